@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.theory.catalogue import NOTIONS
-from hetdp.theory.notion import turned
+from hetdp.theory.notion import reversed_places
 
 CLASSES = ("Ann", "Bob", 3, None)
 EPSILONS = (0.0, 0.1, 0.3, 0.5, 1.0, 2.0, math.inf)
@@ -28,7 +28,7 @@ class Row(NamedTuple):
 
     def seen_from_first(self, notion: Any) -> tuple[float, ...]:
         """What it promises, seen from the end that comes first."""
-        places = turned(NOTIONS[notion].parameters)
+        places = reversed_places(NOTIONS[notion].parameters)
         return self.parameters if self.source < self.target else tuple(self.parameters[at] for at in places)
 
 

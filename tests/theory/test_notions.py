@@ -10,7 +10,7 @@ import pytest
 from flint import arb
 
 from hetdp.theory.catalogue import NOTIONS
-from hetdp.theory.notion import turned
+from hetdp.theory.notion import reversed_places
 from hetdp.theory.rounding import half_down
 from tests.theory import notion_points as points
 from tests.theory.exact import precision
@@ -24,7 +24,7 @@ FEW = (-1, 0, 1)
 
 
 def seen_from_target(notion, edge):
-    return tuple(edge[at] for at in turned(notion.parameters))
+    return tuple(edge[at] for at in reversed_places(notion.parameters))
 
 
 def around_the_meeting(notion, edge):

@@ -28,7 +28,7 @@ from flint import arb, fmpq
 from hetdp.certificate import scan
 from hetdp.certificate.enclosure import crossing_gap, crossing_holds, crossing_slack
 from hetdp.certificate.paths import path_is_below
-from hetdp.certificate.products import listed
+from hetdp.certificate.products import list_arcs
 from hetdp.certificate.rule import (
     CYCLE,
     LOOSE,
@@ -47,13 +47,13 @@ from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Mask, Space
 from hetdp.threads import run_in_threads
 
 
-def survey(space: Space, z: Floats, links: Indices, halved: bool) -> Survey:
+def survey_sums(space: Space, z: Floats, links: Indices, halved: bool) -> Survey:
     """Looks at every arc of the space; `halved`: p = ½ is special, as it is for pure ε."""
     seen = Survey(links=np.full(space.size, np.nan))
     scan_with = _compiled_scan if space.arc_count > SMALL else _plain_scan
     scan_block = scan_with(z, links, seen, halved)
 
-    pieces, arcs_of = listed(space)
+    pieces, arcs_of = list_arcs(space)
 
     def look(piece: Any) -> None:
         block = arcs_of(piece)
@@ -138,7 +138,7 @@ class Tally:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
-def follow(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, halved: bool) -> Chains:
+def follow_sums(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, halved: bool) -> Chains:
     """Checks every link by itself, then that no cycle is among them, then bounds the gaps along the chains.
 
     Args:
@@ -148,9 +148,9 @@ def follow(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, halved
         epsilon: ε of each dataset's link, NaN where the space has no such edge.
         halved: whether p = ½ is special, as it is for pure ε.
     """
-    seen = seen_links(better, pinned, links, epsilon, halved)
-    above, ties = joined(seen.crossings), joined(seen.ties)
-    room = loosen(seen, above, better, links, epsilon)
+    seen = survey_links(better, pinned, links, epsilon, halved)
+    above, ties = concatenate_indices(seen.crossings), concatenate_indices(seen.ties)
+    room = find_loose_crossings(seen, above, better, links, epsilon)
     if seen.missing:
         return Chains(MISSING, min(seen.missing))
     if seen.loose:
@@ -159,29 +159,29 @@ def follow(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, halved
         return Chains(CYCLE, dataset)
     plain = gap_of_a_chain(reach_of(better), seen.counts, seen.gaps)
     further = above[~pinned[links[above]]] if plain > 0.0 else above[:0]  # a pinned parent lacks nothing
-    more = max(passed_on(further, better, links, epsilon, plain), room)
+    more = max(largest_gap_beyond(further, better, links, epsilon, plain), room)
     return Chains("", gap=(plain + more) * (1.0 + ROUNDING))
 
 
-def joined(found: list[Indices]) -> Indices:
+def concatenate_indices(found: list[Indices]) -> Indices:
     """What several blocks found."""
     return np.concatenate([np.empty(0, dtype=np.int64), *found])
 
 
-def loosen(seen: Tally, above: Indices, better: Floats, links: Indices, epsilon: Floats) -> float:
+def find_loose_crossings(seen: Tally, above: Indices, better: Floats, links: Indices, epsilon: Floats) -> float:
     """Notes which links across ½ are loose; returns how much room the others may have, at most."""
     room = CROSSING_ULPS * np.spacing(better[above])
     seen.loose += above[crossing_holds(better[links[above]], better[above] + room, epsilon[above])[0]].tolist()
     return float(np.max(room, initial=0.0))
 
 
-def passed_on(further: Indices, better: Floats, links: Indices, epsilon: Floats, plain: float) -> float:
+def largest_gap_beyond(further: Indices, better: Floats, links: Indices, epsilon: Floats, plain: float) -> float:
     """The largest gap behind links across ½ whose parents may have a gap themselves."""
     gaps = [crossing_gap(better[links[at]], better[at], epsilon[at], plain) for at in further.tolist()]
     return max([0.0, *gaps])
 
 
-def seen_links(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, halved: bool) -> Tally:
+def survey_links(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, halved: bool) -> Tally:
     """Goes through the links of all free datasets, one by one."""
     seen, columns = Tally(), (better, pinned, links, epsilon)
     scan_links: Callable[..., Any] = scan.scan_links
@@ -286,9 +286,9 @@ RATIOS = Losses(ratios, LOSS_MARGIN, ratio_is_at_most)
 
 def _rule(halved: bool, worst: Callable[..., Any], is_below: Callable[..., bool | None], losses: Losses) -> Rule:
     def survey_arcs(space: Space, z: Floats, links: Indices, _: Floats) -> Survey:
-        return survey(space, z, links, halved)
+        return survey_sums(space, z, links, halved)
 
-    return Rule(survey_arcs, partial(follow, halved=halved), worst, is_below, losses, halved=halved)
+    return Rule(survey_arcs, partial(follow_sums, halved=halved), worst, is_below, losses, halved=halved)
 
 
 PURE = _rule(True, WorstEdge, path_is_below, RATIOS)

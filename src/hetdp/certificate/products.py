@@ -23,7 +23,7 @@ BLOCK = 1 << 16  # datasets looked at together
 Change = tuple[Indices, Indices]  # for each position, the kind of a change and where it leads; −1: nowhere
 
 
-def listed(space: Space) -> tuple[Iterable[Any], Callable[[Any], EdgeBlock]]:
+def list_arcs(space: Space) -> tuple[Iterable[Any], Callable[[Any], EdgeBlock]]:
     """Pieces of the work, and what makes arcs of a piece; together they list every arc once."""
     if not isinstance(space, ProductSpace):
         return space.edge_blocks(), lambda block: block

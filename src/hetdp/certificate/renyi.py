@@ -27,7 +27,7 @@ from flint import arb, ctx, fmpq
 from hetdp.certificate.directed import log_twice
 from hetdp.certificate.enclosure import FINER, FIRST_PRECISION, first_alike, precision
 from hetdp.certificate.paths import Tails, tails_of
-from hetdp.certificate.products import listed
+from hetdp.certificate.products import list_arcs
 from hetdp.certificate.rule import LARGEST_GAP, Losses, Rule, Steps, Survey, WorstEdge, follow_chains
 from hetdp.problem.space import EdgeBlock, Floats, Indices, Mask, Space
 from hetdp.threads import run_in_threads
@@ -106,7 +106,7 @@ def margin_of(alpha: float) -> float:
 def survey(space: Space, z: Floats, links: Indices, better: Floats, alpha: float) -> Survey:
     """Looks at every arc of the space, and notes the ε of every dataset's link; of parallel edges the least."""
     seen = Survey(links=np.full((1, space.size), np.nan))
-    pieces, arcs_of = listed(space)
+    pieces, arcs_of = list_arcs(space)
 
     def look(piece: Any) -> None:
         block = arcs_of(piece)

@@ -151,7 +151,7 @@ def follow_chains(
         on = np.flatnonzero(ends < size)
         if not len(on):
             break
-        joined_chains(gaps, slopes, depths, on, ends[on])
+        append_chains(gaps, slopes, depths, on, ends[on])
         ends[on] = ends[ends[on]]
     if (ends < size).any():
         return Chains(CYCLE, int(np.argmax(ends < size)))
@@ -161,7 +161,7 @@ def follow_chains(
     return Chains("", gap=float(np.max(gaps)) * (1.0 + 2.0**-20))  # more than the rounding of the sums
 
 
-def joined_chains(gaps: Floats, slopes: Floats, depths: Floats, on: Indices, ends: Indices) -> None:
+def append_chains(gaps: Floats, slopes: Floats, depths: Floats, on: Indices, ends: Indices) -> None:
     """Lengthens chains by those that begin where they end: what is lacking there counts times the slope."""
     with np.errstate(over="ignore", invalid="ignore"):
         gaps[on] += np.where(gaps[ends] > 0.0, slopes[on] * gaps[ends], 0.0)

@@ -35,7 +35,7 @@ from hetdp.problem.notebook import MOST_ROWS, html_table
 from hetdp.problem.problem import EdgelessProblem, Problem, require_edges
 from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.spelling import spell_label
-from hetdp.theory.notion import Notion, turned
+from hetdp.theory.notion import Notion, reversed_places
 
 BLOCK = 1 << 20  # datasets that are looked at in one go
 SEAL = "_sealed"  # what a copy made by `dataclasses.replace` does not have
@@ -320,7 +320,7 @@ class LocalMechanism(Mechanism):
         """The neighbours of a dataset, each with what the edge from it promises."""
         problem = self._explainable()
         targets, columns = problem.graph.neighbours(at)
-        back = turned(problem.notion.parameters)
+        back = reversed_places(problem.notion.parameters)
         rows = zip(*(columns[place].tolist() for place in back), strict=True)
         return [
             Beside(

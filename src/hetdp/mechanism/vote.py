@@ -78,7 +78,7 @@ def vote_coordinates(space: ProductSpace, scores: Scores) -> Floats:
         raise UsageError("the ε are too large for a weighted vote on datasets", rule, "a population has no such limit")
     units = np.array([-voting.shift(total, scores.threshold, scores.total)])
     for axis, weight, most, row in zip(space.axes, weights.tolist(), scores.most.tolist(), scores.scores, strict=True):
-        units = np.add.outer(units, axis.counts() @ voting.counted(weight, row, max(most, 1))).ravel()
+        units = np.add.outer(units, axis.counts() @ voting.contribution(weight, row, max(most, 1))).ravel()
     largest = int(LARGEST_EXACT * ONE)
     np.clip(units, -largest, largest, out=units)
     z = units.astype(np.float64)

@@ -34,7 +34,7 @@ from hetdp.problem.graph import written_number
 from hetdp.problem.space import Constraint, Floats, Indices, Mask
 from hetdp.problem.spelling import spell_label
 from hetdp.text import pluralize
-from hetdp.theory.notion import Notion, turned
+from hetdp.theory.notion import Notion, reversed_places
 
 
 class Edge(NamedTuple):
@@ -103,7 +103,7 @@ def trace(problem: PartitionedProblem, name: str, pins: str, number: int) -> lis
 
 def tightest_of(notion: Notion, edges: Sequence[Edge], start: float) -> Edge:
     """Of parallel edges, seen from their end, the one with the tightest bound after this label."""
-    places = turned(notion.parameters)
+    places = reversed_places(notion.parameters)
     return edges[tightest(notion, start, (tuple(edge.used[at] for at in places) for edge in edges))]
 
 
@@ -136,7 +136,7 @@ def path_of(problem: PartitionedProblem, steps: Sequence[Bound], z: Any, upper: 
     notion, coordinate = problem.notion, problem.notion.coordinate
     z = np.asarray(z, dtype=np.float64)
     labels = problem.names.labels([step.number for step in steps])
-    starts, places = (z if upper else -z).tolist(), turned(notion.parameters)
+    starts, places = (z if upper else -z).tolist(), reversed_places(notion.parameters)
     edges = [tightest_of(notion, step.edges, start) for step, start in zip(steps[1:], starts, strict=False)]
     seen = [dict(zip(notion.parameters, (edge.written[at] for at in places), strict=True)) for edge in edges]
     return BindingPath(
@@ -319,7 +319,7 @@ def explained(mechanism: PartitionedMechanism, number: int) -> BindingPath:
     steps = trace(problem, name, f"{name}/z", number)
     upper = bool(_at(mechanism, "answers", number) == 1)
     edges: dict[tuple[int, int], list[Edge]] = {}
-    back = turned(problem.notion.parameters)
+    back = reversed_places(problem.notion.parameters)
 
     def beside(at: int) -> list[Beside]:
         found = problem.workers.run(neighbours_of, [(_owner(mechanism, at), name, at, back)])[0]

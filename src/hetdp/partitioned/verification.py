@@ -10,7 +10,15 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from hetdp.certificate.additive import ROUNDING, gap_of_a_chain, joined, loosen, passed_on, reach_of, seen_links
+from hetdp.certificate.additive import (
+    ROUNDING,
+    concatenate_indices,
+    find_loose_crossings,
+    gap_of_a_chain,
+    largest_gap_beyond,
+    reach_of,
+    survey_links,
+)
 from hetdp.certificate.rule import (
     ADDED_UP,
     CYCLE,
@@ -19,8 +27,8 @@ from hetdp.certificate.rule import (
     Chains,
     Rule,
     Survey,
+    append_chains,
     depth_of,
-    joined_chains,
     too_wide,
 )
 from hetdp.certificate.rules import rule_of
@@ -109,7 +117,7 @@ def follow_within(part: Part, name: str, notion: Any) -> Ends:
         on = np.flatnonzero(is_own[ends] & is_own)
         if not len(on):
             break
-        joined_chains(gaps, slopes, depths, on, ends[on])
+        append_chains(gaps, slopes, depths, on, ends[on])
         ends[on] = ends[ends[on]]
     own = graph.own
     gaps[is_own[ends] & is_own] = np.nan  # these go round and round
@@ -227,10 +235,10 @@ def _look_at_links(claim: Claimed, seen: Seen, parameters: Floats, rule: Rule, n
         part.save(f"{name}/proof-gaps", gaps[graph.own])
         part.save(f"{name}/proof-slopes", slopes[graph.own])
         return seen._replace(missing=_number(graph, missing), loose=_number(graph, np.flatnonzero(np.isinf(gaps))))
-    tally = seen_links(claim.better, claim.skipped, claim.links, parameters, bool(rule.halved))
-    above = joined(tally.crossings)
-    room = loosen(tally, above, claim.better, claim.links, parameters)
-    part.save(f"{name}/proof-ties", joined(tally.ties))
+    tally = survey_links(claim.better, claim.skipped, claim.links, parameters, bool(rule.halved))
+    above = concatenate_indices(tally.crossings)
+    room = find_loose_crossings(tally, above, claim.better, claim.links, parameters)
+    part.save(f"{name}/proof-ties", concatenate_indices(tally.ties))
     further = above[~claim.pinned[claim.links[above]]]
     part.save(f"{name}/proof-further", further)
     own = claim.better[graph.own]
@@ -254,7 +262,7 @@ def gap_passed_on(part: Part, name: str, plain: float) -> float:
     claim = claimed(part, name)
     parameters = np.full(claim.graph.size, np.nan)
     parameters[claim.graph.own] = part.load(f"{name}/proof-links")
-    return passed_on(part.load(f"{name}/proof-further"), claim.better, claim.links, parameters, plain)
+    return largest_gap_beyond(part.load(f"{name}/proof-further"), claim.better, claim.links, parameters, plain)
 
 
 def survey_partitions(problem: PartitionRunner, name: str, with_links: bool) -> tuple[Survey, Callable[[], Chains]]:

@@ -12,7 +12,7 @@ from hetdp.problem.columns import as_column, as_floats
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.space import Floats, Mask
 from hetdp.theory.catalogue import NOTIONS, PARAMETERS
-from hetdp.theory.notion import BACK, turned
+from hetdp.theory.notion import BACK, reversed_places
 from hetdp.theory.pure import EPSILON
 
 EPSILON_RULE = EPSILON.rule
@@ -43,7 +43,7 @@ class Parameters(NamedTuple):
         """The columns, seen from the target of the marked edges."""
         if len(self.columns) == 1:
             return self.columns
-        others = (self.columns[place] for place in turned(self.names))
+        others = (self.columns[place] for place in reversed_places(self.names))
         return tuple(np.where(is_turned, other, own) for own, other in zip(self.columns, others, strict=True))
 
 

@@ -192,10 +192,10 @@ def key_of(name: str, settings: Mapping[str, float]) -> str:
     return "-".join([name, *(repr(value).removesuffix(".0") for value in settings.values())])
 
 
-def turned(parameters: tuple[str, ...]) -> tuple[int, ...]:
+def reversed_places(parameters: tuple[str, ...]) -> tuple[int, ...]:
     """The places of an edge's parameters as they are seen from its other end.
 
-    >>> turned(("epsilon",)), turned(("epsilon", "epsilon_back"))
+    >>> reversed_places(("epsilon",)), reversed_places(("epsilon", "epsilon_back"))
     ((0,), (1, 0))
     """
     other = [name.removesuffix(BACK) if name.endswith(BACK) else name + BACK for name in parameters]

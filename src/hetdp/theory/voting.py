@@ -30,12 +30,12 @@ def weights(units: Whole, bounded: NDArray[np.bool_], counts: NDArray[np.bool_],
     return np.where(counts, np.minimum(units, most), 0)
 
 
-def counted(weight: Whole | int, score: Whole, most: Whole | int) -> Whole:
+def contribution(weight: Whole | int, score: Whole, most: Whole | int) -> Whole:
     """What a person with this score counts: the part of the weight that it is of the largest score, floored.
 
     It is from 0 to the weight, so that no change of score changes it by more than the weight.
 
-    >>> counted(10, np.array([0, 1, 3]), 3)
+    >>> contribution(10, np.array([0, 1, 3]), 3)
     array([ 0,  3, 10])
     """
     return np.asarray(weight // most * score + weight % most * score // most)

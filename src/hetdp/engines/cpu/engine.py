@@ -21,7 +21,7 @@ from hetdp.engines.cpu.queue import ANY_IDLE, DESK_SIZE, compiled_prefetch, pool
 from hetdp.engines.demands import demands
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.space import Floats, Indices, Mask, Space
-from hetdp.theory.notion import Notion, turned
+from hetdp.theory.notion import Notion, reversed_places
 from hetdp.threads import run_in_threads, slices
 
 
@@ -89,7 +89,7 @@ def _name(notion: Notion) -> str:
 
 def searching(notion: Notion) -> Replacements:
     """What a kernel runs in place of the functions that stand for a notion's."""
-    edge_of, turned_edge_of = BY_PLACES[turned(notion.parameters)]
+    edge_of, turned_edge_of = BY_PLACES[reversed_places(notion.parameters)]
     replaced: Replacements = {
         kernels.edge_of: edge_of,
         meeting_kernels.turned_edge_of: turned_edge_of,
@@ -129,7 +129,7 @@ class CpuEngine:
 
     def supports(self, space: Space, notion: Notion, operation: Operation) -> bool:
         """Everything, but only on graphs that are stored."""
-        return isinstance(space, DatasetGraph) and turned(notion.parameters) in BY_PLACES
+        return isinstance(space, DatasetGraph) and reversed_places(notion.parameters) in BY_PLACES
 
     def grow(
         self, space: Space, notion: Notion, labels: Floats, roles: Roles | None = None, active: Mask | None = None

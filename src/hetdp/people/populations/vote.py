@@ -35,7 +35,7 @@ class WeightedVote:
         total = 0
         for value in range(counts.shape[1]):
             score = self.scores.scores[:, value][self.classes.group]
-            total += exact_dot(counts[:, value], voting.counted(self.weights, score, most))
+            total += exact_dot(counts[:, value], voting.contribution(self.weights, score, most))
         return total - self.shift
 
     def worst(self, margin: int) -> Label:
