@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from hetdp.version import VERSION
 
 ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "hetdp"
 
 # Written in parts, so that this file does not match itself.
 HOSTS = [
@@ -32,6 +35,7 @@ MACHINE_PATHS = ["/" + folder + "/" for folder in ("work", "root", "tmp", "home"
 VAGUE_NAMES = {"base", "common", "core", "helper", "helpers", "misc", "util", "utils"}
 
 
+@cache
 def repository_files() -> list[Path]:
     """Files that are committed, or would be by `git add .`."""
     command = ["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
@@ -39,11 +43,16 @@ def repository_files() -> list[Path]:
     return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
 
 
+@cache
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
 def places(pattern: str) -> list[str]:
     """`file:line` of every match in the repository."""
     found = []
     for path in repository_files():
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = text_of(path).splitlines() if re.search(pattern, text_of(path)) else []
         found += [f"{path.relative_to(ROOT)}:{n}" for n, line in enumerate(lines, 1) if re.search(pattern, line)]
     return found
 
@@ -67,9 +76,21 @@ def test_every_file_and_folder_is_named_after_what_it_holds():
     assert [str(path) for path in relative if VAGUE_NAMES & {part.split(".")[0] for part in path.parts}] == []
 
 
-def test_every_package_is_a_package():
-    folders = {path.parent for path in (ROOT / "src" / "hetdp").rglob("*.py")}
+def test_every_package_is_a_package_and_says_what_lives_there():
+    folders = {path.parent for path in SOURCE.rglob("*.py")}
     assert [str(folder) for folder in folders if not (folder / "__init__.py").is_file()] == []
+    trees = {folder: ast.parse((folder / "__init__.py").read_text(encoding="utf-8")) for folder in folders}
+    assert [str(folder) for folder, tree in trees.items() if not ast.get_docstring(tree)] == []
+
+
+def test_the_run_without_the_jit_has_all_files_whose_tests_are_marked_for_it():
+    listed = re.search(r"^JIT_OFF := (.*?) *(#|$)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert listed
+    folders = [ROOT / name for name in listed[1].split()]
+    mark = re.compile(r"^(pytestmark = |@)pytest\.mark\.jit_off", re.MULTILINE)
+    marked = [path for path in (ROOT / "tests").rglob("test_*.py") if mark.search(text_of(path))]
+    assert marked
+    assert [path for path in marked if not any(path.is_relative_to(folder) for folder in folders)] == []
 
 
 @pytest.mark.parametrize("name", ["CHANGELOG.md", "CITATION.cff"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import itertools
 
 import numpy as np
 import pytest
@@ -30,10 +30,10 @@ def test_the_closest_name_is_found(name, known, found):
 
 
 def test_a_misspelt_name_is_found_quickly_among_very_many():
-    known = (f"person {number}" for number in range(10**9))
-    began = time.perf_counter()
+    asked = itertools.count()
+    known = (f"person {next(asked)}" for _ in range(10**9))
     assert text.closest("persn 54321", known) == ["person 54321"]
-    assert time.perf_counter() - began < 20
+    assert next(asked) < 10**6  # then the others are not looked at
 
 
 def test_long_names_are_compared_by_their_beginnings():

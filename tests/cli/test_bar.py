@@ -200,20 +200,23 @@ def test_it_is_always_as_long(stages):
 def run(what: str) -> tuple[Terminal, subprocess.Popen[bytes]]:
     end = Terminal()
     command = [sys.executable, "-c", WORKING.format(what=what)]
-    return end, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=end.theirs, env=os.environ | {"TERM": "xterm"})
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": end.theirs}
+    return end, subprocess.Popen(command, **pipes, env=os.environ | {"TERM": "xterm"})
 
 
 def test_a_command_that_fails_leaves_its_message_only():
-    end, process = run("time.sleep(3); raise MemoryError")
+    end, process = run("sys.stdin.readline(); raise MemoryError")
     with process:
         end.read_until(" s, reading the problem")
+        process.stdin.write(b"go on\n")
+        process.stdin.flush()
         assert process.wait() == 1
     end.read_all()
     assert end.screen() == ["hetdp: this machine has not enough free memory for this problem.", ""]
 
 
 def test_an_interrupt_leaves_nothing_behind():
-    end, process = run("time.sleep(60)")
+    end, process = run("sys.stdin.readline()")
     with process:
         end.read_until(" s, reading the problem")
         process.send_signal(signal.SIGINT)

@@ -64,7 +64,10 @@ def test_a_map_of_three_groups_is_the_slice_that_is_asked_for(hetdp):
         (["--at", "guests=1", "--at", "guests=2"], "a name twice"),
         (["--at", "guests=1", "--at", "staff=2"], "a map shows two counts"),
         (["--at", "guests=1", "--picture", "network"], "--at with --picture network"),
-        (["--at", "guests=1", "--explain", "0,0,0"], "--at with --explain; --at is for a map, and a path is highlighted in the network"),
+        (
+            ["--at", "guests=1", "--explain", "0,0,0"],
+            "--at with --explain; --at is for a map, and a path is highlighted in the network",
+        ),
     ):
         ended = hetdp("plot", "visit.json", *given, "-o", "other.svg")
         assert ended.code == 2

@@ -26,12 +26,12 @@ def test_it_says_where_it_is_and_ends_quietly(number):
         assert running.stdout is not None
         address = running.stdout.readline().strip()
         assert address.startswith("http://127.0.0.1:")
-        with urllib.request.urlopen(address, timeout=60) as answer:
+        with urllib.request.urlopen(address, timeout=300) as answer:
             assert answer.status == 200
         with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(address.rsplit("/", 2)[0] + "/", timeout=60)
+            urllib.request.urlopen(address.rsplit("/", 2)[0] + "/", timeout=300)
         running.send_signal(number)
-        out, words = running.communicate(timeout=60)
+        out, words = running.communicate(timeout=300)
     assert running.returncode == 0
     assert out == ""
     assert words == "press Ctrl-C to stop\n"
@@ -52,7 +52,7 @@ def test_a_browser_is_opened_without_the_token_in_its_command_line(monkeypatch, 
     from hetdp.studio import server
 
     def wait() -> None:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while not seen.exists() and time.monotonic() < end:
             time.sleep(0.02)
 

@@ -24,6 +24,7 @@ from typing import Any
 MEMORY = "/dev/shm"  # where there is one, nobody waits for the disk
 ADDRESSES = 12 << 30  # bytes of address space that a child may have; the libraries alone take some of them
 PATIENCE = 60  # seconds for one file
+STARTING = 300  # seconds until a child hands in its first one, on a very busy machine
 ENDS = ("read", "refused", "traceback", "crash", "hang")
 Counts = dict[str, Counter[str]]
 
@@ -89,7 +90,7 @@ def fuzz(count: int, seed: int, say: Any) -> tuple[Counts, list[str]]:
         started, reader = child(range(number, count), seed)
         door, lines, hung = "starting", b"", False
         while True:
-            ready, _, _ = select.select([reader], [], [], PATIENCE)
+            ready, _, _ = select.select([reader], [], [], STARTING if door == "starting" else PATIENCE)
             if not ready:
                 hung = True
                 os.kill(started, signal.SIGKILL)

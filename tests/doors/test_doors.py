@@ -23,7 +23,7 @@ class Bad(doors.Door):
         return "read"
 
 doors.DOORS = {"bad": (Bad, 1)}
-fuzz.PATIENCE = 3
+fuzz.PATIENCE = 5
 found, wrong = fuzz.fuzz(4, 13, str)
 sys.stdout.write(fuzz.table(found))
 """

@@ -33,7 +33,7 @@ def say(**facts: Any) -> None:
 def wait_within(gate: str, task: Any, *told: Any) -> Any:
     """A task that stops before it begins, until its gate is open: whoever runs it is in the middle of it."""
     Path(f"{gate}-{os.urandom(4).hex()}").touch()
-    end = time.monotonic() + 120
+    end = time.monotonic() + 300
     while not Path(gate).exists() and time.monotonic() < end:
         time.sleep(0.02)
     return task(*told)
@@ -70,7 +70,7 @@ def stop_at(name: str) -> Any:
         gate = str(folder / f"{GATE}{os.urandom(4).hex()}")
 
         def watch() -> None:
-            end = time.monotonic() + 60
+            end = time.monotonic() + 300
             while not list(folder.glob(f"{Path(gate).name}-*")) and time.monotonic() < end:
                 time.sleep(0.02)
             say(event="stopped", gate=gate)

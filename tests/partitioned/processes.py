@@ -22,7 +22,7 @@ class Processes:
         self._folder, self._file = folder, folder / "scheduler.json"
         self.workers: list[subprocess.Popen] = []
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while not self._file.exists() or not self._file.read_text().strip():
             assert time.monotonic() < end, "no scheduler"
             time.sleep(0.05)

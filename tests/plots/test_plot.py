@@ -94,9 +94,7 @@ def test_options_that_would_be_ignored_are_refused():
         hetdp.plot(senate().design(), "network")
     with pytest.raises(hetdp.UsageError, match="explain= for 'PopulationMechanism'"):
         hetdp.plot(senate().design(), explain="x")
-    with pytest.raises(
-        hetdp.UsageError, match="explain= in the picture 'summary'; a path is highlighted"
-    ):
+    with pytest.raises(hetdp.UsageError, match="explain= in the picture 'summary'; a path is highlighted"):
         hetdp.plot(hetdp.design(voters()), "summary", explain="111")
     with pytest.raises(hetdp.UsageError, match="explain= for a problem without a mechanism"):
         hetdp.plot(voters(), explain="111")

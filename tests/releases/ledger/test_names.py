@@ -247,7 +247,7 @@ def test_what_stands_in_the_place_of_a_journal_is_refused(tmp_path, suffix, kind
     make = {"pipe": os.mkfifo, "folder": os.mkdir}.get(kind)
     make(journal) if make else journal.symlink_to("nowhere" if "nowhere" in kind else "notes")
     script = f"import hetdp; hetdp.Ledger({str(place)!r}).verify()"  # SQLite would wait for a pipe for ever
-    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=False)
     assert f"beside it is {journal.name}, which is no plain file; nothing was spent" in ended.stderr
     with pytest.raises(LedgerError, match=f"Hint: move {journal.name} elsewhere"):
         Ledger(place)

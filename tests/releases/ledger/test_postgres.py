@@ -163,11 +163,19 @@ def test_a_connection_that_the_server_ends_spends_nothing(place, name):
         asked_again(place, [])
 
 
+def wait_until_ended(place: str) -> None:
+    """Waits until the server has ended the transaction that does nothing."""
+    asked = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
+    with psycopg.connect(place, autocommit=True) as watching:
+        while watching.execute(asked).fetchone() != (0,):
+            time.sleep(0.02)
+
+
 def test_a_transaction_that_does_nothing_is_ended_and_keeps_nobody_waiting(place):
     ledger = Ledger(f"{place}?options=-c%20idle_in_transaction_session_timeout%3D100")
 
     def draw() -> list[bool]:
-        time.sleep(1)
+        wait_until_ended(place)
         return [True]
 
     with pytest.raises(LedgerError, match="which did nothing for too long; nothing was spent"):
@@ -182,7 +190,7 @@ def test_a_client_that_stops_is_not_waited_for_for_ever(place, monkeypatch):
 
     def draw() -> list[bool]:
         begun.set()
-        goes_on.wait(60)
+        goes_on.wait(300)
         return [True]
 
     def stopped() -> None:
@@ -199,8 +207,8 @@ def test_a_client_that_stops_is_not_waited_for_for_ever(place, monkeypatch):
             other.execute("SELECT 1")
     thread = threading.Thread(target=stopped)
     thread.start()
-    begun.wait(60)
-    time.sleep(1.5)
+    assert begun.wait(300)
+    wait_until_ended(place)
     goes_on.set()
     thread.join()
     assert "did nothing for too long; nothing was spent" in str(ended[0])
