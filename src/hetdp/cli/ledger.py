@@ -57,7 +57,7 @@ OPTIONS = [
     click.Option(
         ["--currency"],
         metavar="NAME",
-        help="What is counted, and so how it adds up: epsilon, epsilon-delta or gaussian. Default: epsilon.",
+        help="What is counted, and so how it adds up: epsilon (default), epsilon-delta, gaussian or renyi-ALPHA.",
     ),
     click.Option(["--unit"], metavar="WORDS", help="Whose data changes between neighbours: person, household, …"),
     click.Option(

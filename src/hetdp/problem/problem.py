@@ -61,12 +61,12 @@ class Problem(Frozen):
         query: the true answer at every dataset: a mapping label → answer, or a sequence in graph order.
         notion: the notion of privacy by name; "pure" is the paper's. Default: what the parameters of the edges say,
             that is "pure" where they have ε alone, "directed" with epsilon_back, "approximate" with delta, "gaussian"
-            with mu. "bounded-range" has to be asked for.
+            with mu. "bounded-range" has to be asked for, and so has "renyi", with alpha.
         positive: which given answer counts as 1; needed unless they are {1, 2}, {0, 1} or booleans.
         weights: how much each dataset counts in averages: a mapping label → number ≥ 0, or a sequence in graph order.
         about: words for people, such as {"title": …, "privacy_unit": …, "neighbour_relation": …}.
         scores: of a space made of people, the query as a threshold of a sum over people; `hetdp.spaces` gives it.
-        alpha: the order of a notion that has one; no other notion takes it.
+        alpha: the order of Rényi privacy, above 1; no other notion takes it.
 
     >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], 0.5)
     >>> Problem(graph, {"a": 1, "b": 1, "c": 2}).boundary
