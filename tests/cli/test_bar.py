@@ -212,7 +212,7 @@ def test_a_command_that_fails_leaves_its_message_only():
         process.stdin.flush()
         assert process.wait() == 1
     end.read_all()
-    assert end.screen() == ["hetdp: this machine has not enough free memory for this problem.", ""]
+    assert end.screen() == ["hetdp: there is not enough free memory for this problem.", ""]
 
 
 def test_an_interrupt_leaves_nothing_behind():

@@ -43,7 +43,7 @@ def test_free_and_pins_exclude_each_other(hetdp):
     for engine in ((), ("--engine", "dask", "-o", "designed")):
         ended = hetdp("design", "poll.json", "--free", "--pins", "pins.csv", *engine)
         assert (ended.code, ended.out) == (2, "")
-        assert "--free beside --pins; values are left aside, or given. Hint: leave one of them out" in ended.err
+        assert "--free beside --pins; values are ignored, or given. Hint: leave one of them out" in ended.err
 
 
 def test_the_average_counts_as_the_prior_says_and_names_its_gap(hetdp):

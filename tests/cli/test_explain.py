@@ -53,7 +53,7 @@ def test_unknown_datasets_are_all_named_with_the_closest(hetdp):
 def test_a_name_that_begins_with_a_dash_follows_two_of_them(hetdp):
     ended = hetdp("explain", "poll.json", "-1")
     assert ended.code == 2
-    assert "Hint: a dataset whose name begins with - follows after --." in ended.err
+    assert "Hint: put -- before a dataset whose name begins with -." in ended.err
     assert "dataset '-1': there is no such dataset" in hetdp("explain", "poll.json", "--", "-1").err
 
 

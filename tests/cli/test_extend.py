@@ -70,7 +70,7 @@ def test_values_moved_by_a_rounding_are_mentioned(hetdp):
 def test_without_a_proof_that_is_said(hetdp):
     ended = hetdp("extend", "poll.json", "--no-verify")
     assert (ended.code, ended.out) == (0, TABLE)
-    assert ended.err.endswith("every edge was checked; without a certificate, as asked\n")
+    assert ended.err.endswith("every edge was checked; no certificate was made, as requested\n")
 
 
 def test_a_file_has_its_proof_all_the_same(hetdp):

@@ -91,7 +91,7 @@ def test_the_version_says_what_a_report_needs(hetdp):
 def test_wrong_usage_is_answered_in_one_line_with_a_hint(hetdp, words, answer):
     ended = hetdp(*words.split())
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith(f"hetdp: {answer} Hint: hetdp ")
+    assert ended.err.startswith(f"hetdp: {answer} Hint: see hetdp ")
     assert ended.err.count("\n") == 1
 
 

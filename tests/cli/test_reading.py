@@ -46,4 +46,4 @@ def test_a_problem_without_edges_is_questioned(hetdp):
     )
     ended = hetdp("extend", "-", stdin=empty)
     assert ended.code == 0
-    assert "there are no edges, so nobody is protected; is that meant?" in ended.err
+    assert "warning: there are no edges, so nobody is protected" in ended.err

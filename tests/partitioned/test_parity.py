@@ -142,7 +142,7 @@ def test_check_says_and_counts_what_it_does_on_one_machine(capsys, monkeypatch):
     assert json.loads(alike(capsys, "check", "row", "--pins", "none.csv", "--json")[1])["counts"]["pinned"] == 0
     graph = hetdp.DatasetGraph.from_edges([], [], [], datasets=range(3))
     hetdp.save(hetdp.Problem(graph, [1, 1, 2]), "loose")
-    assert alike(capsys, "check", "loose")[2][1:] == ["there are no edges, so nobody is protected; is that meant?"]
+    assert alike(capsys, "check", "loose")[2][1:] == ["warning: there are no edges, so nobody is protected"]
     monkeypatch.setattr(reading, "workers_of", None)
     refused = (["--repair", "r.json"], 2), (["--pins", "nowhere.csv"], 3)
     for words, code in refused:  # before anything is read

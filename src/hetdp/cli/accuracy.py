@@ -1,4 +1,4 @@
-"""`hetdp accuracy`: how good mechanisms are, before anything is spent, and how good the baselines are."""
+"""`hetdp accuracy`: compares mechanisms and baselines, before anything is spent."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ hetdp accuracy poll.json --format csv             every distance, as CSV
 hetdp accuracy poll.json --odds                   also what a person's data changes, in a sentence for each class
 """
 ABOUT = """
-Exact and free of budget: nobody's data is looked at. For each mechanism the worst accuracy, the mean, and the mean at
-each distance, which is the least number of edges to a dataset of the other answer. Every baseline is itself proved
-private on the same edges; where one ties with a mechanism or beats it, a line below the table says so. Without
-MECHANISM it compares the objectives of hetdp design; values that PROBLEM gives are left aside.
+Exact, and it spends no budget: it reads no data of people. For each mechanism it shows the worst accuracy, the mean,
+and the mean at each distance, which is the least number of edges to a dataset of the other answer. Every baseline is
+itself proved private on the same edges; if one is as good as a mechanism or better, a line below the table says so.
+Without MECHANISM it compares the objectives of hetdp design; values that PROBLEM gives are ignored.
 """
 AVERAGE = "average"
 MECHANISMS = click.Argument(["mechanisms"], type=PATH, nargs=-1, metavar="[MECHANISM]...")
@@ -87,7 +87,7 @@ def accuracy(
     require_input(problem, *mechanisms)
     asked, given = read_with_pins(out, problem, None, duplicates, positive)
     if not mechanisms and (given.z == given.z).any():
-        out.say("the values that the problem gives are left aside; hetdp extend makes a mechanism of them")
+        out.say("the values that the problem gives are ignored; hetdp extend makes a mechanism of them")
     subject = _loaded(out, mechanisms, asked) if mechanisms else None
     found = measured(asked, subject, prior, not no_baselines, objectives or None, engine)
     if not mechanisms and not objectives and AVERAGE not in {method.name for method in found.methods}:

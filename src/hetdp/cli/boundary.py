@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from hetdp.cli.output import Output
 
 EXAMPLES = """
-hetdp boundary poll.json              one dataset to a line
+hetdp boundary poll.json              one dataset per line
 hetdp boundary poll.json --json       the same as JSON
 hetdp boundary folder | wc -l         how many there are
 """
 ABOUT = """
-Lists the boundary: the datasets with a neighbour whose true answer is the other one. Each of them needs a value before
-the rest can be computed by hetdp extend.
+Lists the boundary: the datasets that have a neighbour with the other true answer. Each of them needs a value before
+hetdp extend can compute the rest.
 """
 
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from hetdp.problem.problem import Problem
 
 EXAMPLES = """
-hetdp check poll.json                           yes, or why not and what would do
+hetdp check poll.json                           yes, or why not and which values work
 hetdp check poll.json --pins wishes.csv         other values for the same problem
-hetdp check poll.json --repair repaired.json    writes a problem that does extend
+hetdp check poll.json --repair repaired.json    write a problem with values that work
 """
 ABOUT = """
 Decides whether a private mechanism with the given values exists (exit code 0) or not (exit code 4). If not, it shows

@@ -1,4 +1,4 @@
-"""`hetdp completion`: lets the shell complete verbs, options and file names."""
+"""`hetdp completion`: prints a completion script for a shell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ eval "$(hetdp completion zsh)"                                        in ~/.zshr
 hetdp completion fish > ~/.config/fish/completions/hetdp.fish         once
 """
 ABOUT = """
-Prints a script; once the shell has read it, the Tab key completes verbs, options and file names.
+Prints a script. Once the shell has read it, the Tab key completes verbs, options and file names.
 """
 SHELL = click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"]), metavar="bash|zsh|fish")
 
@@ -31,7 +31,7 @@ def completion(out: Output, shell: str) -> None:
     script = get_completion_class(shell)
     assert script is not None  # click knows these three
     made = script(GROUP, {}, NAME, COMPLETION)
-    out.emit([ShellComplete.source(made)])  # its own method would start bash, to ask for its version
+    out.emit([ShellComplete.source(made)])  # the method of the class would start bash to find its version
 
 
 command = Verb("completion", completion, EXAMPLES, ABOUT, [SHELL])

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from hetdp.mechanism.design import ObjectiveName
 
 EXAMPLES = """
-hetdp design poll.json                            a table for reading
-hetdp design poll.json -o mechanism.csv           a file: .csv, .parquet or .json
-hetdp design poll.json --free                     whatever values the problem gives
+hetdp design poll.json                            print a table
+hetdp design poll.json -o mechanism.csv           write a file: .csv, .parquet or .json
+hetdp design poll.json --free                     ignore the values that the problem gives
 hetdp design poll.json --free --objective balanced
 hetdp design poll.json --free --objective average --max-error 0.5
 """
@@ -56,7 +56,7 @@ OBJECTIVE = click.Option(
     type=Objective(OBJECTIVES),
     default="fair",
     show_default=True,
-    help="What to be best at.",
+    help="The objective.",
 )
 MAX_ERROR = click.Option(
     ["--max-error"],
@@ -64,7 +64,7 @@ MAX_ERROR = click.Option(
     metavar="X",
     help="The largest probability of a wrong answer, 0 to 1, wherever no value is given; 0.5 is a coin's.",
 )
-FREE = click.Option(["--free"], is_flag=True, help="Leave the values aside that PROBLEM gives.")
+FREE = click.Option(["--free"], is_flag=True, help="Ignore the values that PROBLEM gives.")
 
 
 def design(
@@ -84,7 +84,7 @@ def design(
 ) -> None:
     """Designs a mechanism for a problem."""
     if free and pins is not None:
-        raise UsageError("--free beside --pins", "values are left aside, or given", "leave one of them out")
+        raise UsageError("--free beside --pins", "values are ignored, or given", "leave one of them out")
     from hetdp.cli.source import source_of
     from hetdp.mechanism.design import design as best_for
 

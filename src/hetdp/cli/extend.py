@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from hetdp.engines.registry import EngineName
 
 EXAMPLES = """
-hetdp extend poll.json                        a table for reading
-hetdp extend poll.json -o mechanism.csv       a file: .csv, .parquet or .json
+hetdp extend poll.json                        print a table
+hetdp extend poll.json -o mechanism.csv       write a file: .csv, .parquet or .json
 hetdp extend poll.json --pins wishes.csv      other values for the same problem
 hetdp extend - -o - < poll.json               JSON in, JSON out
 hetdp extend folder --engine dask -o result   a folder of Parquet files, by workers, to a folder

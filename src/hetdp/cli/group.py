@@ -1,4 +1,4 @@
-"""The command `hetdp` itself: finds the verb, and loads its file only then."""
+"""The command `hetdp`: finds the verb, and imports its module only then."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-VERBS = {  # in the order in which they are used; each is a file of this folder
-    "demo": "see what it does, on examples that come with it",
-    "boundary": "which datasets need a value",
-    "check": "whether the given values can be private together",
-    "extend": "the most accurate private mechanism with the given values",
-    "design": "the best private mechanism for an objective you choose",
-    "make": "a problem file from people, a question and privacy rules",
-    "ask": "a table of people and a yes/no question, without a graph",
-    "release": "publish one private answer, exactly drawn and paid for",
-    "record": "whether the record of a release can be trusted",
-    "accuracy": "how good mechanisms and baselines are, before anything is spent",
-    "ledger": "what has been spent of people's privacy, and what may be",
-    "verify": "whether a mechanism is private, exactly",
-    "audit": "whether many draws contradict what is promised",
-    "explain": "why a dataset is not answered more accurately",
-    "plot": "a picture of a problem, a mechanism, or its accuracy",
-    "studio": "a page on which a problem is seen, moved and understood",
-    "completion": "let the Tab key complete hetdp commands",
+VERBS = {  # in the order of use; each is a module of this package
+    "demo": "show what hetdp does, on built-in examples",
+    "boundary": "list the datasets that need a value",
+    "check": "decide whether the given values can be private together",
+    "extend": "compute the most accurate private mechanism with the given values",
+    "design": "compute the best private mechanism for an objective",
+    "make": "write a problem file for people, a question and privacy rules",
+    "ask": "ask a table of people a yes/no question, without a graph",
+    "release": "draw one private answer exactly, and pay for it",
+    "record": "verify the record of a release",
+    "accuracy": "compare mechanisms and baselines, before anything is spent",
+    "ledger": "show and manage privacy budgets",
+    "verify": "prove a mechanism private in exact arithmetic, or refute it",
+    "audit": "test by many draws whether a mechanism keeps its promise",
+    "explain": "show why a dataset is not answered more accurately",
+    "plot": "draw a problem, a mechanism, or its accuracy",
+    "studio": "open a page to explore and edit a problem",
+    "completion": "print a script that completes hetdp commands in a shell",
 }
 NAME = "hetdp"
 NARROW, WIDE = 80, 110  # characters of a line of help: where there is no terminal, and at most
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 COMPLETION = "_HETDP_COMPLETE"  # the shell's completion script sets it
 HELP = """\b
-hetdp demo                                  see what it does, in a second
+hetdp demo                                  what hetdp does, in a second
 hetdp boundary poll.json                    which datasets need a value?
 hetdp check poll.json                       can these values be private?
 hetdp extend poll.json -o mechanism.csv     the most accurate private mechanism with the given values, and its proof
 hetdp design poll.json                      values chosen by an objective, where none are given
 hetdp accuracy poll.json                    how good is it, and how good is anything else?
 hetdp verify poll.json mechanism.csv        prove a mechanism again, or refute it
-hetdp audit poll.json mechanism.csv         draw many answers, and see whether they contradict it
+hetdp audit poll.json mechanism.csv         draw many answers; do they contradict the promise?
 hetdp explain poll.json 111                 why is this dataset not answered better?
 hetdp plot poll.json mechanism.csv -o mechanism.svg    what does it look like?
 hetdp make votes --people 5 --majority --epsilon 1 -o five.json    a problem file, made from people
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --dry-run
 hetdp release poll.json mechanism.csv --dataset 111 --ledger school.ledger -o record.json
 
-Private yes/no answers, as accurate as can be, when pairs of neighbouring datasets need different privacy. PROBLEM is
-a JSON file, a folder of tables, or - for JSON on standard input. hetdp ask needs no graph, but a table with one row
+Private yes/no answers, as accurate as possible, when pairs of neighbouring datasets need different privacy. PROBLEM is
+a JSON file, a folder of tables, or - for JSON on standard input. hetdp ask needs no graph, only a table with one row
 for each person.
 """
 ENDS = """\b
@@ -65,11 +65,11 @@ Exit codes:
   2    wrong usage, or output that cannot be written
   3    bad input
   4    no private mechanism has these values
-  5    a mechanism is not private, or a record is not as it was written
-  6    somebody's budget does not suffice; nothing was spent
+  5    a mechanism is not private, or a record was changed
+  6    a privacy budget is exhausted; nothing was spent
   7    a ledger cannot be used; nothing was spent, unless the message says otherwise
   8    the workers of a cluster were lost
-  9    an answer was released and paid for, but it, or its record, could not be handed over; ask again, for nothing
+  9    an answer was released and paid for, but it or its record could not be written; asking again is free
   130  interrupted; nothing was spent, unless a message says otherwise
 
 Results go to standard output, words to standard error. HETDP_DEBUG=1 shows where an error comes from.
@@ -77,14 +77,14 @@ Results go to standard output, words to standard error. HETDP_DEBUG=1 shows wher
 
 
 class Verbs(click.Group):
-    """A group whose commands are loaded when they are needed; for the list of them, none is."""
+    """A group that imports a verb when it is needed; the list of verbs needs none."""
 
     def list_commands(self, _: click.Context) -> list[str]:
         """All verbs."""
         return list(VERBS)
 
     def get_command(self, _: click.Context, name: str) -> click.Command | None:
-        """The command of that name, from its file."""
+        """The command of that name, from its module."""
         if name not in VERBS:
             return None
         command: click.Command = import_module(f"hetdp.cli.{name}").command
@@ -96,7 +96,7 @@ class Verbs(click.Group):
             formatter.write_dl(list(VERBS.items()))
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """The same, for words from the command line; an unknown one is answered with the closest."""
+        """Finds the verb in the arguments; for an unknown word, the error suggests the closest verb."""
         if args[0] in VERBS or args[0].startswith("-"):
             return super().resolve_command(ctx, args)
         from hetdp.text import ask_if_meant, closest
@@ -106,7 +106,7 @@ class Verbs(click.Group):
 
 
 def show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Prints the version, and what a report of a bug needs besides."""
+    """Prints the versions of hetdp and Python, and the platform, for bug reports."""
     if wanted and not ctx.resilient_parsing:
         python = ".".join(map(str, sys.version_info[:3]))
         write_lines([f"{NAME} {VERSION} (Python {python}, {sys.platform})"])
@@ -127,7 +127,7 @@ GROUP = Verbs(
             is_eager=True,
             expose_value=False,
             callback=show_version,
-            help="Say the version and stop.",
+            help="Show the version and exit.",
         )
     ],
 )
@@ -148,7 +148,7 @@ def run(arguments: list[str]) -> int:
 
 
 def width() -> int:
-    """How wide help is set: as the terminal, but not too wide to read; click would load an archive library to ask."""
+    """The width of help texts: that of the terminal, with a limit. click would import `shutil` to find it."""
     try:
         return min(os.get_terminal_size(1).columns or WIDE, WIDE)
     except OSError:
@@ -156,7 +156,7 @@ def width() -> int:
 
 
 def _complete(instruction: str) -> int:
-    """Answers the shell, which asks by an environment variable how a word could go on."""
+    """Answers the completion script of a shell, which asks through an environment variable."""
     from click.shell_completion import get_completion_class
 
     shell, _, request = instruction.partition("_")

@@ -24,19 +24,19 @@ SURPLUS = (click.UsageError, click.NoSuchOption)
 
 
 def describe_click_error(error: click.ClickException) -> str:
-    """Why a command line cannot be understood, and what shows how it is used."""
+    """Says what is wrong with a command line, and where its help is."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "hetdp"
-    hint = f"{command} --help shows how it is used"
+    hint = f"see {command} --help"
     if command.endswith("explain") and getattr(error, "option_name", "-")[1:2].isdigit():
-        hint = "a dataset whose name begins with - follows after --"
-    if command.endswith(" release") and type(error) in SURPLUS:  # which may be a part of the true dataset's name
-        return f"there is an argument or an option too many. Hint: {hint}."
+        hint = "put -- before a dataset whose name begins with -"
+    if command.endswith(" release") and type(error) in SURPLUS:  # the word may be part of the true dataset's label
+        return f"there are too many arguments or options. Hint: {hint}."
     return f"{_sentence(error)} Hint: {hint}."
 
 
 def _sentence(error: click.ClickException) -> str:
-    """What is wrong; versions of click differ in how they say that an option is unknown."""
+    """The message of click; its versions differ in how they name an unknown option."""
     if isinstance(error, click.NoSuchOption):
         close = ask_if_meant(error.possibilities or ())
         return f"there is no option {error.option_name}" + (f"; {close}" if close else ".")
@@ -49,11 +49,11 @@ def _sentence(error: click.ClickException) -> str:
 
 
 BUG, USAGE = 1, 2
-PHRASES = {
-    "hetdp.Charge.to_people": "hetdp ledger record --people",
-    "hetdp.Ledger.create": "hetdp ledger init",
-    "hetdp.design": "hetdp design PROBLEM",
-}  # Python phrases that are no argument, as the shell says them
+SUBJECTS = {"ask": "TABLE", "ledger": "LEDGER", "record": "RECORD"}  # what a verb works on, if not a PROBLEM
+CALLS = {  # Python functions whose verbs have another name
+    "Charge.to_people": "hetdp ledger record --people",
+    "Ledger.create": "hetdp ledger init",
+}
 OPTIONS = {  # Python arguments whose options have another name; all others are found in the verb itself
     "ledger": "--ledger",
     "named": "--person",
@@ -64,7 +64,8 @@ OPTIONS = {  # Python arguments whose options have another name; all others are 
     "workers": "--engine dask",
 }
 ARGUMENT = re.compile(
-    r"""(?<!\w)'(?:[^'\\]|\\.)*'(?!\w)|"(?:[^"\\]|\\.)*"  # a quoted value: never changed, whatever stands in it
+    r"""(?<!\w)'(?:[^'\\]|\\.)*'(?!\w)|"(?:[^"\\]|\\.)*"  # a quoted value is never changed
+    |\bhetdp\.(?P<function>[A-Za-z_]+(?:\.[a-z_]+)*)\b(?!\()
     |\b(?P<name>[a-z_]+)=(?P<value>True\b|'[^']*'|"[^"]*"|[0-9][0-9.]*\b(?!\.))?""",
     re.VERBOSE,
 )
@@ -72,15 +73,15 @@ PLAIN = re.compile(r"""(['"])[\w.%/,-]+\1""")  # a value that the shell takes wi
 
 
 class Failure:
-    """An error as it is told.
+    """An error as the shell reports it.
 
     Args:
-        kind: what sort of error it is.
-        exit_code: what the command ends with.
-        message: the words.
-        faults: each thing that is wrong, if they can be told apart.
-        total: how many there are, of which `faults` may be the first.
-        facts: more shapes for the document.
+        kind: the kind of error, such as ``input``.
+        exit_code: the exit code of the command.
+        message: the message.
+        faults: the faults of an input, the first thousand of them.
+        total: the number of faults.
+        facts: further entries of the JSON document.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class Failure:
 
 
 def report(error: Exception, arguments: Sequence[str]) -> int:
-    """Tells an error, and returns the exit code that goes with it."""
+    """Reports an error, and returns its exit code."""
     if os.environ.get("HETDP_DEBUG", "") not in ("", "0"):
         import traceback
 
@@ -104,7 +105,7 @@ def report(error: Exception, arguments: Sequence[str]) -> int:
 
 
 def options_of(arguments: Sequence[str]) -> dict[str, str]:
-    """Python argument → option, for the verb of a command line."""
+    """The option for each Python argument, for the verb of a command line."""
     from hetdp.cli.group import GROUP
 
     command: click.Command | None = GROUP
@@ -116,31 +117,36 @@ def options_of(arguments: Sequence[str]) -> dict[str, str]:
 
 
 def in_options(text: str, options: Mapping[str, str]) -> str:
-    """A message of the library in the words of the command line: arguments become options.
+    """Translates a message of the library for the shell: arguments become options, and functions become verbs.
 
-    Messages name arguments as Python writes them, ``name=`` or ``name=value``. Values that come from outside are
-    quoted, and stay as they are.
+    Messages name arguments as Python writes them, ``name=`` or ``name=value``, and functions as ``hetdp.design``.
+    Values that come from outside are quoted, and stay as they are.
 
     >>> in_options("at_least='50%' beside more_than=; leave dry_run=True out of 'dry_run=True'", {
     ...     "at_least": "--at-least", "more_than": "--more-than", "dry_run": "--dry-run"})
     "--at-least 50% beside --more-than; leave --dry-run out of 'dry_run=True'"
+    >>> in_options("hetdp.design chooses values, and hetdp.questions makes a question", {})
+    'hetdp design PROBLEM chooses values, and hetdp.questions makes a question'
     """
+    from hetdp.cli.group import VERBS
 
     def option(found: re.Match[str]) -> str:
-        name, value = found["name"], found["value"]
+        name, value, function = found["name"], found["value"], found["function"]
+        if function in CALLS:
+            return CALLS[function]
+        if function in VERBS:
+            return f"hetdp {function} {SUBJECTS.get(function, 'PROBLEM')}"
         if name not in options:
             return found[0]
         if value in (None, "True"):
             return options[name]
         return f"{options[name]} {value[1:-1] if PLAIN.fullmatch(value) else value}"
 
-    for phrase, words in PHRASES.items():
-        text = text.replace(phrase, words)
     return ARGUMENT.sub(option, text)
 
 
 def describe_error(error: Exception, arguments: Sequence[str] = ()) -> Failure:
-    """What to tell about an error that the command with these arguments ended with."""
+    """Describes an error that ended the command with these arguments."""
     import click
 
     from hetdp.errors import HetdpError
@@ -150,15 +156,15 @@ def describe_error(error: Exception, arguments: Sequence[str] = ()) -> Failure:
     if isinstance(error, HetdpError):
         return _refused(error, options_of(arguments))
     if isinstance(error, MemoryError):
-        return Failure("memory", BUG, "this machine has not enough free memory for this problem.")
+        return Failure("memory", BUG, "there is not enough free memory for this problem.")
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
-        return Failure("system", USAGE, f"{place}{error.strerror or error}; the system refused this.")
+        return Failure("system", USAGE, f"{place}{error.strerror or error}; the operating system refused this.")
     return Failure("bug", BUG, _bug(error))
 
 
 def _refused(error: Any, options: Mapping[str, str]) -> Failure:
-    """What hetdp refuses on purpose."""
+    """Describes an error that hetdp raises on purpose."""
     from hetdp import errors
 
     code = error.exit_code
@@ -219,7 +225,7 @@ def _bug(error: Exception) -> str:
     )
 
 
-# The way in and out: every end of a command, good or bad, is turned into its exit code here.
+# The entry point.
 
 
 INTERRUPTED = 130
@@ -234,23 +240,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         if arguments is None:
-            _clean_up_when_told_to_end()
+            _clean_up_on_signals()
         return _run(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt as interrupt:
         if sys.stderr is not None and sys.stderr.isatty():
-            sys.stderr.write("\n")  # the prompt should not stand behind ^C
-        if interrupt.args and isinstance(interrupt.args[0], str):  # what is known of a spend
+            sys.stderr.write("\n")  # so that the prompt is not behind ^C
+        if interrupt.args and isinstance(interrupt.args[0], str):  # what is known about a spend
             write_message(f"hetdp: interrupted; {interrupt.args[0]}.")
         return INTERRUPTED
-    except BrokenPipeError:  # the reader has seen enough
+    except BrokenPipeError:  # the reader has closed the pipe
         from hetdp.cli.output import abandon_output
 
         abandon_output()
         return 0
 
 
-def _clean_up_when_told_to_end() -> None:
-    """Lets a hangup or a polite kill end the program as Ctrl-C does, so that no half of a file is left behind."""
+def _clean_up_on_signals() -> None:
+    """Makes SIGHUP and SIGTERM end the program as Ctrl-C does, so that no partial file is left behind."""
     import signal
 
     for name in ("SIGTERM", "SIGHUP"):

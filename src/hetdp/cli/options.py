@@ -1,4 +1,4 @@
-"""What verbs have in common: the shape of a command, and the options that mean the same everywhere."""
+"""The base class of verbs, and the options that several verbs share."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ENGINE = click.Option(
     type=click.Choice(ENGINES),
     default="auto",
     show_default=True,
-    help="What searches; the numbers are the same, bit for bit. dask: on partitions, by workers.",
+    help="The engine that searches; all give the same numbers, bit for bit. dask: on partitions, by workers.",
 )
 CLUSTER = [
     click.Option(
@@ -61,7 +61,7 @@ ENGINE_HERE = click.Option(
     type=click.Choice(ENGINES[:-1]),
     default="auto",
     show_default=True,
-    help="What searches; the numbers are the same, bit for bit.",
+    help="The engine that searches; all give the same numbers, bit for bit.",
 )
 DUPLICATES = click.Option(
     ["--duplicates"],
@@ -76,7 +76,7 @@ POSITIVE = click.Option(
 PRIOR = click.Option(
     ["--prior"],
     type=click.Choice(["uniform", "weight"]),
-    help="What means are taken under: every dataset alike, or PROBLEM's weights. Default: these, if there are any.",
+    help="The weights of means: every dataset alike, or PROBLEM's weights. Default: PROBLEM's weights, if it has any.",
 )
 QUIET = click.Option(["-q", "--quiet"], is_flag=True, help="No words on standard error, except errors.")
 JSON = click.Option(["as_json", "--json"], is_flag=True, help="Results and errors as JSON on standard output.")
@@ -85,15 +85,15 @@ OUTPUT_OPTIONS = [QUIET, JSON]
 
 
 class Verb(click.Command):
-    """A command whose help begins with examples, and whose body is given an `Output`.
+    """A command whose help begins with examples, and whose body gets an `Output`.
 
     Args:
-        name: the word itself.
-        body: what it does: takes the output and the parameters by name, returns the exit code or None.
-        examples: command lines, each with a few words behind it.
-        about: what else one should know.
+        name: the name of the verb.
+        body: the function that runs it, with the output and the parameters by name; returns the exit code or None.
+        examples: command lines, each followed by a few words.
+        about: the description below the examples.
         params: its arguments and options.
-        stages: the first words of what it goes through when that takes long.
+        stages: the first words of its stages, for the progress bar.
     """
 
     def __init__(

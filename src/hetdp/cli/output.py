@@ -1,4 +1,7 @@
-"""The progress bar: one line on the terminal, after a second, for as long as something is being done."""
+"""Output of the command line: data on standard output, words on standard error, and a progress bar.
+
+The bar is one line on the terminal. It appears after a second and is removed before anything else is written.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +26,11 @@ LENGTH = 24  # characters of the bar itself
 
 
 class Bar:
-    """Shows the stage of the work, from a thread of its own, since searches run where no Python code does.
+    """A progress bar, drawn by its own thread, since compiled searches run no Python code.
 
     Args:
-        stages: the first words of the stages expected, in their order.
-        shown: whether there is a bar at all; there is none if standard error is no terminal.
+        stages: the first words of the expected stages, in order.
+        shown: False for no bar; there is none either if standard error is not a terminal.
     """
 
     def __init__(self, stages: Sequence[str], shown: bool = True) -> None:
@@ -88,7 +91,7 @@ class Bar:
 
 
 def line(place: int, stages: int, words: str, elapsed: float) -> str:
-    """The bar as text: stages done, a mark that walks through the present one, seconds, and words, which may be cut.
+    """The bar as text: finished stages, a mark that moves through the current one, seconds, and words.
 
     >>> line(1, 2, "searching", 3.0)
     '[############......#.....] 3 s, searching'
@@ -114,61 +117,58 @@ def _write(text: str) -> None:
     try:
         sys.stderr.write(text)
         sys.stderr.flush()
-    except (OSError, ValueError):  # a terminal that is gone needs no bar
+    except (OSError, ValueError):  # the terminal is gone
         pass
 
 
-# How the command line speaks: data on standard output, words on standard error.
-
-
 class Output:
-    """What a verb speaks with; the progress bar makes way for it.
+    """What a verb writes with; it removes the progress bar first.
 
     Args:
-        bar: the bar that may stand in the last line of the terminal.
-        quiet: whether words are left out; data never is.
+        bar: the progress bar.
+        quiet: True to leave out words; data is always written.
     """
 
     def __init__(self, bar: Bar, quiet: bool) -> None:
         self._bar, self._quiet = bar, quiet
 
     def say(self, words: str) -> None:
-        """A line for people."""
+        """Writes a line of words to standard error."""
         if not self._quiet:
             with self._bar.hidden():
                 write_message(words)
 
     def emit(self, lines: Iterable[str]) -> None:
-        """Lines of data; nothing that takes long comes after them."""
+        """Writes lines of data to standard output, and removes the bar for good."""
         self.close_bar()
         write_lines(lines)
 
     def close_bar(self) -> None:
-        """Takes the bar away for good, for others that write to standard output."""
+        """Removes the bar for good, before something else writes to standard output."""
         self._bar.close()
 
     def emit_document(self, document: Mapping[str, Any]) -> None:
-        """Data as one JSON document."""
+        """Writes data as one JSON document."""
         self.emit([as_json(document)])
 
 
 def write_message(words: str) -> None:
-    """A line on standard error, if there is one."""
+    """Writes a line to standard error, if it is open."""
     if sys.stderr is not None:
-        with suppress(OSError):  # words that nobody can hear must not cost the result
+        with suppress(OSError):  # the result matters more than the words
             sys.stderr.write(f"{words}\n")
             sys.stderr.flush()
 
 
 def write_lines(lines: Iterable[str]) -> None:
-    """Lines on standard output."""
+    """Writes lines to standard output."""
     with standard_output():
         sys.stdout.writelines(f"{line}\n" for line in lines)
 
 
 @contextmanager
 def standard_output() -> Iterator[None]:
-    """What is written to standard output meanwhile gets there, or it is an error."""
+    """Makes sure that what the block writes to standard output arrives; raises UsageError if it does not."""
     if sys.stdout is None:
         raise _refusal("it is closed")
     try:
@@ -182,13 +182,13 @@ def standard_output() -> Iterator[None]:
 
 
 def flush_output() -> None:
-    """Writes what is still waiting, while a failure can still be told."""
+    """Flushes standard output while a failure can still be reported."""
     if sys.stdout is not None:
         write_lines([])
 
 
 def as_json(document: Mapping[str, Any]) -> str:
-    """A document as text that any JSON reader and any terminal takes: no NaN, no Infinity, no control characters."""
+    """A document as JSON text without NaN, Infinity and control characters."""
     import json
 
     from hetdp.text import escape_json
@@ -197,14 +197,14 @@ def as_json(document: Mapping[str, Any]) -> str:
 
 
 def use_utf_8() -> None:
-    """Lets both streams take any character, whatever the locale says."""
+    """Makes both standard streams accept any character, whatever the locale is."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def abandon_output() -> None:
-    """Forgets what could not be written, so that Python does not try again when it ends."""
+    """Discards output that could not be written, so that Python does not try again at exit."""
     try:
         place = sys.stdout.fileno()
     except (AttributeError, OSError, ValueError):  # not a real stream

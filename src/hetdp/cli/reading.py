@@ -1,4 +1,4 @@
-"""Labels as people type them, looked up in the problem."""
+"""What the command line reads: problems, pins, and labels as people type them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def find_labels(labels: Labels, texts: Iterable[str]) -> list[Any]:
-    """The labels that were meant by words on the command line.
+    """Finds the labels that words on the command line mean.
 
     Raises:
         InputError: naming every text that means no dataset.
@@ -67,14 +67,11 @@ def find_labels_together(problem: PartitionedProblem, labels: Iterable[Any]) -> 
     return {label: next(iter(there[label]), label) for label in given}
 
 
-# What the command line reads, through the same functions that Python users call.
-
-
 STANDARD = "-"  # as a path: standard input, or standard output
 
 
 def read_without_pins(out: Output, path: str, duplicates: str, positive: str | None) -> Problem:
-    """A problem whose pins do not matter."""
+    """Reads a problem whose pins do not matter."""
     from hetdp.files.problems import read_problem
 
     require_input(path)
@@ -102,18 +99,18 @@ def read_with_pins(
 
 
 def pinned_words(count: int, pins: str | None) -> str:
-    """How many values are given, and by what, if that is not the problem itself."""
+    """The number of given values, and the file they come from, if it is not the problem itself."""
     return f"{count:,} pinned" + ("" if pins is None else f" by {name_of_path(pins)}")
 
 
 def warn_without_edges(out: Output, problem: Problem | PartitionedProblem) -> None:
-    """Without edges every mechanism is private, which is hardly what was meant."""
+    """Warns if there are no edges: then every mechanism is private, which is hardly what was meant."""
     if problem.graph.size > 1 and not problem.graph.edge_count:
-        out.say("there are no edges, so nobody is protected; is that meant?")
+        out.say("warning: there are no edges, so nobody is protected")
 
 
 def warn_if_constant(out: Output, problem: Problem) -> None:
-    """Says so if the query has the same answer at every dataset."""
+    """Says so if the query has the same answer for every dataset."""
     answers = problem.answers
     if len(answers) > 1 and answers.min() == answers.max():
         answer = problem.about.get(f"answer_{int(answers[0])}", int(answers[0]))
@@ -121,7 +118,7 @@ def warn_if_constant(out: Output, problem: Problem) -> None:
 
 
 def require_input(*paths: str | None) -> None:
-    """Standard input can be read only once, and only if it is there."""
+    """Refuses to read standard input twice, or if it is closed."""
     if paths.count(STANDARD) > 1:
         raise UsageError("two inputs are -", "standard input can be read only once", "name a file for one of them")
     if STANDARD in paths and sys.stdin is None:
@@ -142,7 +139,7 @@ def _read_pins(path: str, labels: Labels) -> PartialMechanism:
 
 
 def relabel_pins(partial: PartialMechanism, known: Callable[[Any], Any]) -> PartialMechanism:
-    """Pins by the labels that were meant."""
+    """Replaces the labels of pins by the labels that they mean."""
     from hetdp.problem.partial import PartialMechanism
 
     return PartialMechanism(*(_by_label(pins, known) for pins in (partial.p, partial.z, partial.error)))
@@ -156,7 +153,7 @@ def _by_label(pins: dict[Any, float] | None, known: Callable[[Any], Any]) -> dic
 
 
 def name_of_path(path: str) -> str:
-    """A path as people read it."""
+    """A path as messages name it."""
     return "standard input" if path == STANDARD else path
 
 

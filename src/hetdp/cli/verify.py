@@ -1,4 +1,4 @@
-"""`hetdp verify`: is a mechanism private, exactly?"""
+"""`hetdp verify`: proves a mechanism private in exact arithmetic, or refutes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A mechanism as a table that people read: aligned, in digits that do not round to certainty."""
+"""What the command line writes: mechanisms as tables and files, and verdicts in words.
+
+Places that cannot be written to are refused before anything takes long.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ def _columns(mechanism: Mechanism) -> Sequence[list[str]]:
     )
 
 
-# What the command line writes to files; what cannot be written is refused before anything takes long.
+# Files.
 
 
 def require_place(
@@ -67,15 +70,15 @@ def require_place(
     inputs: tuple[str | None, ...],
     to_standard: bool = True,
 ) -> None:
-    """Refuses a name of unknown format, a folder that is not there, an input, and two documents on standard output.
+    """Refuses an unknown format, a missing folder, an input file, and a second document on standard output.
 
     Args:
-        option: by which the name was given.
+        option: the option that names the file.
         path: the name, if any.
-        as_json: whether standard output is taken already.
-        suffixes: what the name may end in; an empty one stands for a folder.
-        inputs: what is read, which must not be lost.
-        to_standard: whether it may go to standard output.
+        as_json: True if standard output has a document already.
+        suffixes: the suffixes that are allowed; an empty one stands for a folder.
+        inputs: the input files, which must not be overwritten.
+        to_standard: True if standard output is allowed.
     """
     if path is None:
         return
@@ -112,12 +115,12 @@ def _refuse_inputs(option: str, place: Path, inputs: tuple[str | None, ...]) -> 
 def _resolved(path: Path) -> Path:
     try:
         return path.resolve()
-    except (OSError, RuntimeError):  # links in a circle; reading or writing will say so
+    except (OSError, RuntimeError):  # circular links; reading or writing reports them
         return path.absolute()
 
 
 def write(out: Output, result: Problem | Mechanism, path: str, **options: Any) -> None:
-    """A file, in the format of its suffix; ``-`` is JSON on standard output."""
+    """Writes a file in the format of its suffix; ``-`` is JSON on standard output."""
     from hetdp.cli.output import standard_output
     from hetdp.files.saving import save, sidecar_of
 
@@ -131,7 +134,7 @@ def write(out: Output, result: Problem | Mechanism, path: str, **options: Any) -
         out.say(f"wrote {path}{beside}")
 
 
-# How a mechanism is handed over: as a table to read, as JSON, or as a file, with words about its proof.
+# Mechanisms, with words about their proofs.
 
 
 SUFFIXES = (".csv", ".parquet", ".json")
@@ -157,14 +160,14 @@ def deliver(
     """Says what was proved, and writes or prints the mechanism that a verb found.
 
     Args:
-        out: what is written with.
+        out: the output.
         verb: the verb.
         problem: the problem.
         pinned: how many values were given.
         mechanism: the mechanism.
         output: the file or folder to write to; None prints a table.
         as_json: print a JSON document.
-        limit: what can be done where a coin would do better.
+        limit: what can be done if a coin would be better.
     """
     from hetdp.cli import shapes
 
@@ -175,7 +178,7 @@ def deliver(
         out.say(f"the {whose} values missed by a rounding, and were moved by at most {moved:.1e} in z")
     if mechanism.search_words:
         out.say(mechanism.search_words)
-    out.say(str(mechanism.certificate or "every edge was checked; without a certificate, as asked"))
+    out.say(str(mechanism.certificate or "every edge was checked; no certificate was made, as requested"))
     if output is not None:
         write(out, mechanism, output)
         if as_json:
@@ -188,14 +191,14 @@ def deliver(
         out.emit(table_lines(mechanism))
 
 
-# A verdict in words: why pins cannot stand together, step by step, and pins that could.
+# Verdicts in words.
 
 
 SHOWN_PINS = 20
 
 
 def refusal_lines(witness: Witness, repair: Repair | None) -> Iterator[str]:
-    """Everything people need to know about pins that do not extend."""
+    """Explains why pins do not extend, and which values would."""
     from hetdp.mechanism.formatting import format_probability
 
     path, pinned = witness.path, format_probability(witness.value, witness.complement)
@@ -225,7 +228,7 @@ def _pin_lines(repair: Repair) -> Iterator[str]:
 
 
 def say_pin_notes(out: Output, free: int, boundary: int, verdict: Verdict) -> None:
-    """What `extend` would miss: values of the boundary, or a rounding of those that are given."""
+    """Says which values `extend` still needs, and whether it would round given ones."""
     if free:
         out.say(f"boundary datasets without a value: {free} of {boundary}; extend needs them all")
     if verdict.compatible and verdict.moved > 0.0:
@@ -238,9 +241,9 @@ def say_accuracy(out: Output, coin: CoinComparison, hint: str = "") -> None:
     """Says how the worst-off dataset is answered, and where a coin would do better.
 
     Args:
-        out: what is spoken with.
+        out: the output.
         coin: how the mechanism compares with a coin.
-        hint: what can be done where a coin would do better; it is no help where values were given.
+        hint: what can be done if a coin would be better; it does not apply to given values.
     """
     from hetdp.mechanism.formatting import format_accuracy
 
