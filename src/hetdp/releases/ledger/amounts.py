@@ -73,7 +73,7 @@ def _units(value: Any, scale: int, squared: bool, rounding: str) -> int:
 def _decimal(value: Any) -> Decimal:
     """A number as the decimal that was written; for a float the shortest that means it."""
     rule = "an amount of privacy is a number, 0 or larger, or inf"
-    if hasattr(value, "item") and not hasattr(value, "__len__"):
+    if isinstance(value, np.generic):
         value = value.item()
     number = parse_decimal(value)
     if number is None or number < 0:

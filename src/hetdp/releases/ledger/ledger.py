@@ -49,9 +49,9 @@ TIMEOUT = 30.0
 
 
 class Ledger:
-    """What has been spent of people's privacy, for ever: an SQLite file, or a PostgreSQL database by its URL.
+    """A ledger of what has been spent of people's privacy: an SQLite file, or a PostgreSQL database.
 
-    An answer is drawn only if every account can pay for it, and shown only when that is written down durably. The same
+    An answer is drawn only if every account can pay for it, and shown only when the charge is durable. The same
     question about the same version of the data has the same answer, and costs nothing the second time.
 
     Args:
@@ -88,7 +88,7 @@ class Ledger:
         relation: str | None = None,
         timeout: float = TIMEOUT,
     ) -> Ledger:
-        """Makes a ledger where there is none, readable by its owner only, and declares a source if one is named.
+        """Creates a ledger, readable by its owner only, and declares a source if one is named.
 
         Args:
             address: the path of the file, or ``postgresql://USER@HOST/DATABASE``.
@@ -104,8 +104,8 @@ class Ledger:
             the ledger
 
         Raises:
-            UsageError: there is something already, or a cap is no number.
-            LedgerError: it cannot be made there.
+            UsageError: there is something already, or a cap is not a number.
+            LedgerError: it cannot be created there.
         """
         if source is not None:
             require_text(source=source)
@@ -118,12 +118,12 @@ class Ledger:
 
     @property
     def id(self) -> str:
-        """What tells this ledger from all others."""
+        """The id of this ledger, unlike that of any other."""
         return self._core.id
 
     @property
     def place(self) -> str:
-        """Where it is, without anybody's password."""
+        """Its address, without a password."""
         return self._core.database.shown
 
     def declare(
@@ -136,7 +136,7 @@ class Ledger:
         unit: str | None = None,
         relation: str | None = None,
     ) -> Entry:
-        """Names data that will be asked about, and what may be spent of it; once, and not changed afterwards.
+        """Declares a source: a name for data, and what each account may spend of it. It cannot be changed afterwards.
 
         Args:
             source: a name for the data.
@@ -144,17 +144,17 @@ class Ledger:
                 limit.
             caps: other caps for some classes, and for the people in them; of several caps the lowest holds.
             currency: how its privacy adds up: ``epsilon``, ``epsilon-delta``, or that of another notion.
-            unit: whose data changes between neighbouring datasets: ``person``, ``household`` or any other text. What is
-                not declared, the first charge fixes; a charge about anything else is refused.
+            unit: whose data changes between neighbouring datasets: ``person``, ``household`` or any other text. The
+                first charge fixes what is not declared; a charge about anything else is refused.
             relation: how it changes: ``replace-one`` (one person's answer changes), ``add-remove`` (one person joins
                 or leaves) or any other text. For a source that was declared without them, unit and relation may be
                 stated later, once, without a cap.
 
         Returns:
-            the entry that declares or states it; an earlier one that says the same if there is one
+            the entry that declares or states it; an earlier one if it says the same
 
         Raises:
-            UsageError: it was declared otherwise, a cap is no number, or the name looks like that of another source.
+            UsageError: it was declared differently, a cap is not a number, or the name resembles that of another one.
             LedgerError: the ledger cannot be used.
         """
         require_text(source=source)
@@ -201,16 +201,16 @@ class Ledger:
         unit: str | None = None,
         relation: str | None = None,
     ) -> Entry:
-        """Charges everybody or nobody, draws answers, and returns them when all of it is written down durably.
+        """Charges all accounts or none, draws the answers, and returns them when all of it is durable.
 
         Args:
             source: the data that is asked about.
             charge: who pays how much.
             request: a digest of what is asked.
             version: the declared version of the data. The same request on the same version has the same answers.
-            draw: called once, if everybody can pay, and not at all if this was asked before; gives the answers.
-            facts: what else the entry is to hold, as JSON.
-            receipts: of earlier entries of this ledger, kept by records; a copy that lacks them is refused.
+            draw: draws the answers; called once if every account can pay, and not at all if this was asked before.
+            facts: what else the entry holds, as JSON.
+            receipts: receipts of earlier entries, from their records; a copy that lacks them is refused.
             unit: whose data changes between neighbours, as `declare` takes it; None if it is not stated.
             relation: how it changes, likewise.
 
@@ -219,7 +219,7 @@ class Ledger:
 
         Raises:
             BudgetError: an account would exceed its cap; nothing was spent, `draw` was not called.
-            LedgerError: the ledger cannot be used; nothing was spent. Where that is not known, since a commit failed in
+            LedgerError: the ledger cannot be used; nothing was spent. If that is not known, because a commit failed in
                 its last moment, the error says so, and its `spent` is None. Asking again is safe: it is paid for once.
             UsageError: no such source, a charge of another currency, unit or relation, or another charge than when it
                 was asked before.
@@ -231,10 +231,10 @@ class Ledger:
     def record(
         self, source: str, charge: Charge, note: str, *, unit: str | None = None, relation: str | None = None
     ) -> Entry:
-        """Writes down what was spent elsewhere; since it is a fact, it may exceed a cap.
+        """Records what was spent outside hetdp; since it is a fact, it may exceed a cap.
 
         Args:
-            source: the data it was spent of.
+            source: the data.
             charge: who paid how much.
             note: where, and for what.
             unit: whose data changes between neighbours, as `declare` takes it; by default what the source has.
@@ -314,7 +314,7 @@ class Ledger:
             return verify_chain(database, connection, head, compared)
 
     def export(self) -> Iterator[str]:
-        """The whole ledger as lines of JSON that anybody can check, without the secret of its pseudonyms.
+        """The whole ledger as lines of JSON that anybody can check; the secret of the pseudonyms is left out.
 
         Raises:
             LedgerError: the ledger cannot be used.
@@ -335,7 +335,7 @@ def core_of(ledger: Ledger | str | PathLike[str]) -> LedgerCore:
 def export_lines(database: Database) -> Iterator[str]:
     """Each entry as the line that is hashed, in order; then each charge once, with its digest.
 
-    What has been written stays as it is, so that charges are read one by one, and nobody waits meanwhile.
+    Entries never change, so that charges are read one by one, and nobody has to wait meanwhile.
     """
     with database.reading() as connection:
         entries = history_of(database, connection, read_head(database, connection))
