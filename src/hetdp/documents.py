@@ -42,6 +42,14 @@ ANY: tuple[type, ...] = (dict, list, str, int, float, bool, NOTHING)
 OBJECT, MAYBE_OBJECT = (dict,), (dict, NOTHING)
 Shape = dict[str, Any] | list[Any] | tuple[type, ...]
 
+READERS = {  # what reads each kind of document, for hints
+    "mechanism": "hetdp.read_mechanism",
+    "pins": "hetdp.read_pins",
+    "privacy": "hetdp.privacy.from_document",
+    "problem": "hetdp.read_problem",
+    "question": "hetdp.questions.from_document",
+    "release": "hetdp.read_record",
+}
 TYPE_NAMES = {str: "text", int: "a whole number", NOTHING: "null", dict: "an object", bool: "true or false"}
 JSON_WORDS = {"None": "null", "True": "true", "False": "false"}
 JSON_RULE = "it is a JSON document in UTF-8"
@@ -153,15 +161,23 @@ def read_document(path: Any, readers: Mapping[str, Callable[[str], Any]]) -> Any
 # Validation -----------------------------------------------------------------------------------------------------------
 
 
-def require_kind(document: Any, kind: str, where: str) -> None:
-    """Refuses a document whose key ``kind`` says something else.
+def require_kind(document: Any, kind: str, where: str, default: str | None = None) -> None:
+    """Refuses a document whose key ``kind`` says something else; a hint names the function that reads it.
+
+    Args:
+        document: the document.
+        kind: what it must be.
+        where: how messages name it.
+        default: what a document without that key is; by default, it must have one.
 
     Raises:
-        InputError: it does.
+        InputError: it is another kind of document.
     """
-    found = document.get("kind") if isinstance(document, Mapping) else None
+    found = document.get("kind", default) if isinstance(document, Mapping) else None
     if found != kind:
-        refuse(where, Fault("another kind of document:", where, format_value(found), f"its kind is {kind!r}"))
+        reader = READERS.get(found) if isinstance(found, str) else None
+        hint = f"{reader} reads it" if reader else ""
+        refuse(where, Fault("another kind of document:", where, format_value(found), f"its kind is {kind!r}", hint))
 
 
 def require_version(document: Any, where: str, newest: int = SCHEMA_VERSION, oldest: int = 1) -> None:

@@ -33,8 +33,8 @@ def edge(**changes) -> dict:
     return whole(edges=[EDGES[0] | changes])
 
 
-NOTIONS = "a notion is one of approximate, bounded-range, directed, gaussian, pure."
-KEYS = "the keys are schema_version, kind, notion, grid, positive, about, labels, classes, datasets, edges."
+NOTIONS = "a notion is one of approximate, bounded-range, directed, gaussian, pure, renyi."
+KEYS = "the keys are schema_version, kind, notion, alpha, grid, positive, about, labels, classes, datasets, edges."
 NO_LABEL = "a label is text, a finite number, or a list or tuple of these."
 DOCUMENTS = {
     "no JSON": ("{", "FILE: no JSON: Expecting property name enclosed in double quotes"),
@@ -68,7 +68,10 @@ DOCUMENTS = {
     ),
     "a misspelt key": (whole(notions="pure"), f"unknown key 'notions'; {KEYS} Hint: did you mean 'notion'?"),
     "edges that are no records": (whole(edges=[[1, 2]]), "no list of records: edges; 'edges' is a list of objects."),
-    "a mechanism": (whole(kind="mechanism"), "no problem, but of kind 'mechanism'; its kind is 'problem'."),
+    "a mechanism": (
+        whole(kind="mechanism"),
+        "another kind of document: 'mechanism'; its kind is 'problem'. Hint",
+    ),
     "words that are none": (whole(about=["x"]), "FILE, about: no words: ['x']; it is an object of texts."),
     "another notion": (whole(notion="gauss"), f"FILE, notion: unknown notion 'gauss'; {NOTIONS}"),
     "a notion that is a list": (whole(notion=[]), f"FILE, notion: unknown notion []; {NOTIONS}"),

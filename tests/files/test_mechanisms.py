@@ -107,10 +107,13 @@ FAULTS = {
         lambda f: f.update(Problem="x"),
         "unknown key 'Problem'; the keys are schema_version, verb, kind",
     ),
-    "a problem": (lambda f: f.update(kind="problem"), "no mechanism, but of kind 'problem'; its kind is 'mechanism'."),
+    "a problem": (
+        lambda f: f.update(kind="problem"),
+        "another kind of document: 'problem'; its",
+    ),
     "another notion": (
         lambda f: f.update(notion=["x"]),
-        "FILE, notion: unknown notion ['x']; a notion is one of approximate, bounded-range, directed, gaussian, pure.",
+        "FILE, notion: unknown notion ['x']; a notion is one of approximate, bounded-range, directed, ",
     ),
     "a newer version": (lambda f: f.update(schema_version=9), "a newer schema_version: 9; this hetdp reads"),
     "no datasets": (lambda f: f.pop("datasets"), "missing key datasets; 'datasets' is a list of objects."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,9 +67,9 @@ class StandIn:
     def loss_of_each(self) -> np.ndarray:
         return self.epsilon
 
-    def odds(self) -> dict[str, str]:
+    def odds(self) -> Any:
         groups = [0] if self.groups is None else np.unique(self.groups).tolist()
-        return dict.fromkeys(map(str, groups), SENTENCE)
+        return SimpleNamespace(by_class=dict.fromkeys(map(str, groups), SENTENCE))
 
 
 def population(

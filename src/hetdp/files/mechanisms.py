@@ -11,12 +11,21 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from hetdp import progress
-from hetdp.documents import parse_object, require_keys, require_version
+from hetdp.documents import parse_object, require_keys, require_kind, require_version
 from hetdp.errors import Fault, InputError
 from hetdp.files.formats.duck import parquet_metadata, read_parquet
 from hetdp.files.formats.json_form import read_json, table_of
 from hetdp.files.formats.tables import Table
-from hetdp.files.places import STANDARD, existing, open_document, open_table, parts_of, reading, suffix_of
+from hetdp.files.places import (
+    STANDARD,
+    existing,
+    kind_of_document,
+    open_document,
+    open_table,
+    parts_of,
+    reading,
+    suffix_of,
+)
 from hetdp.files.problems import answer_column
 from hetdp.files.saving import digest_of, sidecar_of
 from hetdp.files.schema import (
@@ -61,6 +70,7 @@ def open_sheet(path: str | Path) -> Sheet:
         table, meta = _open_folder(place, name)
     elif path == STANDARD or suffix_of(path) == ".json":
         name, meta = open_document(path)
+        require_kind(meta, "mechanism", name, kind_of_document(meta, "mechanism"))
         table = table_of(meta, "datasets", name, MECHANISM_COLUMNS)
     else:
         place, name = existing(path), str(path)
@@ -83,13 +93,10 @@ def require_form(meta: dict[str, Any], columns: list[str], name: str, table: str
         findings: where faults are added; what is no mechanism of this version at all is refused at once.
     """
     if meta:
+        require_kind(meta, "mechanism", name, kind_of_document(meta, "mechanism"))
         require_version(meta, name)
         with findings.collect():
             require_keys(meta, (), MECHANISM_KEYS, name)
-        if meta.get("kind", "mechanism") != "mechanism":
-            findings.add(
-                Fault("no mechanism, but of kind", name, format_value(meta["kind"]), "its kind is 'mechanism'")
-            )
         require_notion(meta, name, findings)
         if meta.get("labels", TEXT) not in (TEXT, INTEGER, JSON):
             rule = f"labels in tables are {TEXT!r}, {INTEGER!r} or {JSON!r}"
@@ -106,6 +113,8 @@ def require_form(meta: dict[str, Any], columns: list[str], name: str, table: str
 def _open_folder(place: Path, name: str) -> tuple[Table, dict[str, Any]]:
     """A mechanism that workers wrote, a part each."""
     parts = parts_of(place / "mechanism") if (place / "mechanism").is_dir() else []
+    if not parts and (place / "problem.json").exists():
+        require_kind({"kind": "problem"}, "mechanism", name)
     if not parts:
         rule = "the folder of a mechanism holds mechanism.json and mechanism/part-*.parquet"
         raise InputError(name, [Fault("no mechanism", name, "", rule)])

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hetdp.documents import require_version
+from hetdp.documents import require_kind, require_version
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.formats.csv_form import read_csv
 from hetdp.files.formats.duck import read_large_csv, read_parquet
@@ -41,6 +41,7 @@ def open_problem(path: str | Path) -> Sheets:
     if path != STANDARD and (place := existing(path)).is_dir():
         return _open_folder(place, str(path))
     name, document = open_document(path)
+    require_kind(document, "problem", name, kind_of_document(document, "problem"))
     require_version(document, name)
     datasets = table_of(document, "datasets", name, DATASET_COLUMNS)
     return Sheets(name, document, datasets, table_of(document, "edges", name, EDGE_COLUMNS))
@@ -53,8 +54,18 @@ def open_document(path: str | Path) -> tuple[str, dict[str, Any]]:
     place = existing(path)
     if place.suffix.lower() != ".json":
         rule = "a problem is a .json file, or a folder with edges and datasets as .csv or .parquet"
-        raise InputError(str(path), [Fault("an unknown kind of file", str(path), place.suffix, rule)])
+        is_table = place.suffix.lower() in SUFFIXES
+        hint = "hetdp.read_mechanism reads the table of a mechanism, hetdp.read_pins that of pins" if is_table else ""
+        raise InputError(str(path), [Fault("an unknown kind of file", str(path), place.suffix, rule, hint)])
     return str(path), reading(place, read_json, str(path))
+
+
+def kind_of_document(document: dict[str, Any], wanted: str) -> str:
+    """What a document of files is that does not say its kind: only problems have edges, only mechanisms a proof."""
+    if "edges" in document:
+        return "problem"
+    is_mechanism = wanted != "mechanism" and {"certificate", "coordinate"} & document.keys()
+    return "mechanism" if is_mechanism else wanted
 
 
 def open_table(path: Path, name: str, known: tuple[str, ...], integers: bool = False) -> Table:
@@ -98,6 +109,8 @@ def suffix_of(path: str | Path) -> str:
 
 
 def _open_folder(folder: Path, name: str) -> Sheets:
+    if (folder / "mechanism.json").exists():
+        require_kind({"kind": "mechanism"}, "problem", name)
     meta = folder / "problem.json"
     words = reading(meta, read_json, f"{name}/problem.json") if meta.exists() else {"schema_version": 1}
     integers = words.get("labels") == INTEGER

@@ -8,11 +8,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp import progress
-from hetdp.documents import require_keys, require_version
+from hetdp.documents import require_keys, require_kind, require_version
 from hetdp.errors import Fault
 from hetdp.files.formats.json_form import table_of
 from hetdp.files.formats.tables import Table
-from hetdp.files.places import STANDARD, Sheets, existing, open_document, open_problem, open_table, reading, suffix_of
+from hetdp.files.places import (
+    STANDARD,
+    Sheets,
+    existing,
+    kind_of_document,
+    open_document,
+    open_problem,
+    open_table,
+    reading,
+    suffix_of,
+)
 from hetdp.files.schema import (
     DATASET_COLUMNS,
     EDGE_COLUMNS,
@@ -125,6 +135,7 @@ def read_pins(path: str | Path) -> PartialMechanism:
 def _open(path: str | Path) -> Table:
     if path == STANDARD or suffix_of(path) == ".json":
         name, document = open_document(path)
+        require_kind(document, "pins", name, kind_of_document(document, "pins"))
         require_version(document, name)
         return table_of(document, "datasets", name, PIN_COLUMNS)
     table: Table = reading(existing(path), open_table, str(path), PIN_COLUMNS)
@@ -189,11 +200,10 @@ def read_problem(path: str | Path, duplicates: str = "error", positive: Any = No
 def require_form(sheets: Sheets, findings: FaultCollector) -> Notion:
     """What must be right before rows can be looked at; and the notion of privacy that is meant."""
     meta = sheets.meta
+    require_kind(meta, "problem", sheets.name, kind_of_document(meta, "problem"))
     require_version(meta, sheets.name)
     with findings.collect():
         require_keys(meta, (), PROBLEM_KEYS, sheets.name)
-    if meta.get("kind", "problem") != "problem":
-        findings.add(Fault("no problem, but of kind", sheets.name, format_value(meta["kind"]), "its kind is 'problem'"))
     about = meta.get("about")
     if about is not None and not (isinstance(about, dict) and all(isinstance(x, str) for x in about.values())):
         findings.add(Fault("no words:", f"{sheets.name}, about", format_value(about), "it is an object of texts"))

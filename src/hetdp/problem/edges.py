@@ -7,7 +7,7 @@ several parameters need that. Large graphs without these go straight from column
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -253,6 +253,18 @@ class Edges(NamedTuple):
     def place(self, at: int) -> str:
         """An edge as messages name it."""
         return f"{self.row(at)} ({format_value(self.source[at])}, {format_value(self.target[at])})"
+
+
+def split_triples(triples: Any, findings: FaultCollector) -> tuple[list[Any], list[Any], list[Any]]:
+    """The columns source, target and ε of a sequence of triples; entries that are no triples are refused at once."""
+    rule = "without target=, the first argument is a sequence of triples (u, v, ε)"
+    if isinstance(triples, str | Mapping) or not isinstance(triples, Iterable):
+        raise UsageError(f"{format_value(triples)} is no sequence of edges", rule)
+    listed = [tuple(one) if isinstance(one, list | np.ndarray) else one for one in triples]
+    wrong = np.fromiter((not isinstance(one, tuple) or len(one) != 3 for one in listed), np.bool_, len(listed))
+    findings.add_where(wrong, lambda at: Fault("no triple:", f"edge {at}", format_value(listed[at]), rule))
+    findings.raise_if_any()
+    return [one[0] for one in listed], [one[1] for one in listed], [one[2] for one in listed]
 
 
 def edge_columns(source: Any, target: Any, given: Mapping[str, Any], classes: Any, findings: FaultCollector) -> Edges:

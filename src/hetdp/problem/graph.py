@@ -124,7 +124,7 @@ class DatasetGraph(Frozen):
     def from_edges(
         cls,
         source: Any,
-        target: Any,
+        target: Any = None,
         epsilon: Any = None,
         datasets: Any = None,
         duplicates: Literal["error", "min"] = "error",
@@ -134,10 +134,11 @@ class DatasetGraph(Frozen):
         delta_back: Any = None,
         mu: Any = None,
     ) -> DatasetGraph:
-        """A graph from columns: two ends, and what each edge promises.
+        """A graph from columns (two ends, and what each edge promises), or from triples (u, v, ε).
 
         Args:
-            source: label of one end of each edge: any hashable values, or an integer array.
+            source: label of one end of each edge: any hashable values, or an integer array. Without `target`: triples
+                (u, v, ε), one for each edge.
             target: label of the other end. Where directions differ it matters which: Pr at source ≤ e^ε · Pr at target.
             epsilon: ε of each edge, or one number for all. 0 means "must look the same", infinity "no constraint".
             datasets: all labels in the order wanted; needed if some dataset has no edge. Default: integers in their
@@ -157,8 +158,14 @@ class DatasetGraph(Frozen):
 
         >>> DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.5, 1.0])
         DatasetGraph(3 datasets, 2 edges)
+        >>> DatasetGraph.from_edges([("a", "b", 0.5), ("b", "c", 1.0)])
+        DatasetGraph(3 datasets, 2 edges)
         """
         findings = FaultCollector("edges")
+        if target is None:
+            if epsilon is not None:
+                raise UsageError("epsilon= without target=", "a graph is made of columns, or of triples (u, v, ε)")
+            source, target, epsilon = validation.split_triples(source, findings)
         given = dict(zip(COLUMNS, (epsilon, epsilon_back, delta, delta_back, mu), strict=True))
         edges = validation.edge_columns(source, target, given, classes, findings)
         labels = labels_of_ends(edges.source, edges.target) if datasets is None else labels_of(datasets, findings)

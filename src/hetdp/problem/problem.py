@@ -58,7 +58,8 @@ class Problem(Frozen):
 
     Args:
         graph: the datasets and their neighbours: a DatasetGraph, or a space made of people, whose edges are computed.
-        query: the true answer at every dataset: a mapping label → answer, or a sequence in graph order.
+        query: the true answer at every dataset: a mapping label → answer, a sequence in graph order, or a function from
+            labels to answers, which is called once for each.
         notion: the notion of privacy by name; "pure" is the paper's. Default: what the parameters of the edges say,
             that is "pure" where they have ε alone, "directed" with epsilon_back, "approximate" with delta, "gaussian"
             with mu. "bounded-range" has to be asked for, and so has "renyi", with alpha.

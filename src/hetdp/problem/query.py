@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,8 @@ def answers_of(query: Any, labels: Labels, positive: Any = None) -> Answers:
     """The answers as 1 and 2, in graph order; p is always the probability of releasing 1.
 
     Args:
-        query: mapping label → answer, or a sequence in graph order.
+        query: mapping label → answer, a sequence in graph order, or a function from labels to answers, which is called
+            once for each dataset.
         labels: the datasets.
         positive: which of the two given answers counts as answer 1. Needed unless they are {1, 2}, {0, 1} or booleans.
     """
@@ -45,11 +46,25 @@ def _values(query: Any, labels: Labels, findings: FaultCollector) -> Any:
     labelled = as_mapping(query)
     if labelled is not None:
         return _values_by_label(labelled, labels, findings)
+    if callable(query):
+        return _values_by_call(query, labels)
     values = as_column("query", query, findings)
     if len(values) != len(labels.names):
         rule = "a sequence has one answer for each dataset, in graph order"
         findings.add(Fault("wrong number of answers", "query", f"{len(values)} for {len(labels.names)} datasets", rule))
     return values
+
+
+def _values_by_call(query: Callable[[Any], Any], labels: Labels) -> list[Any]:
+    """The answers of a function; an exception that it raises says at which dataset."""
+    found: list[Any] = []
+    for label in labels.names:
+        try:
+            found.append(query(label))
+        except Exception as refusal:
+            refusal.add_note(f"raised by the query at dataset {shorten_label(label)}")
+            raise
+    return found
 
 
 def _values_by_label(query: Mapping[Any, Any], labels: Labels, findings: FaultCollector) -> Any:

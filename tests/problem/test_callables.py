@@ -1,0 +1,50 @@
+"""Queries that are functions, and edges that are triples."""
+
+from __future__ import annotations
+
+import pytest
+
+import hetdp
+
+GRAPH = hetdp.DatasetGraph.from_edges([("00", "01", 0.5), ("01", "11", 1.0), ["11", "10", 2]])
+
+
+def test_triples_make_the_same_graph_as_columns():
+    columns = hetdp.DatasetGraph.from_edges(["00", "01", "11"], ["01", "11", "10"], [0.5, 1.0, 2.0])
+    assert hetdp.Problem(GRAPH, [1, 1, 2, 2]).identity == hetdp.Problem(columns, [1, 1, 2, 2]).identity
+    assert hetdp.DatasetGraph.from_edges([], datasets=["a"]).size == 1
+
+
+def test_what_is_no_triple_is_listed():
+    with pytest.raises(hetdp.InputError, match="2 faults") as refusal:
+        hetdp.DatasetGraph.from_edges([("a", "b"), ("a", "b", 1.0), 3])
+    assert "edge 0: no triple: ('a', 'b'); without target=" in str(refusal.value)
+    with pytest.raises(hetdp.UsageError, match="epsilon= without target="):
+        hetdp.DatasetGraph.from_edges([("a", "b")], epsilon=1.0)
+    with pytest.raises(hetdp.UsageError, match="is no sequence of edges"):
+        hetdp.DatasetGraph.from_edges("abc")
+
+
+def test_a_function_answers_each_dataset_once():
+    asked = []
+
+    def majority(label: str) -> bool:
+        asked.append(label)
+        return label.count("1") >= 1
+
+    problem = hetdp.Problem(GRAPH, majority)
+    assert asked == ["00", "01", "11", "10"]
+    assert problem.answers.tolist() == [2, 1, 1, 1]
+
+
+def test_what_a_function_answers_is_checked_like_any_query():
+    with pytest.raises(hetdp.InputError, match="a third answer"):
+        hetdp.Problem(GRAPH, lambda label: len(set(label)) + int(label, 2))
+    with pytest.raises(hetdp.InputError, match="no answer"):
+        hetdp.Problem(GRAPH, lambda label: None)
+
+
+def test_an_exception_of_the_function_says_where_it_was_raised():
+    with pytest.raises(ZeroDivisionError) as raised:
+        hetdp.Problem(GRAPH, lambda label: 1 // int(label))
+    assert raised.value.__notes__ == ["raised by the query at dataset 00"]
