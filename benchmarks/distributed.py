@@ -40,13 +40,13 @@ def whole():
 first = whole()
 print(first, min([whole() for _ in range({rounds})], default=first), memory("VmHWM"))
 """
-PARTED = """
+PARTITIONED = """
 import time
 import hetdp
 from benchmarks.measure import memory
 from hetdp.partitioned.cluster import Cluster
 from hetdp.partitioned.workspace import arcs_for
-from hetdp.partitioned.reading import offsets_of, read_with
+from hetdp.partitioned.reading import offsets_of, read_by
 from hetdp.partitioned.datasets import open_tables
 import shutil, tempfile
 from pathlib import Path
@@ -56,15 +56,15 @@ def whole(cluster):
     begin = time.perf_counter()
     tables = open_tables({folder!r})
     offsets = offsets_of(tables, {partitions}, 2, arcs_for(None, "4GB"))
-    problem, partial = read_with(cluster, tables, work, offsets, "error", None, lambda: None)
+    problem, partial = read_by(cluster, tables, work, offsets, "error", None, lambda: None)
     read = time.perf_counter() - begin
     mechanism = hetdp.extend(problem, partial)
     took = time.perf_counter() - begin
     assert mechanism.certificate.optimal
     size = sum(file.stat().st_size for file in Path(work).rglob("*") if file.is_file())
-    parts = len(problem.parts)
+    partitions = len(problem.partitions)
     shutil.rmtree(work)
-    return took, read, mechanism.rounds, sum(mechanism.told), size / 2**20, parts
+    return took, read, mechanism.rounds, sum(mechanism.sent), size / 2**20, partitions
 
 begin = time.perf_counter()
 cluster = Cluster(None, 2, "4GB", {place!r})
@@ -86,9 +86,9 @@ def measured(make: Callable[[int], hetdp.Problem], arcs: int, rounds: int, parti
         del problem
         facts: dict[str, Any] = {"folder": folder, "place": place, "rounds": rounds, "partitions": partitions}
         alone = list(map(float, in_new_process(ALONE.format(**facts)).split()))
-        parted = list(map(float, in_new_process(PARTED.format(**facts)).split()))
+        partitioned = list(map(float, in_new_process(PARTITIONED.format(**facts)).split()))
     names = ("start", "first", "best", "read", "rounds", "told", "mebibytes", "partitions", "driver")
-    found = dict(zip(names, parted, strict=True))
+    found = dict(zip(names, partitioned, strict=True))
     return found | {"arcs": count, "alone first": alone[0], "alone": alone[1], "alone memory": alone[2]}
 
 

@@ -23,7 +23,7 @@ import pyarrow.parquet
 import hetdp
 from hetdp.interrupts import import_uninterrupted
 from hetdp.partitioned.datasets import open_tables
-from hetdp.partitioned.reading import offsets_of, read_with
+from hetdp.partitioned.reading import offsets_of, read_by
 from hetdp.releases.ledger.ledger import Ledger
 from hetdp.tables import database, sources
 from hetdp.tables.comparison import add_functions
@@ -254,7 +254,7 @@ class Partitions(Handed):
         verbs.originals(folder)
         work, kept = self._new_work(), []
         for notion in ("parquet", "directed"):
-            read = read_with(Inline(False), open_tables(folder / notion), str(work), (0, 2, 4), "error", None, nothing)
+            read = read_by(Inline(False), open_tables(folder / notion), str(work), (0, 2, 4), "error", None, nothing)
             hetdp.save(hetdp.design(read.problem), folder / f"{notion}-mechanism")
             kept += [folder / notion, folder / f"{notion}-mechanism"]
             shutil.rmtree(work)
@@ -273,7 +273,7 @@ class Partitions(Handed):
             hetdp.read_mechanism(path)
             return
         tables = open_tables(path)
-        read_with(Inline(False), tables, str(self._new_work()), offsets_of(tables, 2, 2), "error", None, nothing)
+        read_by(Inline(False), tables, str(self._new_work()), offsets_of(tables, 2, 2), "error", None, nothing)
 
 
 def nothing() -> None:

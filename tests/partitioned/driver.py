@@ -18,7 +18,7 @@ import dask
 
 from hetdp.cli.main import main
 from hetdp.partitioned import cluster as dask_cluster
-from hetdp.partitioned.workspace import Mark, marked
+from hetdp.partitioned.workspace import Mark, mark_folder
 from tests.partitioned.processes import take_memory
 
 GATE = ".gate-"  # begins the names of files that say that a worker is at a task, and that it may go on
@@ -84,7 +84,7 @@ def stop_at(name: str) -> Any:
 
 def mark_as(software: str | None, work: str) -> Mark:
     """The mark of a run, as if by a driver with other software."""
-    found = marked(work)
+    found = mark_folder(work)
     return found._replace(software=software or found.software)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hetdp.partitioned.datasets import open_tables
 from hetdp.partitioned.mechanism import PartitionedMechanism
-from hetdp.partitioned.reading import PartitionedFile, offsets_of, read_with
+from hetdp.partitioned.reading import PartitionedFile, offsets_of, read_by
 
 
 class Inline:
@@ -33,7 +33,7 @@ def read_inline(folder, work, partitions=2, duplicates="error", positive=None, o
     tables = open_tables(folder)
     offsets = offsets or offsets_of(tables, partitions, 2)
     Path(work).mkdir(parents=True, exist_ok=True)
-    return read_with(Inline(), tables, str(work), offsets, duplicates, positive, lambda: None)
+    return read_by(Inline(), tables, str(work), offsets, duplicates, positive, lambda: None)
 
 
 def coordinates(mechanism: PartitionedMechanism):

@@ -29,7 +29,7 @@ import hetdp
 from hetdp import progress
 from hetdp.cli.main import main
 from hetdp.partitioned import cluster as dask_cluster
-from hetdp.partitioned.processes import scheduler_here, started
+from hetdp.partitioned.processes import start_scheduler, start_worker
 from hetdp.partitioned.workspace import arcs_for, work_folder
 from tests.partitioned.inline import coordinates
 from tests.partitioned.problems import random_problem
@@ -117,7 +117,7 @@ def test_a_lost_cluster_is_said_and_what_was_done_is_kept(processes, tmp_path, m
         alone.close()
     read = hetdp.read_partitioned(tmp_path / "problem", cluster=processes.address, work=tmp_path / "work")
     with read:
-        assert json.loads((tmp_path / "work" / "laid-out.json").read_text())["pinned"] > 0
+        assert json.loads((tmp_path / "work" / "layout.json").read_text())["pinned"] > 0
 
 
 def test_what_workers_cannot_do_is_said_clearly(tmp_path, monkeypatch):
@@ -201,7 +201,7 @@ def test_there_are_no_pages_and_those_of_others_stay(monkeypatch, tmp_path):
     monkeypatch.setattr(distributed, "dashboard", sys.modules["distributed.dashboard"], raising=False)
     names = ("distributed.scheduler.http.routes", "distributed.worker.http.routes")
     before = [list(dask.config.get(name)) for name in names]
-    scheduler = scheduler_here(str(tmp_path), Security.temporary())
+    scheduler = start_scheduler(str(tmp_path), Security.temporary())
     try:
         port = scheduler.scheduler.http_server.port
         for page in ("/", "/status", "/info/main/workers.html", "/json/counts.json", "/metrics", "/health"):
@@ -314,4 +314,4 @@ def test_what_does_not_fit_into_memory_is_not_put_down_through_a_link(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "workers").symlink_to("elsewhere")
     with pytest.raises(hetdp.ClusterError, match=r"'.*workers' is a link or no folder"):
-        started("tls://127.0.0.1:1", "1GB", str(tmp_path), str(tmp_path), Security())
+        start_worker("tls://127.0.0.1:1", "1GB", str(tmp_path), str(tmp_path), Security())

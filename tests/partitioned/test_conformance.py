@@ -36,13 +36,16 @@ def test_extend_is_that_of_the_cpu_engine_wherever_datasets_are_cut(tmp_path, sh
     hetdp.save(problem, tmp_path / "problem", pins)
     whole = hetdp.extend(problem, pins, engine="cpu")
     offsets = cuts(np.random.default_rng(seed), problem.graph.size, partitions)
-    parted, given = read_inline(tmp_path / "problem", tmp_path / "work", offsets=offsets)
-    mechanism = hetdp.extend(parted, given, engine="dask")
+    partitioned, given = read_inline(tmp_path / "problem", tmp_path / "work", offsets=offsets)
+    mechanism = hetdp.extend(partitioned, given, engine="dask")
     assert same(mechanism, whole)
     assert alike(mechanism.certificate, whole.certificate)
     assert mechanism.moved == whole.moved
-    assert parted.identity == problem.identity
-    assert (parted.graph.edge_count, parted.graph.arc_count) == (problem.graph.edge_count, problem.graph.arc_count)
+    assert partitioned.identity == problem.identity
+    assert (partitioned.graph.edge_count, partitioned.graph.arc_count) == (
+        problem.graph.edge_count,
+        problem.graph.arc_count,
+    )
     for label in list(problem.labels.names)[::7]:
         path, other = mechanism.explain(label), whole.explain(label)
         assert mechanism[label] == whole[label]
@@ -69,13 +72,13 @@ def test_every_notion_is_extended_and_proved_on_partitions(tmp_path, notion):
     problem, pins = random_problem(5, "sparse", "text", notion=notion)
     hetdp.save(problem, tmp_path / "problem", pins)
     whole = hetdp.extend(problem, pins, engine="cpu")
-    parted, given = read_inline(tmp_path / "problem", tmp_path / "work", 5)
-    mechanism = hetdp.extend(parted, given)
+    partitioned, given = read_inline(tmp_path / "problem", tmp_path / "work", 5)
+    mechanism = hetdp.extend(partitioned, given)
     assert same(mechanism, whole)
     assert mechanism.certificate.optimal
     assert mechanism.certificate.worst_edge == whole.certificate.worst_edge
     assert mechanism.certificate.gap == pytest.approx(whole.certificate.gap, rel=1e-6)
-    assert parted.identity == problem.identity
+    assert partitioned.identity == problem.identity
 
 
 @pytest.mark.parametrize("partitions", [1, 3, 6])
@@ -85,9 +88,9 @@ def test_balanced_is_that_of_one_machine(tmp_path, partitions, with_pins):
     kept = {label: z for label, z in zip(problem.labels.names, pins.z, strict=True) if z == z}
     some = hetdp.PartialMechanism(z=dict(list(kept.items())[:4])) if with_pins else None
     hetdp.save(problem, tmp_path / "problem")
-    parted, _ = read_inline(tmp_path / "problem", tmp_path / "work", partitions)
+    partitioned, _ = read_inline(tmp_path / "problem", tmp_path / "work", partitions)
     whole = hetdp.design(problem, "balanced", some, engine="cpu")
-    mechanism = hetdp.design(parted, "balanced", some)
+    mechanism = hetdp.design(partitioned, "balanced", some)
     assert same(mechanism, whole)
     assert alike(mechanism.certificate, whole.certificate)
     assert mechanism.objective == "balanced"
@@ -107,8 +110,8 @@ def test_fair_is_that_of_one_machine(tmp_path, seed):
         some = hetdp.PartialMechanism(z={names[at]: float(chosen.coordinates[at]) for at in places})
     hetdp.save(problem, tmp_path / "problem")
     offsets = cuts(rng, problem.graph.size, 1 + seed % 8)
-    parted, _ = read_inline(tmp_path / "problem", tmp_path / "work", offsets=offsets)
-    whole, mechanism = hetdp.design(problem, "fair", some, engine="cpu"), hetdp.design(parted, "fair", some)
+    partitioned, _ = read_inline(tmp_path / "problem", tmp_path / "work", offsets=offsets)
+    whole, mechanism = hetdp.design(problem, "fair", some, engine="cpu"), hetdp.design(partitioned, "fair", some)
     assert same(mechanism, whole)
     assert alike(mechanism.certificate, whole.certificate)
     assert mechanism.objective == "fair"
@@ -121,26 +124,28 @@ def test_the_fair_search_takes_turns_as_long_as_answers_depend_on_each_other(tmp
     graph = hetdp.DatasetGraph.from_edges(range(size - 1), range(1, size), [0.1 * 1.2**at for at in range(size - 1)])
     problem = hetdp.Problem(graph, [1, 2] * (size // 2))
     hetdp.save(problem, tmp_path / "problem")
-    parted, _ = read_inline(tmp_path / "problem", tmp_path / "work", 4)
-    assert same(hetdp.design(parted), hetdp.design(problem, engine="cpu"))
-    assert 5 < parted.workers.ran["offer"] / len(parted.parts) <= (size - 1) + 2  # meetings, and a last look
+    partitioned, _ = read_inline(tmp_path / "problem", tmp_path / "work", 4)
+    assert same(hetdp.design(partitioned), hetdp.design(problem, engine="cpu"))
+    assert (
+        5 < partitioned.workers.ran["write_offers"] / len(partitioned.partitions) <= (size - 1) + 2
+    )  # meetings, and a last look
 
 
 def test_an_interrupt_leaves_no_second_copy_of_the_arcs(tmp_path, monkeypatch):
     problem, _ = random_problem(7, "sparse")
     hetdp.save(problem, tmp_path / "problem")
-    parted, _ = read_inline(tmp_path / "problem", tmp_path / "work", 3)
-    run = parted.workers.run
+    partitioned, _ = read_inline(tmp_path / "problem", tmp_path / "work", 3)
+    run = partitioned.workers.run
 
     def interrupted(task, *told):
         if task.__name__ == "keep_labels":
             raise KeyboardInterrupt
         return run(task, *told)
 
-    monkeypatch.setattr(parted.workers, "run", interrupted)
+    monkeypatch.setattr(partitioned.workers, "run", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        hetdp.design(parted)
-    assert parted.workers.ran["offer"]
+        hetdp.design(partitioned)
+    assert partitioned.workers.ran["write_offers"]
     assert not list((tmp_path / "work").rglob("*fair*"))
 
 
@@ -149,11 +154,11 @@ def test_a_turn_may_settle_no_value_more(tmp_path):
     graph = hetdp.DatasetGraph.from_edges(range(3), range(1, 4), [0.2, 1.0, 1.1])
     problem = hetdp.Problem(graph, [2, 1, 2, 1])
     hetdp.save(problem, tmp_path / "problem")
-    parted, _ = read_inline(tmp_path / "problem", tmp_path / "work", 1)
+    partitioned, _ = read_inline(tmp_path / "problem", tmp_path / "work", 1)
     whole = hetdp.design(problem, engine="cpu")
-    assert same(hetdp.design(parted), whole)
+    assert same(hetdp.design(partitioned), whole)
     assert len(set(np.abs(whole.coordinates))) == 2
-    assert parted.workers.ran["offer"] == 4
+    assert partitioned.workers.ran["write_offers"] == 4
 
 
 @pytest.mark.parametrize("workers", [1, 3, 16, 1000])
@@ -173,13 +178,13 @@ def test_pins_that_contradict_each_other_have_the_same_witness(tmp_path, partiti
     problem = hetdp.Problem(graph, [1] * 20 + [2] * 20)
     pins = {0: 0.999, 19: 0.6, 20: 0.58, 39: 1e-6}
     hetdp.save(problem, tmp_path / "problem", pins)
-    parted, given = read_inline(tmp_path / "problem", tmp_path / "work", partitions)
-    verdict, whole = hetdp.check(parted, given), hetdp.check(problem, pins)
+    partitioned, given = read_inline(tmp_path / "problem", tmp_path / "work", partitions)
+    verdict, whole = hetdp.check(partitioned, given), hetdp.check(problem, pins)
     assert not verdict.compatible
     assert (verdict.moved, verdict.witness) == (whole.moved, whole.witness)
     assert verdict.repair is None
     with pytest.raises(hetdp.NoExtensionError) as refused:
-        hetdp.extend(parted, given)
+        hetdp.extend(partitioned, given)
     assert refused.value.witness == whole.witness
     assert ".repair" not in str(refused.value)
 
@@ -189,16 +194,16 @@ def test_verdicts_are_those_of_one_machine_with_delta_next_to_1_too(tmp_path, no
     seen = set()
     for at, (problem, given) in enumerate(trials(17, 12, notion)):
         hetdp.save(problem, tmp_path / f"problem-{at}")
-        parted, _ = read_inline(tmp_path / f"problem-{at}", tmp_path / f"work-{at}", 2)
-        verdict, whole = hetdp.check(parted, given), hetdp.check(problem, given)
+        partitioned, _ = read_inline(tmp_path / f"problem-{at}", tmp_path / f"work-{at}", 2)
+        verdict, whole = hetdp.check(partitioned, given), hetdp.check(problem, given)
         assert (verdict.compatible, verdict.moved, verdict.witness) == (whole.compatible, whole.moved, whole.witness)
         if whole.compatible:
-            found = hetdp.extend(parted, given)
+            found = hetdp.extend(partitioned, given)
             assert found.certificate.private
             assert found.certificate.optimal == hetdp.extend(problem, given, engine="cpu").certificate.optimal
         else:
             with pytest.raises(hetdp.NoExtensionError):
-                hetdp.extend(parted, given)
+                hetdp.extend(partitioned, given)
         seen.add(whole.compatible)
     assert seen == {True, False} if notion == "approximate" else True in seen
 
@@ -209,8 +214,8 @@ def test_pins_that_miss_by_a_rounding_are_closed_as_on_one_machine(tmp_path):
     pins = {4: 0.52, 5: 0.48, 0: 1.0 - 0.48 * np.exp(-0.4) + 1e-12}
     hetdp.save(problem, tmp_path / "problem", pins)
     whole = hetdp.extend(problem, pins, engine="cpu")
-    parted, given = read_inline(tmp_path / "problem", tmp_path / "work", 4)
-    mechanism = hetdp.extend(parted, given)
+    partitioned, given = read_inline(tmp_path / "problem", tmp_path / "work", 4)
+    mechanism = hetdp.extend(partitioned, given)
     assert same(mechanism, whole)
     assert mechanism.moved == whole.moved
 
@@ -219,34 +224,34 @@ def test_values_may_be_given_by_label(tmp_path):
     problem, pins = random_problem(3, "grid", "text")
     hetdp.save(problem, tmp_path / "problem")
     given = {label: z for label, z in zip(problem.labels.names, pins.z, strict=True) if z == z}
-    parted, none = read_inline(tmp_path / "problem", tmp_path / "work", 3)
+    partitioned, none = read_inline(tmp_path / "problem", tmp_path / "work", 3)
     assert none.count == 0
     partial = hetdp.PartialMechanism(z=given)
-    assert same(hetdp.extend(parted, partial), hetdp.extend(problem, partial, engine="cpu"))
+    assert same(hetdp.extend(partitioned, partial), hetdp.extend(problem, partial, engine="cpu"))
     with pytest.raises(hetdp.InputError, match="boundary dataset without p"):
-        hetdp.extend(parted, none)
+        hetdp.extend(partitioned, none)
     with pytest.raises(hetdp.InputError, match=r"p\['nobody'\]: unknown dataset"):
-        hetdp.extend(parted, {"nobody": 0.5})
+        hetdp.extend(partitioned, {"nobody": 0.5})
     first = next(iter(given))
     with pytest.raises(hetdp.InputError, match=r"p out of range: 1\.5"):
-        hetdp.extend(parted, {first: 1.5})
+        hetdp.extend(partitioned, {first: 1.5})
     with pytest.raises(hetdp.UsageError, match="a mapping from labels"):
-        hetdp.extend(parted, [0.5])
+        hetdp.extend(partitioned, [0.5])
 
 
 def test_a_mechanism_that_is_not_private_is_refuted_with_the_same_worst_edge(tmp_path):
     problem, pins = random_problem(8, "sparse", "range")
     hetdp.save(problem, tmp_path / "problem", pins)
-    parted, given = read_inline(tmp_path / "problem", tmp_path / "work", 4)
-    mechanism = hetdp.extend(parted, given)
-    for part in parted.parts:
+    partitioned, given = read_inline(tmp_path / "problem", tmp_path / "work", 4)
+    mechanism = hetdp.extend(partitioned, given)
+    for part in partitioned.partitions:
         z = part.copy(f"{mechanism.name}/z")
         z[::3] += 2.0
         part.save(f"{mechanism.name}/z", z)
     whole = hetdp.extend(problem, pins, engine="cpu")
-    moved = np.concatenate([part.load(f"{mechanism.name}/z") for part in parted.parts])
+    moved = np.concatenate([part.load(f"{mechanism.name}/z") for part in partitioned.partitions])
     other = hetdp.verify(problem, hetdp.PartialMechanism(z=moved))
-    refuted = hetdp.verify(parted, mechanism)
+    refuted = hetdp.verify(partitioned, mechanism)
     assert not refuted.private
     assert (refuted.worst_edge, refuted.violations) == (other.worst_edge, other.violations)
     assert whole.certificate.private
@@ -256,32 +261,34 @@ def test_links_that_hold_each_other_up_across_partitions_prove_nothing(tmp_path)
     graph = hetdp.DatasetGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], 0.0, datasets=range(6))
     problem = hetdp.Problem(graph, [1] * 6)
     hetdp.save(problem, tmp_path / "problem", {5: 0.5, 0: 0.5})
-    parted, given = read_inline(tmp_path / "problem", tmp_path / "work", 3)
-    mechanism = hetdp.extend(parted, given)
+    partitioned, given = read_inline(tmp_path / "problem", tmp_path / "work", 3)
+    mechanism = hetdp.extend(partitioned, given)
     assert mechanism.certificate.optimal
-    for part, pinned, links in zip(parted.parts, [[0, 0], [0, 0], [1, 1]], [[3, 0], [1, 2], [-1, -1]], strict=True):
+    for part, pinned, links in zip(
+        partitioned.partitions, [[0, 0], [0, 0], [1, 1]], [[3, 0], [1, 2], [-1, -1]], strict=True
+    ):
         part.save(f"{mechanism.name}/pinned", np.array(pinned, dtype=np.bool_))
         part.save(f"{mechanism.name}/links", np.array(links))
-    assert hetdp.verify(parted, mechanism).shortfall == "links form a cycle (dataset 0)"
+    assert hetdp.verify(partitioned, mechanism).shortfall == "links form a cycle (dataset 0)"
 
 
 @pytest.mark.parametrize("labels", LABELS)
 def test_a_mechanism_is_written_by_parts_and_read_by_anyone(tmp_path, labels):
     problem, pins = random_problem(4, "sparse", labels)
     hetdp.save(problem, tmp_path / "problem", pins)
-    parted, given = read_inline(tmp_path / "problem", tmp_path / "work", 4)
-    mechanism = hetdp.extend(parted, given)
+    partitioned, given = read_inline(tmp_path / "problem", tmp_path / "work", 4)
+    mechanism = hetdp.extend(partitioned, given)
     hetdp.save(mechanism, tmp_path / "saved")
     whole = hetdp.extend(problem, pins, engine="cpu")
     loaded = hetdp.read_mechanism(tmp_path / "saved", problem)
     assert same(mechanism, whole)
     assert np.array_equal(loaded.coordinates, whole.coordinates)
     assert alike(hetdp.verify(problem, loaded), whole.certificate)
-    again = hetdp.read_mechanism(tmp_path / "saved", parted)
+    again = hetdp.read_mechanism(tmp_path / "saved", partitioned)
     assert same(again, whole)
-    assert alike(hetdp.verify(parted, again), whole.certificate)
+    assert alike(hetdp.verify(partitioned, again), whole.certificate)
     hetdp.save(whole, tmp_path / "whole.parquet")
-    assert hetdp.verify(parted, hetdp.read_mechanism(tmp_path / "whole.parquet", parted)).optimal
+    assert hetdp.verify(partitioned, hetdp.read_mechanism(tmp_path / "whole.parquet", partitioned)).optimal
     label = problem.labels.names[3]
     assert again.explain(label).bounds[-1] == whole.explain(label).bounds[-1]
 
@@ -289,16 +296,16 @@ def test_a_mechanism_is_written_by_parts_and_read_by_anyone(tmp_path, labels):
 def test_other_objectives_engines_and_mechanisms_are_refused(tmp_path):
     problem, pins = random_problem(4, "path")
     hetdp.save(problem, tmp_path / "problem", pins)
-    parted, given = read_inline(tmp_path / "problem", tmp_path / "work")
+    partitioned, given = read_inline(tmp_path / "problem", tmp_path / "work")
     with pytest.raises(hetdp.UsageError, match="a partitioned problem has the objectives fair and balanced"):
-        hetdp.design(parted, "average")
+        hetdp.design(partitioned, "average")
     with pytest.raises(hetdp.UsageError, match="a prior or a largest error"):
-        hetdp.design(parted, max_error=0.5)
+        hetdp.design(partitioned, max_error=0.5)
     with pytest.raises(hetdp.UsageError, match="partitions are for the engine 'dask'"):
-        hetdp.extend(parted, given, engine="cpu")
+        hetdp.extend(partitioned, given, engine="cpu")
     with pytest.raises(hetdp.UsageError, match="read_partitioned"):
         hetdp.extend(problem, pins, engine="dask")
     with pytest.raises(hetdp.UsageError, match="made of it, or loaded with it"):
-        hetdp.verify(parted, {0: 0.5})
+        hetdp.verify(partitioned, {0: 0.5})
     with pytest.raises(hetdp.UsageError, match="it is saved to a folder"):
-        hetdp.save(hetdp.extend(parted, given), tmp_path / "m.parquet")
+        hetdp.save(hetdp.extend(partitioned, given), tmp_path / "m.parquet")

@@ -113,9 +113,9 @@ def test_the_positive_answer_is_the_one_that_was_said(tmp_path, positive):
     datasets = changed(changed(TEXTS, 0, query=["yes", "yes", "no"]), 1, query=["no", "no"])
     folder = written(tmp_path / "problem", datasets, GOOD, '{"schema_version": 1, "positive": "yes"}')
     problem, pins = hetdp.read_problem(folder, positive=positive)
-    parted, given = read_inline(folder, tmp_path / "work", 2, positive=positive)
-    assert parted.identity == problem.identity
-    assert hetdp.extend(parted, given)["a"] == hetdp.extend(problem, pins)["a"]
+    partitioned, given = read_inline(folder, tmp_path / "work", 2, positive=positive)
+    assert partitioned.identity == problem.identity
+    assert hetdp.extend(partitioned, given)["a"] == hetdp.extend(problem, pins)["a"]
 
 
 def test_the_smaller_of_two_is_kept_if_that_is_asked_for(tmp_path):
@@ -162,18 +162,18 @@ def test_options_that_mean_nothing_are_refused(tmp_path, monkeypatch, options, w
 def test_what_is_laid_out_is_used_again_and_never_replaced(tmp_path, monkeypatch):
     folder, other = written(tmp_path / "problem", TEXTS, GOOD), written(tmp_path / "other", TEXTS, GOOD)
     ran = []
-    monkeypatch.setattr(reading, "workers_of", lambda *_: ran.append(Inline()) or ran[-1])
+    monkeypatch.setattr(reading, "start_runner", lambda *_: ran.append(Inline()) or ran[-1])
 
     def read(problem: Path = folder, **options):
-        with hetdp.read_partitioned(problem, work=tmp_path / "work", **options) as (parted, _):
-            return parted.offsets, ran[-1].ran
+        with hetdp.read_partitioned(problem, work=tmp_path / "work", **options) as (partitioned, _):
+            return partitioned.offsets, ran[-1].ran
 
     assert read(partitions=2) == ((0, 2, 5), ran[-1].ran)
-    assert ran[-1].ran["build"] == 2
+    assert ran[-1].ran["build_graph"] == 2
     for options in ({"partitions": 2}, {}, {"workers": 5}):
         assert read(**options) == ((0, 2, 5), {})
     refused = [
-        ({"partitions": 3}, "this problem in other partitions; what is laid out there may have taken hours"),
+        ({"partitions": 3}, "this problem in other partitions; what lies there may have taken hours"),
         ({"duplicates": "min"}, "another problem, or this one from other files or options"),
         ({"by": "query"}, "another problem, or this one from other files or options"),
         ({"problem": other}, "another problem, or this one from other files or options"),
@@ -188,7 +188,7 @@ def test_what_is_laid_out_is_used_again_and_never_replaced(tmp_path, monkeypatch
 @pytest.mark.parametrize(("order", "said"), [(1, False), (7, True)])
 def test_an_order_in_which_neighbours_are_far_apart_is_said(tmp_path, monkeypatch, capsys, order, said):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(reading, "workers_of", lambda *_: Inline(twice=False))
+    monkeypatch.setattr(reading, "start_runner", lambda *_: Inline(twice=False))
     monkeypatch.setattr(source, "MANY", 10)
     labels = [at * order % 100 for at in range(100)]
     graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], 0.5, datasets=range(100))
@@ -211,13 +211,13 @@ def test_a_mechanism_of_other_datasets_is_refused(tmp_path):
     problem, pins = hetdp.read_problem(folder)
     hetdp.save(hetdp.extend(problem, pins), tmp_path / "m.parquet")
     other = written(tmp_path / "other", changed(TEXTS, 1, dataset=["e", "d"]), GOOD)
-    parted, _ = read_inline(other, tmp_path / "work")
+    partitioned, _ = read_inline(other, tmp_path / "work")
     with pytest.raises(hetdp.InputError, match="not the problem's in this place: 'd'"):
-        read_claim(tmp_path / "m.parquet", parted)
+        read_claim(tmp_path / "m.parquet", partitioned)
     with pytest.raises(hetdp.InputError, match=r"a folder, or a \.parquet file"):
-        hetdp.read_mechanism(_touched(tmp_path / "m.csv"), parted)
+        hetdp.read_mechanism(_touched(tmp_path / "m.csv"), partitioned)
     with pytest.raises(hetdp.InputError, match="no mechanism"):
-        hetdp.read_mechanism(folder, parted)
+        hetdp.read_mechanism(folder, partitioned)
 
 
 def _touched(path: Path) -> Path:
@@ -227,21 +227,21 @@ def _touched(path: Path) -> Path:
 
 def test_one_partition_for_each_file_of_datasets(tmp_path):
     folder = written(tmp_path / "problem", TEXTS, GOOD)
-    parted, _ = read_inline(folder, tmp_path / "work", "files")
-    assert parted.offsets == (0, 3, 5)
-    assert repr(parted) == "PartitionedProblem(5 datasets, 2 edges, 2 partitions)"
+    partitioned, _ = read_inline(folder, tmp_path / "work", "files")
+    assert partitioned.offsets == (0, 3, 5)
+    assert repr(partitioned) == "PartitionedProblem(5 datasets, 2 edges, 2 partitions)"
 
 
 def test_datasets_with_the_same_entry_in_a_column_are_in_one_partition(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "workers_of", lambda *_: Inline())
+    monkeypatch.setattr(reading, "start_runner", lambda *_: Inline())
     regions = changed(changed(TEXTS, 0, region=["n", "s", "n"]), 1, region=["s", "w"])
     folder = written(tmp_path / "problem", regions, GOOD)
-    with hetdp.read_partitioned(folder, partitions=3, by="region") as (parted, given):
-        assert parted.offsets == (0, 2, 4, 5)
-        assert parted.names.labels([0, 1, 2, 3, 4]) == ["a", "c", "b", "d", "e"]
+    with hetdp.read_partitioned(folder, partitions=3, by="region") as (partitioned, given):
+        assert partitioned.offsets == (0, 2, 4, 5)
+        assert partitioned.names.labels([0, 1, 2, 3, 4]) == ["a", "c", "b", "d", "e"]
         plain = written(tmp_path / "plain", TEXTS, GOOD)
         problem, pins = hetdp.read_problem(plain)
-        whole, mechanism = hetdp.extend(problem, pins), hetdp.extend(parted, given)
+        whole, mechanism = hetdp.extend(problem, pins), hetdp.extend(partitioned, given)
         assert [mechanism[label] for label in "abcde"] == [whole[label] for label in "abcde"]
     with pytest.raises(hetdp.InputError, match="missing column colour; partitions are made by a column"):
         hetdp.read_partitioned(plain, by="colour")
@@ -260,10 +260,10 @@ def test_labels_that_no_float_tells_apart_are_told_apart(tmp_path, first):
         tmp_path / "problem", datasets, [{"source": names[:-1], "target": names[1:], "epsilon": [1.0] * 7}]
     )
     problem, pins = hetdp.read_problem(folder)
-    parted, given = read_inline(folder, tmp_path / "work", 3)
-    assert parted.identity == problem.identity
+    partitioned, given = read_inline(folder, tmp_path / "work", 3)
+    assert partitioned.identity == problem.identity
     mechanism = hetdp.extend(problem, pins)
-    assert hetdp.extend(parted, given)[first + 7] == mechanism[first + 7]
+    assert hetdp.extend(partitioned, given)[first + 7] == mechanism[first + 7]
     unknown = np.append(names[1:], kind(first - 1))
     other = written(tmp_path / "other", datasets, [{"source": names, "target": unknown, "epsilon": [1.0] * 8}])
     alone = faults_of(hetdp.read_problem, other)

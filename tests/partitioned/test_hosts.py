@@ -101,7 +101,7 @@ class Cluster:
         found = [entry.name for entry in self.shared.iterdir() if entry.name.startswith((".", "out"))]
         found = [name for name in found if not name.startswith(GATE)]
         if (self.shared / work).is_dir():
-            known = re.compile(r"hetdp-work|laid-out\.json|laid-[0-9a-f]{16}")
+            known = re.compile(r"hetdp-work|layout\.json|layout-[0-9a-f]{16}")
             found += [entry.name for entry in (self.shared / work).iterdir() if not known.fullmatch(entry.name)]
         return found
 
@@ -390,15 +390,15 @@ def planted_at(kind: str, place: Path, victim: Path) -> None:
     ],
 )
 def test_what_was_planted_in_the_work_folder_is_not_read(cluster, tmp_path, kind, name):
-    """While a problem lies there that was laid out before."""
+    """While a problem lies there of an earlier run."""
     assert cluster.driver.run(*cluster.extend("out", "sown"))[0] == 0
     assert cluster.same_bits("out")
     victim = victim_in(cluster.shared / "victim")
-    (laid,) = (cluster.shared / "sown").glob("laid-*/")
+    (layout,) = (cluster.shared / "sown").glob("layout-*/")
     target = victim if name == "0" else victim / "answers.npy"
     before = {entry.name: entry.read_bytes() for entry in victim.iterdir()}
     try:
-        planted_at(kind, laid / name, target)
+        planted_at(kind, layout / name, target)
         ended = cluster.driver.run(*cluster.extend("out", "sown"))
         words = {"link": "is a link", "hard link": "has a second name", "pipe": "is no plain file", "text": "no array"}
         cluster.is_refused(ended, f"in the work folder, '.*' {words[kind]}|holds no array", "sown")
@@ -419,8 +419,8 @@ def test_links_that_are_planted_during_a_run_lead_nowhere(cluster, moment):
                 (draft,) = cluster.shared.glob(".out.*.draft")
                 planted_at("link", draft / "mechanism" / "part-000000.parquet", victim / "keep")
             else:
-                (laid,) = (cluster.shared / "raced").glob("laid-*/")
-                planted_at("link", laid / ("0" if moment == "settle_datasets" else "edges"), victim)
+                (layout,) = (cluster.shared / "raced").glob("layout-*/")
+                planted_at("link", layout / ("0" if moment == "settle_datasets" else "edges"), victim)
             ended = finished()
         assert {entry.name: entry.read_bytes() for entry in victim.iterdir()} == before
         if moment == "write_part":  # the link was replaced

@@ -67,9 +67,9 @@ def test_a_contradiction_within_one_class_is_reported_as_on_one_machine(tmp_path
     _write_edges(folder, listed)
     with pytest.raises(hetdp.InputError) as whole:
         hetdp.read_problem(folder)
-    with pytest.raises(hetdp.InputError) as parted:
+    with pytest.raises(hetdp.InputError) as partitioned:
         read_inline(folder, tmp_path / "second", offsets=(0, 1, 3))
-    assert str(parted.value) == str(whole.value)
+    assert str(partitioned.value) == str(whole.value)
     assert "edges.parquet row 4" in str(whole.value)
     problem, _ = hetdp.read_problem(folder, duplicates="min")
     with read_inline(folder, tmp_path / "third", duplicates="min", offsets=(0, 1, 3)) as (parts, _):

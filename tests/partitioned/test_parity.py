@@ -15,7 +15,6 @@ import pytest
 import hetdp
 from hetdp.cli.main import main
 from hetdp.partitioned import reading
-from hetdp.partitioned import reading as laying
 from tests.partitioned.inline import Inline, read_inline
 
 DASK = ["--engine", "dask", "--partitions", "2"]
@@ -25,7 +24,7 @@ DASK = ["--engine", "dask", "--partitions", "2"]
 def row(tmp_path, monkeypatch):
     """A row of six datasets, in the folder in which commands run; tasks run here, too."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(reading, "workers_of", lambda *_: Inline(twice=False))
+    monkeypatch.setattr(reading, "start_runner", lambda *_: Inline(twice=False))
     return made("row", {2: 0.55, 3: 0.45})
 
 
@@ -46,8 +45,8 @@ def ended(capsys, words: list[str], engine: list[str]) -> tuple[int, str, list[s
 
 def alike(capsys, *words: str) -> tuple[int, str, list[str]]:
     """How a command ends with either engine."""
-    alone, parted = (ended(capsys, [*words], engine) for engine in ([], DASK))
-    assert parted == alone
+    alone, partitioned = (ended(capsys, [*words], engine) for engine in ([], DASK))
+    assert partitioned == alone
     return alone
 
 
@@ -79,9 +78,9 @@ def test_a_mechanism_that_is_none_is_refused_as_on_one_machine(how, row, capsys)
     words, columns, fault = SPOILT[how]
     saved(row, words, **columns)
     for verb in (["verify", "row", "m.parquet"], ["explain", "row", "0", "--mechanism", "m.parquet"]):
-        alone, parted = (ended(capsys, verb, engine) for engine in ([], DASK))
-        assert alone[0] == parted[0] == hetdp.InputError.exit_code
-        assert alone[2][-1] == parted[2][-1]
+        alone, partitioned = (ended(capsys, verb, engine) for engine in ([], DASK))
+        assert alone[0] == partitioned[0] == hetdp.InputError.exit_code
+        assert alone[2][-1] == partitioned[2][-1]
         assert fault in alone[2][-1]
 
 
@@ -96,9 +95,9 @@ def test_a_mechanism_of_another_problem_is_verified_but_neither_loaded_nor_expla
     code, _, said = alike(capsys, "verify", "other", "m.parquet")
     assert code == 0
     assert "made for another problem" in said[1]
-    parted = ended(capsys, ["explain", "other", "0", "--mechanism", "m.parquet"], DASK)
-    assert parted[0] == hetdp.InputError.exit_code
-    assert "made for another problem, 'sha256:" in parted[2][-1]
+    partitioned = ended(capsys, ["explain", "other", "0", "--mechanism", "m.parquet"], DASK)
+    assert partitioned[0] == hetdp.InputError.exit_code
+    assert "made for another problem, 'sha256:" in partitioned[2][-1]
     problem, _ = read_inline(Path("other"), tmp_path / "work")
     with pytest.raises(hetdp.InputError, match="a mechanism is loaded with the problem it was made for"):
         hetdp.read_mechanism("m.parquet", problem)
@@ -106,7 +105,7 @@ def test_a_mechanism_of_another_problem_is_verified_but_neither_loaded_nor_expla
 
 @pytest.mark.parametrize("name", ["m.csv", "-", "nowhere", "row"])
 def test_what_holds_no_mechanism_is_refused_before_workers_start(name, capsys, monkeypatch):
-    monkeypatch.setattr(reading, "workers_of", None)
+    monkeypatch.setattr(reading, "start_runner", None)
     Path("m.csv").touch()
     for words in (["verify", "row", name], ["explain", "row", "0", "--mechanism", name]):
         code, _, said = ended(capsys, words, DASK)
@@ -129,9 +128,9 @@ def test_integers_in_a_file_of_values_are_found_though_they_are_text(labels, cap
     ]
     assert counts == [{"datasets": 6, "edges": 5, "pinned": 2}] * 2
     Path("pins.csv").write_text(f"dataset,p\n{ends[2]},0.55\n77,0.45\n{ends[3]}.0,0.45\n")
-    parted = ended(capsys, ["check", "wide", "--pins", "pins.csv"], DASK)
-    assert parted[2][1:] == ended(capsys, ["check", "wide", "--pins", "pins.csv"], [])[2]
-    assert "2 faults" in parted[2][1]
+    partitioned = ended(capsys, ["check", "wide", "--pins", "pins.csv"], DASK)
+    assert partitioned[2][1:] == ended(capsys, ["check", "wide", "--pins", "pins.csv"], [])[2]
+    assert "2 faults" in partitioned[2][1]
 
 
 def test_check_says_and_counts_what_it_does_on_one_machine(capsys, monkeypatch):
@@ -143,7 +142,7 @@ def test_check_says_and_counts_what_it_does_on_one_machine(capsys, monkeypatch):
     graph = hetdp.DatasetGraph.from_edges([], [], [], datasets=range(3))
     hetdp.save(hetdp.Problem(graph, [1, 1, 2]), "loose")
     assert alike(capsys, "check", "loose")[2][1:] == ["warning: there are no edges, so nobody is protected"]
-    monkeypatch.setattr(reading, "workers_of", None)
+    monkeypatch.setattr(reading, "start_runner", None)
     refused = (["--repair", "r.json"], 2), (["--pins", "nowhere.csv"], 3)
     for words, code in refused:  # before anything is read
         assert ended(capsys, ["check", "row", *words], DASK)[0] == code
@@ -164,7 +163,7 @@ def test_a_dataset_that_is_none_is_refused_before_the_search(capsys):
 
 
 def test_what_cannot_work_is_refused_before_workers_start(capsys, monkeypatch):
-    monkeypatch.setattr(reading, "workers_of", None)
+    monkeypatch.setattr(reading, "start_runner", None)
     Path("away").symlink_to("nowhere/else")
     shutil.copytree("row", "twice")
     Path("twice/datasets.csv").write_text("dataset,query\n")
@@ -196,23 +195,23 @@ def test_what_cannot_work_is_refused_before_workers_start(capsys, monkeypatch):
 def test_labels_from_numpy_are_found(labels, tmp_path):
     graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], 0.5)
     hetdp.save(hetdp.Problem(graph, dict(zip(labels, [1, 1, 1, 2, 2, 2], strict=True))), "named")
-    parted, _ = read_inline(Path("named"), tmp_path / "work")
+    partitioned, _ = read_inline(Path("named"), tmp_path / "work")
     third, fourth = np.array(labels)[2:4]
-    mechanism = hetdp.extend(parted, {third: 0.55, fourth: 0.45})
+    mechanism = hetdp.extend(partitioned, {third: 0.55, fourth: 0.45})
     assert mechanism[third] == mechanism[labels[2]] == 0.55
 
 
 def test_python_is_refused_in_the_same_words(row, tmp_path):
-    parted, given = read_inline(Path("row"), tmp_path / "work")
+    partitioned, given = read_inline(Path("row"), tmp_path / "work")
     for values in (None, {}, {99: 0.5}, {2: 1.5}, hetdp.PartialMechanism(p={2: 0.5}, z={2: 0.0})):
         told = []
-        for problem in (row, parted):
+        for problem in (row, partitioned):
             with pytest.raises(hetdp.InputError) as refusal:
                 hetdp.extend(problem, values)
             told.append(str(refusal.value))
         assert told[0] == told[1]
     with pytest.raises(hetdp.UsageError, match="it is saved to a folder"):
-        hetdp.save(hetdp.extend(parted, given), "-")
+        hetdp.save(hetdp.extend(partitioned, given), "-")
     other, _ = read_inline(Path("row"), tmp_path / "another")
     with pytest.raises(hetdp.UsageError, match="the values of another problem"):
         hetdp.extend(other, given)
@@ -255,10 +254,10 @@ WRITTEN: dict[str, tuple[list[Any], list[str], int]] = {
 def test_answers_that_are_text_mean_what_all_of_them_mean_together(how, capsys):
     answers, words, code = WRITTEN[how]
     typed("row", "datasets", query=answers, p=[0.5] * 6)
-    alone, parted = (ended(capsys, ["check", "row", *words], engine) for engine in ([], DASK))
-    assert (alone[0], parted[0]) == (code, code)
+    alone, partitioned = (ended(capsys, ["check", "row", *words], engine) for engine in ([], DASK))
+    assert (alone[0], partitioned[0]) == (code, code)
     if not code:
-        assert parted == alone
+        assert partitioned == alone
         assert hetdp.read_partitioned("row", partitions=3, positive=words[-1] if words else None).problem.identity == (
             hetdp.read_problem("row", positive=words[-1] if words else None).problem.identity
         )
@@ -310,15 +309,15 @@ def test_the_name_of_a_work_folder_is_no_column(name, tmp_path):
     graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], 0.5, datasets=labels)
     problem = hetdp.Problem(graph, [1, 1, 1, 2, 2, 2])
     hetdp.save(problem, "named", {"a": 0.55, "f": 0.45})
-    parted, _ = read_inline(Path("named"), tmp_path / name / "work", 3)
-    assert parted.graph.edge_count == 5
-    assert parted.identity == problem.identity
+    partitioned, _ = read_inline(Path("named"), tmp_path / name / "work", 3)
+    assert partitioned.graph.edge_count == 5
+    assert partitioned.identity == problem.identity
 
 
 def test_workers_that_hash_labels_otherwise_are_refused(capsys, monkeypatch):
     graph = hetdp.DatasetGraph.from_edges("ab", "bc", 0.5)
     hetdp.save(hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2}), "named")
-    monkeypatch.setattr(laying, "write_wanted", lambda *_: "DuckDB 0.1")
+    monkeypatch.setattr(reading, "write_wanted_labels", lambda *_: "DuckDB 0.1")
     code, _, said = ended(capsys, ["check", "named"], DASK)
     assert code == hetdp.UsageError.exit_code
     assert "workers have DuckDB 0.1 and DuckDB" in said[0]
@@ -328,8 +327,8 @@ def test_every_verb_says_where_given_values_are_worse_than_a_coin(capsys, tmp_pa
     problem = made("bad", {2: 0.2, 3: 0.3})
     alone = hetdp.extend(problem, {2: 0.2, 3: 0.3}).against_coin
     assert alone.worse > 0
-    parted, given = read_inline(tmp_path / "bad", tmp_path / "work")
-    found = hetdp.extend(parted, given).against_coin
+    partitioned, given = read_inline(tmp_path / "bad", tmp_path / "work")
+    found = hetdp.extend(partitioned, given).against_coin
     assert found == alone
     assert main(["extend", "bad", *DASK, "-o", "m", "--json"]) == 0
     said = capsys.readouterr()

@@ -58,7 +58,7 @@ def test_partitions_and_one_machine_are_the_same(name, partitions, tmp_path):
 
 def test_the_shell_finds_people_on_partitions(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(reading, "workers_of", lambda *_: Inline(twice=False))
+    monkeypatch.setattr(reading, "start_runner", lambda *_: Inline(twice=False))
     hetdp.save(PEOPLE["tallies"](), "p")
     dask = ["--engine", "dask", "--partitions", "2"]
     assert main(["design", "p", "-o", "m", *dask]) == 0
@@ -84,5 +84,5 @@ def test_json_in_another_form_is_refused_on_partitions(tmp_path):
     cells = [cell.replace(", ", ",") for cell in table["dataset"].to_pylist()]
     pyarrow.parquet.write_table(table.set_column(0, "dataset", pa.array(cells)), path)
     assert hetdp.read_problem(tmp_path / "p").problem.identity == PEOPLE["tallies"]().identity
-    with pytest.raises(hetdp.InputError, match=r"other JSON than \[0, 0\]; on partitions, a label's JSON"):
+    with pytest.raises(hetdp.InputError, match="other JSON than, 15 times; on partitions, a label's JSON"):
         read_inline(tmp_path / "p", tmp_path / "work")

@@ -257,7 +257,7 @@ def test_a_cell_means_the_same_in_every_door(door, tmp_path, monkeypatch):
     columns |= {"id": list(range(len(rows))), "area": [f"a{at:05}" for at in range(len(rows))]}
     options: dict[str, Any] = {}
     if door.startswith("workers"):
-        monkeypatch.setattr(asking_workers, "workers_of", lambda *_: Inline(twice=False))
+        monkeypatch.setattr(asking_workers, "start_runner", lambda *_: Inline(twice=False))
         door, options = f"folder of {door.split()[1]}", {"workers": hetdp.Workers()}
     table = DOORS[door](columns, tmp_path)
     some = [some_condition(chance, EVERYWHERE) for _ in range(100)]

@@ -39,7 +39,7 @@ WISHED: dict[str, Any] = {"counted": "vote = 'yes'", "at_least": "50%", "person"
 def inline(monkeypatch):
     """Tasks run here."""
     found = Inline(twice=False)
-    monkeypatch.setattr(asking_workers, "workers_of", lambda *_: found)
+    monkeypatch.setattr(asking_workers, "start_runner", lambda *_: found)
     monkeypatch.setattr(parted, "IDS", 60)  # so that several tasks compare ids
     return found
 

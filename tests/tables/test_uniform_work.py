@@ -184,7 +184,7 @@ def test_so_it_is_where_workers_count(form, seen, tmp_path):
             (tmp_path / share).mkdir(exist_ok=True)
             place = FORMATS[form](people(share), tmp_path / share / form)
             seen.clear()
-            told = tasks.tally_file(shared.seen(place), asked(name), False, True)
+            told = tasks.tally_file(shared.file_state(place), asked(name), False, True)
             assert told.said is not None
             done[share] = list(seen)
         assert len(done["half"]) > 3

@@ -215,7 +215,7 @@ FILED = {
 
 @pytest.mark.parametrize("form", FILED)
 def test_the_command_line_says_and_ends_the_same_whatever_stands_in_the_cells(form, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(asking_workers, "workers_of", lambda *_: Inline(twice=False))
+    monkeypatch.setattr(asking_workers, "start_runner", lambda *_: Inline(twice=False))
     asked = " OR ".join(f'"{name}" IS NULL' for name in FILED[form].split('", "'))
     ends: dict[bool, list[Any]] = {True: [], False: []}
     for harmless, told in ends.items():

@@ -189,9 +189,9 @@ class PartitionedSource(Source):
 
     def require_mechanism(self, path: str) -> None:
         """Refuses what has not the form of a mechanism, before workers are started."""
-        from hetdp.partitioned.mechanism_files import open_parts
+        from hetdp.partitioned.mechanism_files import open_mechanism
 
-        open_parts(path)
+        open_mechanism(path)
 
     def require_objective(self, objective: str, prior: Any, max_error: Any) -> None:
         """Refuses what workers cannot do, before these are started."""

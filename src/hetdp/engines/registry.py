@@ -1,4 +1,7 @@
-"""Which engine does the work."""
+"""The registry of engines: the one that is asked for, or the best one that supports a space, a notion and an operation.
+
+To add an engine, add its name to `ENGINES` and `EngineName`, and its import to `_load`.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,12 @@ from typing import Literal
 from hetdp import progress
 from hetdp.engines.contract import Engine, Operation
 from hetdp.errors import UsageError
-from hetdp.interrupts import import_uninterrupted
+from hetdp.interrupts import uninterrupted
 from hetdp.problem.space import SMALL, Space
 from hetdp.text import did_you_mean
 from hetdp.theory.notion import Notion
 
-ENGINES = {  # by preference; imported only when chosen, since compilers take long to load
-    "cpu": ("hetdp.engines.cpu.engine", "CpuEngine"),
-    "product": ("hetdp.engines.product.engine", "ProductEngine"),
-    "reference": ("hetdp.engines.reference.engine", "ReferenceEngine"),
-}
+ENGINES = ("cpu", "product", "reference")  # by preference
 EngineName = Literal["auto", "cpu", "product", "reference", "dask"]  # for type checkers; as in ENGINES and PARTITIONED
 PARTITIONED = "dask"  # the engine of partitioned problems, which come with their workers
 COMPILED = "searching (first time: compiling, some 10 s)"
@@ -51,7 +50,17 @@ def engine_for(name: str, space: Space, notion: Notion, operation: Operation) ->
 
 
 def _load(name: str) -> Engine:
-    module, attribute = ENGINES[name]
+    """The engine of that name, imported only now, since compilers take long to load."""
     progress.report_stage("loading the search")
-    engine: Engine = getattr(import_uninterrupted(module), attribute)()
-    return engine
+    with uninterrupted():
+        if name == "cpu":
+            from hetdp.engines.cpu.engine import CpuEngine
+
+            return CpuEngine()
+        if name == "product":
+            from hetdp.engines.product.engine import ProductEngine
+
+            return ProductEngine()
+        from hetdp.engines.reference.engine import ReferenceEngine
+
+        return ReferenceEngine()

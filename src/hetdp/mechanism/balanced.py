@@ -11,7 +11,7 @@ from hetdp import progress
 from hetdp.certificate.certificate import verify
 from hetdp.engines.registry import EngineName, engine_for
 from hetdp.errors import VerificationError
-from hetdp.interrupts import import_uninterrupted
+from hetdp.interrupts import uninterrupted
 from hetdp.mechanism.mechanism import LocalMechanism, sealed
 from hetdp.mechanism.repair import limits
 from hetdp.problem.grid import round_labels_down
@@ -26,9 +26,9 @@ from hetdp.theory.notion import Notion
 def start_labels(problem: Problem, space: ProductSpace) -> Floats:
     """Where balanced labels start: log((1 + e^ε)/2) at both ends of every edge between the answers, on the grid."""
     if space.arc_count > SMALL:
-        meetings = import_uninterrupted("hetdp.engines.product.meetings")
-        found: Floats = meetings.meeting_labels(space, problem.notion, problem.answers)
-        return found
+        with uninterrupted():
+            from hetdp.engines.product.meetings import meeting_labels
+        return meeting_labels(space, problem.notion, problem.answers)
     start = np.full(space.size, np.inf)
     for block in space.edge_blocks():
         across = np.flatnonzero(problem.answers[block.source] != problem.answers[block.target])

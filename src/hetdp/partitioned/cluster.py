@@ -32,8 +32,16 @@ from hetdp import progress
 from hetdp.errors import ClusterError, HetdpError, UsageError
 from hetdp.interrupts import uninterrupted
 from hetdp.partitioned.problem import Task
-from hetdp.partitioned.processes import RETRIES, SETTINGS, certificate, end_all, scheduler_here, size_of, started
-from hetdp.partitioned.workspace import SOFTWARE, Mark, guarded, marked
+from hetdp.partitioned.processes import (
+    RETRIES,
+    SETTINGS,
+    end_all,
+    make_certificate,
+    parse_memory,
+    start_scheduler,
+    start_worker,
+)
+from hetdp.partitioned.workspace import SOFTWARE, Mark, mark_folder, run_guarded
 
 PATIENCE = 30.0  # seconds without any worker, or without the scheduler, before the cluster is lost
 CONNECT = 10.0  # seconds until a scheduler must have answered
@@ -56,7 +64,7 @@ class Cluster:
     """
 
     def __init__(self, address: str | None, workers: int, memory: str, work: str) -> None:
-        size_of(memory)  # or a refusal
+        parse_memory(memory)  # or a refusal
         self._settings = dask.config.set(SETTINGS)
         self._levels = {name: logging.getLogger(name).level for name in LOGGERS}
         for name in LOGGERS:
@@ -68,16 +76,16 @@ class Cluster:
         self._is_closed = False
         self._mark = Mark("", "")
         try:
-            self._mark = marked(work)
+            self._mark = mark_folder(work)
             with uninterrupted():  # half a client could not be closed
                 if address is None:
-                    security = certificate()
+                    security = make_certificate()
                     self._home = tempfile.TemporaryDirectory(prefix="hetdp-workers-", ignore_cleanup_errors=True)
-                    self._local = scheduler_here(self._home.name, security)
+                    self._local = start_scheduler(self._home.name, security)
                     self._client = Client(self._local, set_as_default=False)
                     scheduler = self._client.scheduler.address
                     for _ in range(workers):
-                        self._processes.append(started(scheduler, memory, work, self._home.name, security))
+                        self._processes.append(start_worker(scheduler, memory, work, self._home.name, security))
                 else:
                     self._client = _client_at(address)
             self._require_workers(address)
@@ -114,12 +122,14 @@ class Cluster:
             raise UsageError("a partitioned problem that was closed", "its workers have ended", "read it again")
         if words:
             progress.report_stage(words)
-        told = [(f"{task.__name__}-{os.urandom(8).hex()}", item) for item in items]
+        sent = [(f"{task.__name__}-{os.urandom(8).hex()}", item) for item in items]
         futures: list[Future] = []
         watch = Watch(self)
         try:
-            for key, item in told:
-                futures.append(self._client.submit(guarded, self._mark, task, *item, pure=False, retries=0, key=key))
+            for key, item in sent:
+                futures.append(
+                    self._client.submit(run_guarded, self._mark, task, *item, pure=False, retries=0, key=key)
+                )
             while not self._are_done(futures):
                 watch.look()
             failed = [future for future in futures if future.status == "error"]

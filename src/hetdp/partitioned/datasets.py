@@ -15,7 +15,7 @@ from hetdp.files.places import STANDARD, Sheets, existing, parts_of, reading
 from hetdp.files.problems import answer_column, positive_of, require_form
 from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER, JSON, LABELS
 from hetdp.partitioned.parquet_rows import Files, as_values, files_of, read_range
-from hetdp.partitioned.partition import Part
+from hetdp.partitioned.partition import Partition
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.partial import PartialMechanism, pins_on
 from hetdp.problem.problem import EdgelessProblem
@@ -80,16 +80,16 @@ def _empty(files: Files) -> Table:
 
 
 def _files(folder: Path, stem: str, name: str, rule: str) -> Files:
-    parts = parts_of(folder / stem) if (folder / stem).is_dir() else []
+    several = parts_of(folder / stem) if (folder / stem).is_dir() else []
     single = folder / f"{stem}.parquet"
-    if not single.exists() and not parts:
+    if not single.exists() and not several:
         raise InputError(name, [Fault(f"no table of {stem} as Parquet", name, "", rule)])
     found = [path.name for path in (folder / f"{stem}.csv", single) if path.exists()]
-    found += [f"{stem}/part-*.parquet"] * bool(parts)
+    found += [f"{stem}/part-*.parquet"] * bool(several)
     if len(found) > 1:
         raise InputError(name, [Fault("two tables of one name:", name, ", ".join(found), rule)])
     try:
-        files = files_of(parts, f"{stem}/part-*.parquet") if parts else files_of([single], single.name)
+        files = files_of(several, f"{stem}/part-*.parquet") if several else files_of([single], single.name)
         for column in files.kinds.keys() & {*KNOWN[stem]}:
             cell_of(column, files.kinds[column], files.name)  # or a refusal, before workers read any of it
         return files
@@ -104,7 +104,7 @@ PINS = ("p", "z", "error")
 DIFFERENT = 100  # answers that are looked at, as written: 68 texts mean a digit or a truth value; a third is a fault
 
 
-class Known:
+class ListedLabels:
     """The labels of some rows, for messages."""
 
     def __init__(self, names: Any) -> None:
@@ -119,7 +119,7 @@ class Known:
         raise NotImplementedError
 
 
-class Scanned(NamedTuple):
+class DatasetScan(NamedTuple):
     """What a first look at a partition's datasets found.
 
     Attributes:
@@ -139,25 +139,25 @@ class Scanned(NamedTuple):
     missing: tuple[list[Fault], int]
 
 
-def scan_datasets(part: Part, files: Files, kind: str) -> Scanned:
+def scan_datasets(partition: Partition, files: Files, kind: str) -> DatasetScan:
     """Looks at labels and answers."""
-    table = read_range(files, part.first, part.first + part.size, ("dataset", "query"))
+    table = read_range(files, partition.first, partition.first + partition.size, ("dataset", "query"))
     findings, missing = FaultCollector(""), FaultCollector("")
-    names = table.label_column("dataset", findings, kind) if part.size else np.empty(0, dtype=np.int64)
+    names = table.label_column("dataset", findings, kind) if partition.size else np.empty(0, dtype=np.int64)
     if kind == JSON and not findings.total:
         _require_usual_json(table, names, findings)
     is_array = isinstance(names, np.ndarray)
-    in_order = is_array and np.array_equal(names, np.arange(part.first, part.first + part.size))
+    in_order = is_array and np.array_equal(names, np.arange(partition.first, partition.first + partition.size))
     values = table.columns["query"]
     listed = as_values(values)
     if not _is_plain(values):
-        labels = Known(names)
+        labels = ListedLabels(names)
         for at in [at for at, value in enumerate(listed) if value is None or value != value]:
             missing.add(_no_answer(labels, at))
     answers, rows = _different(values, listed)
     first_labels = [names[at] for at in rows] if not findings.total else [None] * len(rows)
     plain = [label.item() if isinstance(label, np.generic) else label for label in first_labels]
-    return Scanned(findings.faults, findings.total, in_order, answers, plain, (missing.faults, missing.total))
+    return DatasetScan(findings.faults, findings.total, in_order, answers, plain, (missing.faults, missing.total))
 
 
 def _require_usual_json(table: Table, names: Any, findings: FaultCollector) -> None:
@@ -168,7 +168,7 @@ def _require_usual_json(table: Table, names: Any, findings: FaultCollector) -> N
             findings.add(Fault("other JSON than", f"{table.row(at)}, dataset", label_to_json(name), rule))
 
 
-def _no_answer(labels: Known, at: int) -> Fault:
+def _no_answer(labels: ListedLabels, at: int) -> Fault:
     return Fault("no answer", f"dataset {shorten_label(labels.names[at])}", "", "every dataset has a true answer")
 
 
@@ -192,7 +192,7 @@ def _different(values: Any, listed: list[Any]) -> tuple[list[Any], list[int]]:
     return list(seen), list(seen.values())
 
 
-def first_answers(scanned: list[Scanned], positive: Any, findings: FaultCollector) -> list[Any]:
+def first_answers(scanned: list[DatasetScan], positive: Any, findings: FaultCollector) -> list[Any]:
     """How answer 1 is written, or the faults that one machine would find; asked of the different answers alone."""
     pairs: dict[Any, Any] = {}
     for one in scanned:
@@ -200,7 +200,7 @@ def first_answers(scanned: list[Scanned], positive: Any, findings: FaultCollecto
             pairs.setdefault(value, label)
         findings.faults.extend(one.missing[0])
         findings.total += one.missing[1]
-    meant, labels = answer_column([*pairs]), Known([*pairs.values()])
+    meant, labels = answer_column([*pairs]), ListedLabels([*pairs.values()])
     with findings.collect():
         given: Any = np.array(meant) if {*map(type, meant)} == {int} else meant
         answers = answers_of(given, labels, positive_of(positive, meant))
@@ -208,30 +208,30 @@ def first_answers(scanned: list[Scanned], positive: Any, findings: FaultCollecto
     return []
 
 
-def settle_datasets(part: Part, files: Files, ones: list[Any], notion: str) -> tuple[list[Fault], int, int]:
+def settle_datasets(partition: Partition, files: Files, ones: list[Any], notion: str) -> tuple[list[Fault], int, int]:
     """Writes answers and given values; returns faults, how many, and how many values are given."""
-    table = read_range(files, part.first, part.first + part.size, DATASET_COLUMNS)
+    table = read_range(files, partition.first, partition.first + partition.size, DATASET_COLUMNS)
     findings = FaultCollector("")
-    labels = Known(table.label_column("dataset", findings) if part.size else [])
+    labels = ListedLabels(table.label_column("dataset", findings) if partition.size else [])
     values = table.columns["query"]
-    is_one = np.zeros(part.size, dtype=np.bool_)
+    is_one = np.zeros(partition.size, dtype=np.bool_)
     for one in ones if _is_plain(values) else ():
         is_one |= values == one
     if not _is_plain(values):
-        is_one = np.fromiter((value in ones for value in as_values(values)), np.bool_, part.size)
+        is_one = np.fromiter((value in ones for value in as_values(values)), np.bool_, partition.size)
     answers = np.where(is_one, np.int8(1), np.int8(2))
-    pins = np.full(part.size, np.nan)
+    pins = np.full(partition.size, np.nan)
     given = PartialMechanism(**{name: table.number_column(name) for name in PINS})
     with findings.collect():
         pins = pins_on(EdgelessProblem(labels, answers, notion_of_key(notion), ""), given)
     with findings.collect():
         _check_weights(table, labels)
-    part.save("answers", answers)
-    part.save("pins", pins)
+    partition.save("answers", answers)
+    partition.save("pins", pins)
     return findings.faults, findings.total, int(np.count_nonzero(~np.isnan(pins)))
 
 
-def _check_weights(table: Table, labels: Known) -> None:
+def _check_weights(table: Table, labels: ListedLabels) -> None:
     weights = table.number_column("weight")
     if weights is not None:
         weights_of(weights, labels)

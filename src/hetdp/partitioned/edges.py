@@ -1,4 +1,4 @@
-"""The table of edges, a chunk at a time: checked, numbered, and dealt to the partitions that own their ends."""
+"""The table of edges, a chunk at a time: checked, numbered, and assigned to the partitions that own their ends."""
 
 from __future__ import annotations
 
@@ -12,10 +12,18 @@ from numpy.typing import NDArray
 
 from hetdp.errors import Fault, InputError
 from hetdp.files.schema import EDGE_COLUMNS
-from hetdp.partitioned.datasets import Known
+from hetdp.partitioned.datasets import ListedLabels
 from hetdp.partitioned.labels import labels_at, numbers_of_ends
 from hetdp.partitioned.parquet_rows import Files, read_range
-from hetdp.partitioned.partition import Part, ghosts_among, mapped, placed, write_cut, write_rows, written
+from hetdp.partitioned.partition import (
+    Partition,
+    ghosts_among,
+    map_array,
+    places_among,
+    write_array,
+    write_cut,
+    write_rows,
+)
 from hetdp.problem.boundary import boundary_of
 from hetdp.problem.classes import NONE, Classes, classes_of, join_classes, names_from_bytes, names_to_bytes
 from hetdp.problem.columns import sort_distinct
@@ -61,12 +69,12 @@ def chunks_of(files: Files, workers: int) -> list[Chunk]:
 
 
 def chunk_path(work: str, chunk: int, name: str) -> Path:
-    """The file of one column of a chunk that was dealt."""
+    """The file of one column of a chunk, by partition."""
     return Path(work, "edges", f"{chunk}-{name}.npy")
 
 
-def deal_edges(
-    part: Part, chunk: Chunk, files: Files, notion: str, labels: str, class_kind: str
+def assign_edges(
+    partition: Partition, chunk: Chunk, files: Files, notion: str, labels: str, class_kind: str
 ) -> tuple[list[Fault], int]:
     """Reads a chunk, reports its faults, and writes its sound edges by partition; `part` is any of them."""
     table, findings, unread = read_range(files, chunk.start, chunk.stop, EDGE_COLUMNS), FaultCollector(""), list[int]()
@@ -74,39 +82,41 @@ def deal_edges(
     given = {name: table.number_column(name) for name in COLUMNS if name in table.columns}
     parameters = parameters_of(given, table.row, findings, unread, notion_of_key(notion).parameters)
     classes = classes_of(table.class_column(findings, class_kind), findings)
-    numbers = numbers_of_ends(part, chunk.number, files, (chunk.start, chunk.stop), ends, labels)
+    numbers = numbers_of_ends(partition, chunk.number, files, (chunk.start, chunk.stop), ends, labels)
     edges = Edges(ends[0], ends[1], parameters, classes, table.row, unread)
     usable = usable_edges(edges, (numbers[0], numbers[1]), findings)
-    _write(part, chunk, numbers, edges, usable)
+    _write(partition, chunk, numbers, edges, usable)
     return findings.faults, findings.total
 
 
-def _write(part: Part, chunk: Chunk, ends: tuple[Indices, Indices], edges: Edges, usable: Any) -> None:
+def _write(partition: Partition, chunk: Chunk, ends: tuple[Indices, Indices], edges: Edges, usable: Any) -> None:
     """Each edge to the owner of its source, and to that of its target if it is another."""
     keep = ends[0] != ends[1]
     rows = np.flatnonzero(keep if usable is None else keep & usable)
     source, target = ends[0][rows], ends[1][rows]
-    count = len(part.offsets) - 1
+    count = len(partition.offsets) - 1
     kind = np.uint16 if count < 2**16 else np.int64
-    owner, other = part.owners(source).astype(kind), part.owners(target).astype(kind)
+    owner, other = partition.owners(source).astype(kind), partition.owners(target).astype(kind)
     cut = np.flatnonzero(owner != other)
     order = np.argsort(np.concatenate([owner, other[cut]]), kind="stable")  # a radix sort, for so few owners
     chosen = np.concatenate([np.arange(len(rows)), cut])[order]
     bounds = np.concatenate(
         [[0], np.cumsum(np.bincount(owner, minlength=count) + np.bincount(other[cut], minlength=count))]
     )
-    number = np.int32 if part.offsets[-1] < 2**31 else np.int64
+    number = np.int32 if partition.offsets[-1] < 2**31 else np.int64
     columns = {"source": source.astype(number), "target": target.astype(number), "row": rows.astype(np.int32)}
     columns |= {f"c{at}": column[rows] for at, column in enumerate(edges.parameters.columns)}
     if edges.classes is not None:
         columns["class"] = edges.classes.numbers[rows]
-        written(part.work, chunk_path(part.work, chunk.number, "class_names"), names_to_bytes(edges.classes.names))
+        write_array(
+            partition.work, chunk_path(partition.work, chunk.number, "class_names"), names_to_bytes(edges.classes.names)
+        )
     for name, values in columns.items():
-        written(part.work, chunk_path(part.work, chunk.number, name), values[chosen])
-    written(part.work, chunk_path(part.work, chunk.number, "bounds"), bounds)
+        write_array(partition.work, chunk_path(partition.work, chunk.number, name), values[chosen])
+    write_array(partition.work, chunk_path(partition.work, chunk.number, "bounds"), bounds)
 
 
-class Dealt(NamedTuple):
+class AssignedEdges(NamedTuple):
     """The edges that touch a partition.
 
     Attributes:
@@ -132,39 +142,39 @@ class Dealt(NamedTuple):
         raise IndexError(at)
 
 
-def dealt_to(part: Part, chunks: list[Chunk], parameters: int) -> Dealt:
+def edges_of(partition: Partition, chunks: list[Chunk], parameters: int) -> AssignedEdges:
     """All edges that touch a partition, in the order of the table."""
     names = ("source", "target", *(f"c{at}" for at in range(parameters)))
     columns: dict[str, list[Any]] = {name: [] for name in names}
     rows, classes = [], list[Classes]()
     for chunk in chunks:
-        bounds = mapped(part.work, chunk_path(part.work, chunk.number, "bounds"))
-        piece = slice(int(bounds[part.number]), int(bounds[part.number + 1]))
+        bounds = map_array(partition.work, chunk_path(partition.work, chunk.number, "bounds"))
+        piece = slice(int(bounds[partition.number]), int(bounds[partition.number + 1]))
         for name in names:
-            columns[name].append(mapped(part.work, chunk_path(part.work, chunk.number, name))[piece])
-        rows.append((chunk.start, mapped(part.work, chunk_path(part.work, chunk.number, "row"))[piece]))
-        classes.append(_classes_in(part, chunk, piece))
+            columns[name].append(map_array(partition.work, chunk_path(partition.work, chunk.number, name))[piece])
+        rows.append((chunk.start, map_array(partition.work, chunk_path(partition.work, chunk.number, "row"))[piece]))
+        classes.append(_classes_in(partition, chunk, piece))
     joined = {name: np.concatenate(found) if found else np.empty(0) for name, found in columns.items()}
     ends = [joined[name].astype(np.int64, copy=False) for name in names[:2]]
     numbers = tuple(np.asarray(joined[name], dtype=np.float64) for name in names[2:])
-    return Dealt(ends[0], ends[1], numbers, rows, join_classes(classes))
+    return AssignedEdges(ends[0], ends[1], numbers, rows, join_classes(classes))
 
 
-def _classes_in(part: Part, chunk: Chunk, piece: slice) -> Classes:
+def _classes_in(partition: Partition, chunk: Chunk, piece: slice) -> Classes:
     """The classes of the edges of a chunk that touch a partition."""
-    path = chunk_path(part.work, chunk.number, "class")
+    path = chunk_path(partition.work, chunk.number, "class")
     if not path.exists():
         return Classes((), np.full(piece.stop - piece.start, NONE, dtype=np.int32))
     return Classes(
-        names_from_bytes(mapped(part.work, chunk_path(part.work, chunk.number, "class_names"))),
-        mapped(part.work, path)[piece],
+        names_from_bytes(map_array(partition.work, chunk_path(partition.work, chunk.number, "class_names"))),
+        map_array(partition.work, path)[piece],
     )
 
 
-# From the edges that were dealt to a partition to its rows, its ghosts, and whom it tells what.
+# From the edges of a partition to its rows, its ghosts, and the datasets whose labels it sends to others.
 
 
-class Built(NamedTuple):
+class BuiltGraph(NamedTuple):
     """What became of a partition.
 
     Attributes:
@@ -192,8 +202,8 @@ class Numbers(NamedTuple):
         return self.label(int(self.numbers[int(at)]))
 
 
-def build(
-    part: Part,
+def build_graph(
+    partition: Partition,
     chunks: list[Chunk],
     names: tuple[str, ...],
     duplicates: str,
@@ -201,65 +211,65 @@ def build(
     datasets: Files,
     labels: str,
     on_grid: bool,
-) -> Built:
+) -> BuiltGraph:
     """Builds the graph of a partition and writes it."""
-    dealt = dealt_to(part, chunks, len(names))
-    ghosts = ghosts_among(part, dealt.source, dealt.target)
-    ends = placed(part, ghosts, dealt.source), placed(part, ghosts, dealt.target)
-    size = part.size + len(ghosts)
-    parameters = Parameters(names, dealt.columns)
+    assigned = edges_of(partition, chunks, len(names))
+    ghosts = ghosts_among(partition, assigned.source, assigned.target)
+    ends = places_among(partition, ghosts, assigned.source), places_among(partition, ghosts, assigned.target)
+    size = partition.size + len(ghosts)
+    parameters = Parameters(names, assigned.columns)
     try:
-        rows = Edges(dealt.source, dealt.target, parameters, dealt.classes)
+        rows = Edges(assigned.source, assigned.target, parameters, assigned.classes)
         graph = DatasetGraph.from_ends(RangeLabels(size), ends, rows, duplicates, FaultCollector("edges"), on_grid)
     except InputError:
-        return _contradictions(part, dealt, names, edges, datasets, labels)
-    write_cut(part, dealt.source, dealt.target)
-    return _write_rows(part, graph, ghosts)
+        return _contradictions(partition, assigned, names, edges, datasets, labels)
+    write_cut(partition, assigned.source, assigned.target)
+    return _write_rows(partition, graph, ghosts)
 
 
-def _write_rows(part: Part, graph: DatasetGraph, ghosts: NDArray[np.int64]) -> Built:
-    before = int(np.searchsorted(ghosts, part.first))
-    own = slice(before, before + part.size)
-    part.save("ghosts", ghosts)
+def _write_rows(partition: Partition, graph: DatasetGraph, ghosts: NDArray[np.int64]) -> BuiltGraph:
+    before = int(np.searchsorted(ghosts, partition.first))
+    own = slice(before, before + partition.size)
+    partition.save("ghosts", ghosts)
     low, high = int(graph.indptr[own.start]), int(graph.indptr[own.stop])
     columns = tuple(column[low:high] for column in graph.parameters)
-    write_rows(part, "rows", graph.indptr[own.start : own.stop + 1] - low, graph.targets[low:high], columns)
+    write_rows(partition, "rows", graph.indptr[own.start : own.stop + 1] - low, graph.targets[low:high], columns)
     for at, (column, lowered) in enumerate(graph.floored()):
-        part.save(f"lowered_{at}", np.packbits(np.unpackbits(lowered, count=len(column))[low:high]))
+        partition.save(f"lowered_{at}", np.packbits(np.unpackbits(lowered, count=len(column))[low:high]))
         if graph.on_grid:
-            part.save(f"floored_{at}", column[low:high])
+            partition.save(f"floored_{at}", column[low:high])
     if (classes := graph.arc_classes()) is not None:
-        part.save("rows_class", classes.numbers[low:high])
-        part.save("class_names", names_to_bytes(classes.names))
+        partition.save("rows_class", classes.numbers[low:high])
+        partition.save("class_names", names_to_bytes(classes.names))
     if len(ghosts):
-        _write_search(part, graph, own)
+        _write_search(partition, graph, own)
     answers = np.concatenate(
         [
-            part.everywhere("answers", ghosts[:before]),
-            part.load("answers"),
-            part.everywhere("answers", ghosts[before:]),
+            partition.everywhere("answers", ghosts[:before]),
+            partition.load("answers"),
+            partition.everywhere("answers", ghosts[before:]),
         ]
     )
-    part.save("boundary", boundary_of(graph, answers)[own])
-    return Built([], 0, high - low, graph.free_arcs(own.start, own.stop), len(ghosts))
+    partition.save("boundary", boundary_of(graph, answers)[own])
+    return BuiltGraph([], 0, high - low, graph.free_arcs(own.start, own.stop), len(ghosts))
 
 
-def _write_search(part: Part, graph: DatasetGraph, own: slice) -> None:
+def _write_search(partition: Partition, graph: DatasetGraph, own: slice) -> None:
     """The arcs that lead to own datasets: what a search goes along."""
     kept = (graph.targets >= own.start) & (graph.targets < own.stop)
     counts = np.zeros(len(kept) + 1, dtype=np.int64)
     np.cumsum(kept, out=counts[1:])
     columns = tuple(column[kept] for column in graph.parameters)
-    write_rows(part, "search", counts[graph.indptr], graph.targets[kept], columns)
+    write_rows(partition, "search", counts[graph.indptr], graph.targets[kept], columns)
 
 
 def _contradictions(
-    part: Part, dealt: Dealt, names: tuple[str, ...], edges: Files, datasets: Files, labels: str
-) -> Built:
+    partition: Partition, assigned: AssignedEdges, names: tuple[str, ...], edges: Files, datasets: Files, labels: str
+) -> BuiltGraph:
     """The faults as one machine reports them, of those edges whose first end is here."""
-    least = np.minimum(dealt.source, dealt.target)
-    chosen = np.flatnonzero((least >= part.first) & (least < part.first + part.size))
-    source, target = dealt.source[chosen], dealt.target[chosen]
+    least = np.minimum(assigned.source, assigned.target)
+    chosen = np.flatnonzero((least >= partition.first) & (least < partition.first + partition.size))
+    source, target = assigned.source[chosen], assigned.target[chosen]
     known = sort_distinct(np.concatenate([source, target]))
 
     def label(number: int) -> Any:
@@ -269,14 +279,14 @@ def _contradictions(
     table = Edges(
         Numbers(source, label),
         Numbers(target, label),
-        Parameters(names, tuple(column[chosen] for column in dealt.columns)),
-        dealt.classes and dealt.classes.take(chosen),
-        row=lambda at: edges.row(dealt.row(int(chosen[at]))),
+        Parameters(names, tuple(column[chosen] for column in assigned.columns)),
+        assigned.classes and assigned.classes.take(chosen),
+        row=lambda at: edges.row(assigned.row(int(chosen[at]))),
     )
     ends = np.searchsorted(known, source), np.searchsorted(known, target)
     with findings.collect():
-        DatasetGraph.from_ends(Known(_Names(known, label)), ends, table, "error", FaultCollector("edges"))
-    return Built(findings.faults, findings.total)
+        DatasetGraph.from_ends(ListedLabels(_Names(known, label)), ends, table, "error", FaultCollector("edges"))
+    return BuiltGraph(findings.faults, findings.total)
 
 
 class _Names:

@@ -11,9 +11,17 @@ import numpy as np
 
 from hetdp.engines.contract import Role
 from hetdp.engines.cpu.engine import offers_on
-from hetdp.partitioned.partition import LocalGraph, Part, write_rows
-from hetdp.partitioned.problem import PartitionedProblem, forget
-from hetdp.partitioned.rounds import Searches, SearchRows, after, boundary_values, found_by, grow_from, labels_of
+from hetdp.partitioned.partition import LocalGraph, Partition, write_rows
+from hetdp.partitioned.problem import PartitionedProblem, remove_arrays
+from hetdp.partitioned.rounds import (
+    Searches,
+    SearchRows,
+    boundary_values,
+    grow_from,
+    labels_of,
+    labels_of_searches,
+    run_after,
+)
 from hetdp.theory.catalogue import notion_of_key
 
 WORDS = "searching (fair values"
@@ -31,56 +39,56 @@ def choose_fair(problem: PartitionedProblem, name: str, pins: str, given: str | 
     """
     place, turn = f"{name}-fair", 0
     try:
-        problem.run(prepare, place, given, limits)
-        while any(problem.run(offer, place, turn, problem.notion.key, words=f"{WORDS}, turn {turn + 1})")):
+        problem.run(prepare_fair, place, given, limits)
+        while any(problem.run(write_offers, place, turn, problem.notion.key, words=f"{WORDS}, turn {turn + 1})")):
             growth = grow_from(problem, f"{place}-{turn}", rows=f"{place}/alike")
-            after(problem, growth, keep_labels)
-            forget(problem, f"{place}-{turn - 1}")
+            run_after(problem, growth, keep_labels)
+            remove_arrays(problem, f"{place}-{turn - 1}")
             turn += 1
-        problem.run(finish, place, turn - 1, pins, given)
+        problem.run(finish_fair, place, turn - 1, pins, given)
     finally:  # also after Ctrl-C: the arcs are there twice meanwhile
         for used in (place, f"{place}-{turn - 1}", f"{place}-{turn}"):
-            forget(problem, used)
+            remove_arrays(problem, used)
 
 
-def prepare(part: Part, place: str, given: str | None, limits: Searches) -> None:
+def prepare_fair(partition: Partition, place: str, given: str | None, limits: Searches) -> None:
     """Writes who is free, what given values allow each, and the arcs between free datasets of equal answers."""
-    graph = LocalGraph(part)
+    graph = LocalGraph(partition)
     roles = graph.gather("answers").astype(np.uint8)  # FREE_1 is 1 and FREE_2 is 2
-    most, least = np.full(part.size, np.inf), np.full(part.size, -np.inf)
+    most, least = np.full(partition.size, np.inf), np.full(partition.size, -np.inf)
     if given is not None:
         roles[~np.isnan(graph.gather(given))] = Role.PINNED
-        (above, below), ones = found_by(part, limits), part.load("answers") == 1
+        (above, below), ones = labels_of_searches(partition, limits), partition.load("answers") == 1
         most, least = np.where(ones, above, below), -np.where(ones, below, above) + 0.0
     for key, values in (("roles", roles[graph.own]), ("most", most), ("least", least)):
-        part.save(f"{place}/{key}", values)
+        partition.save(f"{place}/{key}", values)
     rows = SearchRows(graph)
     source = np.repeat(roles, np.diff(rows.indptr))
     kept = (source == roles[rows.targets]) & (source != Role.PINNED)
     counts = np.concatenate([[0], np.cumsum(kept)])
     columns = tuple(column[kept] for column in rows.parameters)
-    write_rows(part, f"{place}/alike", counts[rows.indptr], rows.targets[kept], columns)
+    write_rows(partition, f"{place}/alike", counts[rows.indptr], rows.targets[kept], columns)
 
 
-def offer(part: Part, place: str, turn: int, notion: str) -> bool:
+def write_offers(partition: Partition, place: str, turn: int, notion: str) -> bool:
     """Writes where the search of a turn starts; returns whether that is elsewhere than in the turn before."""
-    graph = LocalGraph(part)
+    graph = LocalGraph(partition)
     before = f"{place}-{turn - 1}"
     labels = np.full(graph.size, np.inf) if turn == 0 else graph.gather(f"{before}/own")
     start = np.full(graph.size, np.inf)
-    start[graph.own] = part.load(f"{place}/most")
+    start[graph.own] = partition.load(f"{place}/most")
     offers_on(SearchRows(graph), notion_of_key(notion), labels, graph.gather(f"{place}/roles"), start)
-    part.save(f"{place}-{turn}/start", start[graph.own])
-    return turn == 0 or not np.array_equal(part.load(f"{before}/start"), start[graph.own])
+    partition.save(f"{place}-{turn}/start", start[graph.own])
+    return turn == 0 or not np.array_equal(partition.load(f"{before}/start"), start[graph.own])
 
 
-def keep_labels(part: Part, search: str, latest: int) -> None:
+def keep_labels(partition: Partition, search: str, latest: int) -> None:
     """Writes the labels that a search found where others will look for them."""
-    part.save(f"{search}/own", labels_of(part, search, latest))
+    partition.save(f"{search}/own", labels_of(partition, search, latest))
 
 
-def finish(part: Part, place: str, turn: int, pins: str, given: str | None) -> None:
+def finish_fair(partition: Partition, place: str, turn: int, pins: str, given: str | None) -> None:
     """Writes the values of the boundary, raised where a rounding left them below what the given ones demand."""
-    labels = np.maximum(part.load(f"{place}-{turn}/own"), part.load(f"{place}/least"))
-    z = np.where(part.load("answers") == 1, labels, -labels) + 0.0
-    part.save(pins, boundary_values(part, z, given))
+    labels = np.maximum(partition.load(f"{place}-{turn}/own"), partition.load(f"{place}/least"))
+    z = np.where(partition.load("answers") == 1, labels, -labels) + 0.0
+    partition.save(pins, boundary_values(partition, z, given))

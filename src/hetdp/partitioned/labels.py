@@ -23,9 +23,9 @@ from hetdp.files.formats.duck import INTEGERS, PARQUET_RULE, cell_of, connection
 from hetdp.files.schema import JSON
 from hetdp.interrupts import import_uninterrupted
 from hetdp.partitioned.parquet_rows import ROWS, Files, as_values, read_range
-from hetdp.partitioned.partition import LocalGraph, Part
+from hetdp.partitioned.partition import LocalGraph, Partition
 from hetdp.partitioned.problem import TaskRunner
-from hetdp.partitioned.shared_files import fresh_file, open_plain, require_real
+from hetdp.partitioned.shared_files import open_plain, replace_file, require_real
 from hetdp.problem.identity import PIECE, PREFIX
 from hetdp.problem.labels import RangeLabels
 from hetdp.problem.space import Indices
@@ -49,11 +49,11 @@ def _label(column: str, kind: str) -> str:
     return f"CAST({quoted_name(column)} AS {WIDE if kind == 'integer' else 'VARCHAR'})"
 
 
-def write_names(part: Part, files: Files, buckets: int) -> str:
+def write_labels(partition: Partition, files: Files, buckets: int) -> str:
     """Writes the labels of a partition with their numbers, by bucket; returns whose hash it is."""
-    label, number = _label("dataset", kind_of(files, "dataset")), part.first
+    label, number = _label("dataset", kind_of(files, "dataset")), partition.first
     queries = []
-    for path, low, high in files.pieces(part.first, part.first + part.size):
+    for path, low, high in files.pieces(partition.first, partition.first + partition.size):
         queries.append(
             f"SELECT {label} AS label, file_row_number - {low} + {number} AS number"
             f" FROM {rows_of_file(path)} WHERE file_row_number >= {low} AND file_row_number < {high}"
@@ -61,7 +61,9 @@ def write_names(part: Part, files: Files, buckets: int) -> str:
         number += high - low
     if queries:
         query = f"SELECT label, number, hash(label) % {buckets} AS bucket FROM ({' UNION ALL '.join(queries)})"
-        copy_to(f"{query} ORDER BY bucket", part.work, Path(part.work, "names", f"{part.number}.parquet"))
+        copy_to(
+            f"{query} ORDER BY bucket", partition.work, Path(partition.work, "names", f"{partition.number}.parquet")
+        )
     return _maker()
 
 
@@ -70,7 +72,7 @@ def _maker() -> str:
     return f"DuckDB {import_uninterrupted('duckdb').__version__}"
 
 
-def write_wanted(part: Part, chunk: int, files: Files, rows: tuple[int, int], buckets: int) -> str:
+def write_wanted_labels(partition: Partition, chunk: int, files: Files, rows: tuple[int, int], buckets: int) -> str:
     """Writes the different labels that a chunk of edges speaks of, by bucket; returns whose hash it is."""
     queries = [
         f"SELECT {_label(end, kind_of(files, end))} AS label FROM {rows_of_file(path)}"
@@ -82,45 +84,49 @@ def write_wanted(part: Part, chunk: int, files: Files, rows: tuple[int, int], bu
         f"SELECT DISTINCT label, {chunk} AS chunk, hash(label) % {buckets} AS bucket"
         f" FROM ({' UNION ALL '.join(queries)}) WHERE label IS NOT NULL ORDER BY bucket"
     )
-    copy_to(query, part.work, Path(part.work, "wanted", f"{chunk}.parquet"))
+    copy_to(query, partition.work, Path(partition.work, "wanted", f"{chunk}.parquet"))
     return _maker()
 
 
-def join_bucket(part: Part, bucket: int, chunks: int) -> tuple[list[int], int]:
+def join_bucket(partition: Partition, bucket: int, chunks: int) -> tuple[list[int], int]:
     """Finds the numbers of all labels that hash to a bucket; returns the datasets whose label was there before.
 
     Args:
-        part: any partition.
+        partition: any of them.
         bucket: which bucket.
         chunks: how many chunks of edges ask for numbers.
     """
-    names = f"SELECT label, number FROM {_table(part, 'names', len(part.offsets) - 1)} WHERE bucket = {bucket}"
+    names = (
+        f"SELECT label, number FROM {_table(partition, 'names', len(partition.offsets) - 1)} WHERE bucket = {bucket}"
+    )
     with _own_files(), connection() as database:
         again = f"SELECT number FROM ({names}) QUALIFY row_number() OVER (PARTITION BY label ORDER BY number) > 1"
         repeated = [number for (number,) in database.execute(f"{again} ORDER BY number").fetchall()]
     if chunks:
-        wanted = f"SELECT label, chunk FROM {_table(part, 'wanted', chunks)} WHERE bucket = {bucket}"
+        wanted = f"SELECT label, chunk FROM {_table(partition, 'wanted', chunks)} WHERE bucket = {bucket}"
         first = f"SELECT label, min(number) AS number FROM ({names}) GROUP BY label"
         query = f"SELECT chunk, label, number FROM ({wanted}) JOIN ({first}) USING (label) ORDER BY chunk"
         with _own_files():
-            copy_to(query, part.work, Path(part.work, "found", f"{bucket}.parquet"))
+            copy_to(query, partition.work, Path(partition.work, "found", f"{bucket}.parquet"))
     return repeated[:REPEATED], len(repeated)
 
 
 def numbers_of_ends(
-    part: Part, chunk: int, files: Files, rows: tuple[int, int], ends: list[Any], labels: str
+    partition: Partition, chunk: int, files: Files, rows: tuple[int, int], ends: list[Any], labels: str
 ) -> tuple[Indices, Indices]:
     """The numbers of both ends of a chunk's edges, −1 where a label names no dataset."""
     if labels == STRANGE:
         return np.full(rows[1] - rows[0], -1), np.full(rows[1] - rows[0], -1)
     if labels == RANGE:
-        known = RangeLabels(part.offsets[-1])
+        known = RangeLabels(partition.offsets[-1])
         return known.indices(ends[0]), known.indices(ends[1])
-    return _looked_up(part, chunk, files, rows, "source"), _looked_up(part, chunk, files, rows, "target")
+    return _looked_up(partition, chunk, files, rows, "source"), _looked_up(partition, chunk, files, rows, "target")
 
 
-def _looked_up(part: Part, chunk: int, files: Files, rows: tuple[int, int], end: str) -> Indices:
-    found = f"(SELECT label, number FROM {_table(part, 'found', len(part.offsets) - 1)} WHERE chunk = {chunk})"
+def _looked_up(partition: Partition, chunk: int, files: Files, rows: tuple[int, int], end: str) -> Indices:
+    found = (
+        f"(SELECT label, number FROM {_table(partition, 'found', len(partition.offsets) - 1)} WHERE chunk = {chunk})"
+    )
     numbers = []
     with _own_files(), connection() as database:
         for path, low, high in files.pieces(*rows):
@@ -138,10 +144,10 @@ def rows_of_file(path: str) -> str:
     return ROWS.replace("?", _text(exactly(Path(path))))
 
 
-def _table(part: Part, name: str, count: int) -> str:
+def _table(partition: Partition, name: str, count: int) -> str:
     """All files of one step, and no others; a folder above them that is called ``number=1`` is no column."""
-    folder = Path(part.work, name)
-    require_real(part.work, folder)
+    folder = Path(partition.work, name)
+    require_real(partition.work, folder)
     files = [path for path in (folder / f"{number}.parquet" for number in range(count)) if path.exists()]
     for path in files:
         open_plain(path).close()  # or a refusal
@@ -166,7 +172,7 @@ def _own_files() -> Iterator[None]:
 def copy_to(query: str, root: str, path: Path) -> None:
     """The rows of a query as a file, whole or not at all, in a folder below a root that is there."""
     require_real(root, path.parent, make=True)
-    with fresh_file(path) as draft, refusals("labels", PARQUET_RULE), connection() as database:
+    with replace_file(path) as draft, refusals("labels", PARQUET_RULE), connection() as database:
         database.execute(f"COPY ({query}) TO {_text(str(draft))} (FORMAT parquet)")
 
 
@@ -197,18 +203,18 @@ def labels_at(datasets: Files, numbers: list[int], labels: str) -> list[Any]:
     return found
 
 
-def own_labels(part: Part, datasets: Files, labels: str) -> Any:
+def own_labels(partition: Partition, datasets: Files, labels: str) -> Any:
     """The labels of a partition's datasets, as an array."""
     if labels == RANGE:
-        return np.arange(part.first, part.first + part.size)
-    return read_range(datasets, part.first, part.first + part.size, ("dataset",)).columns["dataset"]
+        return np.arange(partition.first, partition.first + partition.size)
+    return read_range(datasets, partition.first, partition.first + partition.size, ("dataset",)).columns["dataset"]
 
 
-def find_labels(part: Part, datasets: Files, labels: list[Any]) -> dict[int, int]:
+def find_labels(partition: Partition, datasets: Files, labels: list[Any]) -> dict[int, int]:
     """For each place in a list of labels the number of the dataset, if it is one of this partition's."""
     places = {label: at for at, label in enumerate(labels)}
-    names = as_values(own_labels(part, datasets, ""))
-    return {places[name]: part.first + at for at, name in enumerate(names) if name in places}
+    names = as_values(own_labels(partition, datasets, ""))
+    return {places[name]: partition.first + at for at, name in enumerate(names) if name in places}
 
 
 def _json_or_none(label: Any) -> str | None:
@@ -218,7 +224,7 @@ def _json_or_none(label: Any) -> str | None:
         return None
 
 
-class Labelled(NamedTuple):
+class LabelWriter(NamedTuple):
     """What a task that writes labels is told."""
 
     files: Files
@@ -229,9 +235,9 @@ class Labelled(NamedTuple):
         """What a mechanism says of its labels beside its table."""
         return {"labels": JSON} if self.kind == ENCODED else {}
 
-    def own(self, part: Part) -> Any:
+    def own(self, partition: Partition) -> Any:
         """The labels of a partition's datasets, as an array."""
-        return own_labels(part, self.files, self.kind)
+        return own_labels(partition, self.files, self.kind)
 
     def at(self, numbers: list[int]) -> list[Any]:
         """The labels of some datasets, in ascending order of their numbers."""
@@ -241,14 +247,14 @@ class Labelled(NamedTuple):
 class FileNames:
     """Labels both ways: of numbers from a file, of labels by asking the workers."""
 
-    def __init__(self, parts: list[Part], datasets: Files, kind: str, workers: TaskRunner) -> None:
+    def __init__(self, partitions: list[Partition], datasets: Files, kind: str, workers: TaskRunner) -> None:
         self.files, self.kind = datasets, kind
-        self._parts, self._workers = parts, workers
+        self._parts, self._workers = partitions, workers
 
     @property
-    def written(self) -> Labelled:
+    def written(self) -> LabelWriter:
         """How tasks write labels."""
-        return Labelled(self.files, self.kind)
+        return LabelWriter(self.files, self.kind)
 
     def labels(self, numbers: list[int]) -> list[Any]:
         """The labels of some datasets, in the order given."""
@@ -281,7 +287,7 @@ class FileNames:
         places = [at for at, label in enumerate(labels) if type(label) is wanted]
         chosen = [labels[at] for at in places]
         if chosen:
-            for found in self._workers.run(find_labels, [(part, self.files, chosen) for part in self._parts]):
+            for found in self._workers.run(find_labels, [(partition, self.files, chosen) for partition in self._parts]):
                 for at, number in found.items():
                     numbers[places[at]] = number
         return numbers
@@ -306,8 +312,13 @@ class Piece(NamedTuple):
     stop: int
 
 
-def identity_of_parts(
-    parts: list[Part], arcs: tuple[int, ...], notion: Notion, datasets: Files, labels: str, workers: TaskRunner
+def identity_of_partitions(
+    partitions: list[Partition],
+    arcs: tuple[int, ...],
+    notion: Notion,
+    datasets: Files,
+    labels: str,
+    workers: TaskRunner,
 ) -> str:
     """The identity of the problem that the partitions make together."""
     size, starts = datasets.length, tuple(np.concatenate([[0], np.cumsum(arcs)]).astype(np.int64).tolist())
@@ -320,21 +331,21 @@ def identity_of_parts(
         for name, width, length in arrays
         for start in range(0, length, PIECE // width)
     ]
-    first = workers.run(digest_labels, [(parts, datasets, labels, title)])
-    digests = workers.run(digest_piece, [(parts, starts, piece) for piece in pieces])
+    first = workers.run(digest_labels, [(partitions, datasets, labels, title)])
+    digests = workers.run(digest_piece, [(partitions, starts, piece) for piece in pieces])
     return PREFIX + hashlib.sha256(b"".join([*first, *digests])).hexdigest()
 
 
-def digest_labels(parts: list[Part], datasets: Files, labels: str, title: bytes) -> bytes:
+def digest_labels(partitions: list[Partition], datasets: Files, labels: str, title: bytes) -> bytes:
     """The digest of what stands before the arrays: the title, and all labels in their order."""
     digest = hashlib.sha256(title)
-    if labels == RANGE and parts[0].offsets[-1]:  # no labels at all are none in order
+    if labels == RANGE and partitions[0].offsets[-1]:  # no labels at all are none in order
         digest.update(b"0 to n - 1\n")
         return digest.digest()
     before = b"["
-    for part in parts:
-        if part.size:
-            names = own_labels(part, datasets, labels).tolist()
+    for partition in partitions:
+        if partition.size:
+            names = own_labels(partition, datasets, labels).tolist()
             names = list(map(label_from_json, names)) if labels == ENCODED else names
             digest.update(before + json.dumps(names, ensure_ascii=False)[1:-1].encode())
             before = b", "
@@ -342,28 +353,28 @@ def digest_labels(parts: list[Part], datasets: Files, labels: str, title: bytes)
     return digest.digest()
 
 
-def digest_piece(parts: list[Part], starts: tuple[int, ...], piece: Piece) -> bytes:
+def digest_piece(partitions: list[Partition], starts: tuple[int, ...], piece: Piece) -> bytes:
     """The digest of one piece of an array, from the partitions that hold it."""
     digest = hashlib.sha256()
     by_dataset = piece.name in ("answers", "indptr")
-    bounds: Any = parts[0].offsets if by_dataset else starts
-    for part in parts:
-        low, high = max(piece.start, bounds[part.number]), min(piece.stop, bounds[part.number + 1])
+    bounds: Any = partitions[0].offsets if by_dataset else starts
+    for partition in partitions:
+        low, high = max(piece.start, bounds[partition.number]), min(piece.stop, bounds[partition.number + 1])
         if low < high:
-            own = slice(low - bounds[part.number], high - bounds[part.number])
-            digest.update(_bytes(part, piece, own, starts))
+            own = slice(low - bounds[partition.number], high - bounds[partition.number])
+            digest.update(_bytes(partition, piece, own, starts))
     if piece.name == "indptr" and piece.stop == bounds[-1] + 1:
         digest.update(np.array([starts[-1]], dtype="<i8").tobytes())
     return digest.digest()
 
 
-def _bytes(part: Part, piece: Piece, own: slice, starts: tuple[int, ...]) -> Any:
+def _bytes(partition: Partition, piece: Piece, own: slice, starts: tuple[int, ...]) -> Any:
     values: NDArray[Any]
     if piece.name == "indptr":
-        values = part.load("rows_indptr")[own] + starts[part.number]
+        values = partition.load("rows_indptr")[own] + starts[partition.number]
     elif piece.name == "targets":
-        graph = LocalGraph(part)
+        graph = LocalGraph(partition)
         values = graph.numbers(graph.targets[own]).astype(f"<i{piece.width}")
     else:
-        values = part.load(piece.name)[own]
+        values = partition.load(piece.name)[own]
     return np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"), copy=False)).data.cast("B")

@@ -27,7 +27,7 @@ from hetdp.mechanism.explanation import (
 )
 from hetdp.mechanism.mechanism import RemoteMechanism, given_by, require_best, row_of
 from hetdp.mechanism.steps import Bound
-from hetdp.partitioned.partition import LocalGraph, Part
+from hetdp.partitioned.partition import LocalGraph, Partition
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.problem.classes import Classes, names_from_bytes
 from hetdp.problem.graph import written_number
@@ -51,35 +51,37 @@ class Edge(NamedTuple):
     edge_class: Any
 
 
-def follow(part: Part, name: str, pins: str, number: int) -> tuple[list[Bound], int]:
+def follow_links(partition: Partition, name: str, pins: str, number: int) -> tuple[list[Bound], int]:
     """The steps from a dataset back along its links, as far as this partition owns them; and who comes next, or −1."""
-    graph = LocalGraph(part)
-    z, links, given = part.load(f"{name}/z"), part.load(f"{name}/links"), part.load(pins)
-    classes, steps = _class_names(part), []
-    while part.first <= number < part.first + part.size:
-        at = number - part.first
+    graph = LocalGraph(partition)
+    z, links, given = partition.load(f"{name}/z"), partition.load(f"{name}/links"), partition.load(pins)
+    classes, steps = _class_names(partition), []
+    while partition.first <= number < partition.first + partition.size:
+        at = number - partition.first
         link = int(links[at])
         begin, end = int(graph.indptr[at]), int(graph.indptr[at + 1])
         to_link = np.flatnonzero(graph.targets[begin:end] == graph.place(link)) if link >= 0 else np.empty(0, np.int64)
-        edges = _edges_at(part, graph, begin + to_link, classes)
+        edges = _edges_at(partition, graph, begin + to_link, classes)
         steps.append(Bound(number, float(z[at]), float(given[at]), edges))
         number = link
     return steps, number
 
 
-def _class_names(part: Part) -> tuple[Any, ...] | None:
-    return names_from_bytes(part.load("class_names")) if part.has("class_names") else None
+def _class_names(partition: Partition) -> tuple[Any, ...] | None:
+    return names_from_bytes(partition.load("class_names")) if partition.has("class_names") else None
 
 
-def _edges_at(part: Part, graph: LocalGraph, places: NDArray[np.int64], classes: tuple[Any, ...] | None) -> list[Edge]:
+def _edges_at(
+    partition: Partition, graph: LocalGraph, places: NDArray[np.int64], classes: tuple[Any, ...] | None
+) -> list[Edge]:
     """Some arcs from own datasets, by their places."""
     columns = []
     for at, used in enumerate(graph.parameters):
         floored = f"floored_{at}"  # where what is used lies on the grid
-        columns.append((part.load(floored) if part.has(floored) else used, part.load(f"lowered_{at}")))
+        columns.append((partition.load(floored) if partition.has(floored) else used, partition.load(f"lowered_{at}")))
     names: list[Any] = [None] * len(places)
     if classes is not None:
-        names = Classes(classes, part.load("rows_class")[places]).by_name()
+        names = Classes(classes, partition.load("rows_class")[places]).by_name()
     return [
         Edge(
             tuple(float(values[at]) for values in graph.parameters),
@@ -90,13 +92,13 @@ def _edges_at(part: Part, graph: LocalGraph, places: NDArray[np.int64], classes:
     ]
 
 
-def trace(problem: PartitionedProblem, name: str, pins: str, number: int) -> list[Bound]:
+def trace_path(problem: PartitionedProblem, name: str, pins: str, number: int) -> list[Bound]:
     """The whole path to a dataset, from where it begins."""
     steps: list[Bound] = []
-    parts = problem.parts
+    partitions = problem.partitions
     while number >= 0:
-        owner = int(parts[0].owners(np.array([number]))[0])
-        found, number = problem.workers.run(follow, [(parts[owner], name, pins, number)])[0]
+        owner = int(partitions[0].owners(np.array([number]))[0])
+        found, number = problem.workers.run(follow_links, [(partitions[owner], name, pins, number)])[0]
         steps += found
     return steps[::-1]
 
@@ -107,28 +109,28 @@ def tightest_of(notion: Notion, edges: Sequence[Edge], start: float) -> Edge:
     return edges[tightest(notion, start, (tuple(edge.used[at] for at in places) for edge in edges))]
 
 
-def neighbours_of(part: Part, name: str, number: int, back: tuple[int, ...]) -> list[tuple[Beside, Edge]]:
+def neighbours_of(partition: Partition, name: str, number: int, back: tuple[int, ...]) -> list[tuple[Beside, Edge]]:
     """The neighbours of a dataset that this partition owns, once for each edge, with the edge."""
-    graph, at = LocalGraph(part), number - part.first
+    graph, at = LocalGraph(partition), number - partition.first
     row = slice(int(graph.indptr[at]), int(graph.indptr[at + 1]))
     places = np.asarray(graph.targets[row])
     numbers = graph.numbers(places)
     used = zip(*(graph.parameters[place][row].tolist() for place in back), strict=True)
     z, pinned, given, answers = (
-        _of(part, array, numbers) for array in (f"{name}/z", f"{name}/pinned", f"{name}/given", "answers")
+        _of(partition, array, numbers) for array in (f"{name}/z", f"{name}/pinned", f"{name}/given", "answers")
     )
-    same = answers == part.load("answers")[at]
+    same = answers == partition.load("answers")[at]
     facts = zip(numbers.tolist(), z.tolist(), same.tolist(), pinned.tolist(), given.tolist(), used, strict=True)
-    edges = _edges_at(part, graph, np.arange(row.start, row.stop), _class_names(part))
+    edges = _edges_at(partition, graph, np.arange(row.start, row.stop), _class_names(partition))
     return [(Beside(*one), edge) for one, edge in zip(facts, edges, strict=True)]
 
 
-def _of(part: Part, array: str, numbers: Indices) -> NDArray[Any]:
+def _of(partition: Partition, array: str, numbers: Indices) -> NDArray[Any]:
     """The entries of some datasets, from their owners; false where there is no such array."""
-    if not part.has(array):
+    if not partition.has(array):
         return np.zeros(len(numbers), dtype=np.bool_)
     known, back = np.unique(numbers, return_inverse=True)
-    return part.everywhere(array, known)[back.ravel()]
+    return partition.everywhere(array, known)[back.ravel()]
 
 
 def path_of(problem: PartitionedProblem, steps: Sequence[Bound], z: Any, upper: bool) -> BindingPath:
@@ -169,7 +171,7 @@ class PartitionedMechanism(RemoteMechanism):
         certificate: the proof, if one was asked for.
         objective: what chose the pinned values; "extension" if they were given.
         rounds: how many rounds the search took.
-        told: how many labels went from one partition to another in each of them.
+        sent: how many labels went from one partition to another in each of them.
         objective_gap: None, as no objective of partitioned problems has one.
     """
 
@@ -179,7 +181,7 @@ class PartitionedMechanism(RemoteMechanism):
     certificate: Certificate | None = None
     objective: str = "extension"
     rounds: int = 0
-    told: tuple[int, ...] = ()
+    sent: tuple[int, ...] = ()
     objective_gap: float | None = None
 
     @property
@@ -190,7 +192,7 @@ class PartitionedMechanism(RemoteMechanism):
     @property
     def search_words(self) -> str:
         """How many rounds the search took, and how many labels went between partitions."""
-        return f"{pluralize(self.rounds, 'round')}, {pluralize(sum(self.told), 'label')} between partitions"
+        return f"{pluralize(self.rounds, 'round')}, {pluralize(sum(self.sent), 'label')} between partitions"
 
     @cached_property
     def coordinates(self) -> Floats:  # type: ignore[override]  # read when asked for; a mechanism is frozen anyway
@@ -233,16 +235,16 @@ class PartitionedMechanism(RemoteMechanism):
             "pinned": self.pinned,
             "binding": [None if link < 0 else names[link] for link in self.links.tolist()],
         }
-        has_given = self.problem.parts[0].has(f"{self.name}/given")
+        has_given = self.problem.partitions[0].has(f"{self.name}/given")
         return found | ({"given": self._gathered("given")} if has_given else {})
 
     def _answers(self) -> NDArray[Any]:
         self._require_few()
-        return np.concatenate([part.load("answers") for part in self.problem.parts])
+        return np.concatenate([partition.load("answers") for partition in self.problem.partitions])
 
     def _gathered(self, name: str) -> NDArray[Any]:
         self._require_few()
-        values = np.concatenate([part.load(f"{self.name}/{name}") for part in self.problem.parts])
+        values = np.concatenate([partition.load(f"{self.name}/{name}") for partition in self.problem.partitions])
         values.flags.writeable = False
         return values
 
@@ -252,9 +254,11 @@ class PartitionedMechanism(RemoteMechanism):
             raise UsageError(f"all {len(self):,} values at once", rule, "blocks() reads them a partition at a time")
 
     def __iter__(self) -> Iterator[Any]:
-        for part in self.problem.parts:
-            for first in range(part.first, part.first + part.size, LABELS):
-                yield from self.problem.names.labels(list(range(first, min(first + LABELS, part.first + part.size))))
+        for partition in self.problem.partitions:
+            for first in range(partition.first, partition.first + partition.size, LABELS):
+                yield from self.problem.names.labels(
+                    list(range(first, min(first + LABELS, partition.first + partition.size)))
+                )
 
     def __contains__(self, label: object) -> bool:
         return bool(self.problem.names.indices([label])[0] >= 0)
@@ -268,14 +272,14 @@ class PartitionedMechanism(RemoteMechanism):
 
     def coordinate(self, number: int) -> float:
         """z at one dataset, by its number."""
-        parts = self.problem.parts
-        part = parts[int(parts[0].owners(np.array([number]))[0])]
-        return float(part.load(f"{self.name}/z")[number - part.first])
+        partitions = self.problem.partitions
+        partition = partitions[int(partitions[0].owners(np.array([number]))[0])]
+        return float(partition.load(f"{self.name}/z")[number - partition.first])
 
     def blocks(self) -> Iterator[Floats]:
         """z of all datasets, in their order, a partition at a time."""
-        for part in self.problem.parts:
-            yield part.load(f"{self.name}/z")
+        for partition in self.problem.partitions:
+            yield partition.load(f"{self.name}/z")
 
     @cached_property
     def against_coin(self) -> CoinComparison:
@@ -287,7 +291,7 @@ class PartitionedMechanism(RemoteMechanism):
 
     def explain(self, dataset: Hashable) -> BindingPath:
         """Why a dataset cannot be answered more accurately: the path from a pinned dataset that binds it."""
-        return explained(self.proved_best(), self.problem.index(dataset))
+        return explain_at(self.proved_best(), self.problem.index(dataset))
 
     def row(self, dataset: Hashable) -> dict[str, Any]:
         """What the table of the mechanism says of one dataset."""
@@ -306,17 +310,17 @@ class PartitionedMechanism(RemoteMechanism):
     def write(self, path: str | Path) -> None:
         """Writes it to a folder, a file for each partition."""
         with uninterrupted():
-            from hetdp.partitioned.mechanism_files import save_parts
-        save_parts(self, path)
+            from hetdp.partitioned.mechanism_files import save_mechanism
+        save_mechanism(self, path)
 
     def __repr__(self) -> str:
-        return f"PartitionedMechanism({len(self)} datasets, {len(self.problem.parts)} partitions)"
+        return f"PartitionedMechanism({len(self)} datasets, {len(self.problem.partitions)} partitions)"
 
 
-def explained(mechanism: PartitionedMechanism, number: int) -> BindingPath:
+def explain_at(mechanism: PartitionedMechanism, number: int) -> BindingPath:
     """The path that binds a dataset of a proved mechanism."""
     problem, name = mechanism.problem, mechanism.name
-    steps = trace(problem, name, f"{name}/z", number)
+    steps = trace_path(problem, name, f"{name}/z", number)
     upper = bool(_at(mechanism, "answers", number) == 1)
     edges: dict[tuple[int, int], list[Edge]] = {}
     back = reversed_places(problem.notion.parameters)
@@ -357,9 +361,9 @@ def is_given(mechanism: PartitionedMechanism, number: int) -> bool:
     return mechanism.objective == EXTENSION and bool(_at(mechanism, f"{mechanism.name}/pinned", number))
 
 
-def _owner(mechanism: PartitionedMechanism, number: int) -> Part:
-    parts = mechanism.problem.parts
-    return parts[int(parts[0].owners(np.array([number]))[0])]
+def _owner(mechanism: PartitionedMechanism, number: int) -> Partition:
+    partitions = mechanism.problem.partitions
+    return partitions[int(partitions[0].owners(np.array([number]))[0])]
 
 
 def _at(mechanism: PartitionedMechanism, array: str, number: int) -> Any:
@@ -368,13 +372,13 @@ def _at(mechanism: PartitionedMechanism, array: str, number: int) -> Any:
     return owner.load(array)[number - owner.first]
 
 
-def mark_given(part: Part, name: str, pins: str) -> None:
+def mark_given(partition: Partition, name: str, pins: str) -> None:
     """Writes which values of a mechanism were given, where an objective chose the others."""
-    part.save(f"{name}/given", ~np.isnan(part.load(pins)))
+    partition.save(f"{name}/given", ~np.isnan(partition.load(pins)))
 
 
-def coin_counts(part: Part, name: str, objective: str) -> CoinCounts:
+def coin_counts(partition: Partition, name: str, objective: str) -> CoinCounts:
     """How the datasets of a partition compare with a coin."""
-    z, ones, pinned = part.load(f"{name}/z"), part.load("answers") == 1, part.load(f"{name}/pinned")
-    was_given = part.load(f"{name}/given") if part.has(f"{name}/given") else given_by(objective, pinned)
-    return count_against_coin(z, ones, was_given, part.first)
+    z, ones, pinned = partition.load(f"{name}/z"), partition.load("answers") == 1, partition.load(f"{name}/pinned")
+    was_given = partition.load(f"{name}/given") if partition.has(f"{name}/given") else given_by(objective, pinned)
+    return count_against_coin(z, ones, was_given, partition.first)

@@ -24,13 +24,13 @@ from hetdp.files.saving import certificate_document
 from hetdp.files.schema import MECHANISM_COLUMNS, VALUES, VERSION, notion_words
 from hetdp.mechanism.mechanism import LoadedClaim
 from hetdp.numbers import parse_number
-from hetdp.partitioned.datasets import Known
-from hetdp.partitioned.labels import RANGE, FileNames, Labelled, labels_at, own_labels
+from hetdp.partitioned.datasets import ListedLabels
+from hetdp.partitioned.labels import RANGE, FileNames, LabelWriter, labels_at, own_labels
 from hetdp.partitioned.mechanism import PartitionedMechanism
 from hetdp.partitioned.parquet_rows import Files, as_values, files_of, read_range
-from hetdp.partitioned.partition import LocalGraph, Part
+from hetdp.partitioned.partition import LocalGraph, Partition
 from hetdp.partitioned.problem import PartitionedProblem
-from hetdp.partitioned.shared_files import SEEN_RULE, fresh_file, require_real
+from hetdp.partitioned.shared_files import SEEN_RULE, replace_file, require_real
 from hetdp.problem.faults import LISTED, FaultCollector
 from hetdp.problem.problem import EdgelessProblem
 from hetdp.problem.query import answers_of
@@ -41,7 +41,7 @@ from hetdp.version import VERSION as SOFTWARE
 ORDER_RULE = "its rows are those of the problem's datasets, in the same order"
 
 
-class Read(NamedTuple):
+class RowsRead(NamedTuple):
     """What became of the rows of a partition.
 
     Attributes:
@@ -57,40 +57,40 @@ class Read(NamedTuple):
     others: Sequence[tuple[Any, str]] = ()
 
 
-def read_part(part: Part, name: str, notion: str, files: Files, datasets: Files, labels: str) -> Read:
+def read_rows(partition: Partition, name: str, notion: str, files: Files, datasets: Files, labels: str) -> RowsRead:
     """Reads the rows of a partition's own datasets."""
-    table = read_range(files, part.first, part.first + part.size, MECHANISM_COLUMNS)
-    findings, answers = FaultCollector(""), part.copy("answers")
-    own = own_labels(part, datasets, labels)
-    said = table.label_column("dataset", findings) if part.size else []
+    table = read_range(files, partition.first, partition.first + partition.size, MECHANISM_COLUMNS)
+    findings, answers = FaultCollector(""), partition.copy("answers")
+    own = own_labels(partition, datasets, labels)
+    said = table.label_column("dataset", findings) if partition.size else []
     if findings.total:
-        return Read(findings.faults, findings.total)
+        return RowsRead(findings.faults, findings.total)
     if own.dtype.kind in "iu" and {*map(type, said)} == {str}:  # then what binds is text, too
         said, bound = whole_numbers(said), as_values(table.columns.get("binding", ()))
         table = table._replace(columns=table.columns | ({"binding": whole_numbers(bound)} if bound else {}))
-    others = _as_written(said) != _as_written(own) if part.size else np.zeros(0, dtype=np.bool_)
+    others = _as_written(said) != _as_written(own) if partition.size else np.zeros(0, dtype=np.bool_)
     what = "a dataset that is not the problem's in this place:"
     findings.add_where(np.asarray(others), lambda at: Fault(what, table.row(at), format_value(said[at]), ORDER_RULE))
-    if "query" in table.columns and part.size:
+    if "query" in table.columns and partition.size:
         with findings.collect():
-            other = answers_of(answer_column(table.columns["query"]), Known(said)) != answers
+            other = answers_of(answer_column(table.columns["query"]), ListedLabels(said)) != answers
             rule = "its query answers as the problem does"
             findings.add_where(other, lambda at: Fault("another answer than the problem's", table.row(at), "", rule))
     z = np.empty(0)
     with findings.collect():
-        z = coordinates_of(table, EdgelessProblem(Known(said), answers, notion_of_key(notion), ""))
+        z = coordinates_of(table, EdgelessProblem(ListedLabels(said), answers, notion_of_key(notion), ""))
     pinned = table.flags("pinned", findings)
-    links, strangers = _links(part, table, own, datasets, labels)
+    links, strangers = _links(partition, table, own, datasets, labels)
     if findings.total:
-        return Read(findings.faults, findings.total, others=strangers)
-    part.save(f"{name}/z", z + 0.0)
-    part.save(f"{name}/pinned", np.asarray(pinned, dtype=np.bool_))
-    part.save(f"{name}/links", np.where(pinned, -1, links))
+        return RowsRead(findings.faults, findings.total, others=strangers)
+    partition.save(f"{name}/z", z + 0.0)
+    partition.save(f"{name}/pinned", np.asarray(pinned, dtype=np.bool_))
+    partition.save(f"{name}/links", np.where(pinned, -1, links))
     if "given" in table.columns:
-        part.save(f"{name}/given", np.asarray(table.flags("given", findings), dtype=np.bool_))
-    given = part.load("pins")
+        partition.save(f"{name}/given", np.asarray(table.flags("given", findings), dtype=np.bool_))
+    given = partition.load("pins")
     same = np.isnan(given) | np.isclose(given, z, rtol=0.0, atol=1e-9)
-    return Read([], 0, int(np.count_nonzero(~same)), strangers)
+    return RowsRead([], 0, int(np.count_nonzero(~same)), strangers)
 
 
 def _as_written(labels: Any) -> Any:
@@ -98,19 +98,21 @@ def _as_written(labels: Any) -> Any:
     return labels if isinstance(labels, np.ndarray) else np.array(labels, dtype=object)
 
 
-def _links(part: Part, table: Table, own: Any, datasets: Files, labels: str) -> tuple[Any, list[tuple[Any, str]]]:
+def _links(
+    partition: Partition, table: Table, own: Any, datasets: Files, labels: str
+) -> tuple[Any, list[tuple[Any, str]]]:
     """The numbers of what binds, −1 where nothing does or what does is no neighbour; and the labels of those."""
     binding = table.columns.get("binding")
-    if binding is None or not part.size:
-        return np.full(part.size, -1, dtype=np.int64), []
+    if binding is None or not partition.size:
+        return np.full(partition.size, -1, dtype=np.int64), []
     if labels == RANGE and isinstance(binding, np.ndarray) and binding.dtype.kind in "iu":
         free, numbers = np.ma.getmaskarray(binding), np.ma.getdata(binding).astype(np.int64)
-        unknown = ~free & ((numbers < 0) | (numbers >= part.offsets[-1]))
+        unknown = ~free & ((numbers < 0) | (numbers >= partition.offsets[-1]))
         links, others = np.where(free | unknown, -1, numbers), np.flatnonzero(unknown)
     else:
-        ghosts, listed = LocalGraph(part).ghosts, as_values(binding)
+        ghosts, listed = LocalGraph(partition).ghosts, as_values(binding)
         known = dict(zip(labels_at(datasets, ghosts.tolist(), labels), ghosts.tolist(), strict=True))
-        known |= dict(zip(own.tolist(), range(part.first, part.first + part.size), strict=True))
+        known |= dict(zip(own.tolist(), range(partition.first, partition.first + partition.size), strict=True))
         links = np.array([known.get(label, -1) for label in listed], dtype=np.int64)
         others = np.array([at for at in np.flatnonzero(links < 0) if listed[at] is not None], dtype=np.int64)
     return links, [(as_values(binding[at : at + 1])[0], table.row(int(at))) for at in others[:LISTED]]
@@ -123,7 +125,7 @@ WORDS, ROWS = "mechanism.json", "mechanism"
 OURS = frozenset({WORDS, ROWS})
 
 
-def save_parts(mechanism: PartitionedMechanism, path: str | Path) -> int:
+def save_mechanism(mechanism: PartitionedMechanism, path: str | Path) -> int:
     """Writes a mechanism to a folder, whole or not at all, if it is private; returns how many datasets are pinned."""
     problem = mechanism.problem
     proof = mechanism.certificate or verify(problem, mechanism)
@@ -134,15 +136,15 @@ def save_parts(mechanism: PartitionedMechanism, path: str | Path) -> int:
     with whole_folder(Path(path), OURS) as draft:
         (draft / ROWS).mkdir()
         facts = mechanism.name, str(draft / ROWS), problem.notion.key, problem.names.written
-        counts = problem.run(write_part, *facts, words="writing")
-        _require_parts(problem, draft / ROWS, [size for _, size in counts])
+        counts = problem.run(write_mechanism_rows, *facts, words="writing")
+        _require_files(problem, draft / ROWS, [size for _, size in counts])
         pinned: int = sum(number for number, _ in counts)
         with (draft / WORDS).open("w", encoding="utf-8") as file:
-            write_json(file, words_of(replace(mechanism, certificate=proof), pinned))
+            write_json(file, metadata_of(replace(mechanism, certificate=proof), pinned))
     return pinned
 
 
-def words_of(mechanism: PartitionedMechanism, pinned: int) -> dict[str, Any]:
+def metadata_of(mechanism: PartitionedMechanism, pinned: int) -> dict[str, Any]:
     """What a mechanism states beside its table."""
     problem, certificate = mechanism.problem, mechanism.certificate
     return {
@@ -161,13 +163,13 @@ def words_of(mechanism: PartitionedMechanism, pinned: int) -> dict[str, Any]:
     }
 
 
-def _require_parts(problem: PartitionedProblem, folder: Path, sizes: list[int]) -> None:
+def _require_files(problem: PartitionedProblem, folder: Path, sizes: list[int]) -> None:
     """Refuses to hand on files that this machine does not see as the workers wrote them.
 
     Raises:
         ClusterError: one is missing or shorter, or there is one more.
     """
-    wanted = {_part_name(part): size for part, size in zip(problem.parts, sizes, strict=True) if size}
+    wanted = {_file_name(partition): size for partition, size in zip(problem.partitions, sizes, strict=True) if size}
     found = {entry.name: entry.lstat().st_size for entry in folder.iterdir()}
     if found != wanted:
         raise ClusterError(
@@ -175,16 +177,16 @@ def _require_parts(problem: PartitionedProblem, folder: Path, sizes: list[int]) 
         )
 
 
-def _part_name(part: Part) -> str:
-    return f"part-{part.number:06}.parquet"
+def _file_name(partition: Partition) -> str:
+    return f"part-{partition.number:06}.parquet"
 
 
-def write_part(part: Part, name: str, folder: str, notion: str, labels: Any) -> tuple[int, int]:
+def write_mechanism_rows(partition: Partition, name: str, folder: str, notion: str, labels: Any) -> tuple[int, int]:
     """Writes the rows of one partition; returns how many are pinned, and the size of the file."""
-    z, answers, pinned = part.load(f"{name}/z"), part.load("answers"), part.load(f"{name}/pinned")
-    if not part.size and part.offsets[-1]:  # a problem without datasets has a table, too
+    z, answers, pinned = partition.load(f"{name}/z"), partition.load("answers"), partition.load(f"{name}/pinned")
+    if not partition.size and partition.offsets[-1]:  # a problem without datasets has a table, too
         return 0, 0
-    coordinate, own = notion_of_key(notion).coordinate, labels.own(part)
+    coordinate, own = notion_of_key(notion).coordinate, labels.own(partition)
     columns = {
         "dataset": own,
         "query": np.array(answers),
@@ -192,24 +194,24 @@ def write_part(part: Part, name: str, folder: str, notion: str, labels: Any) -> 
         "z": np.array(z),
         "error": coordinate.error(z, answers),
         "pinned": np.array(pinned),
-        "binding": _bound_by(part, np.array(part.load(f"{name}/links")), own, labels),
+        "binding": _bound_by(partition, np.array(partition.load(f"{name}/links")), own, labels),
     }
-    if part.has(f"{name}/given"):
-        columns["given"] = np.array(part.load(f"{name}/given"))
+    if partition.has(f"{name}/given"):
+        columns["given"] = np.array(partition.load(f"{name}/given"))
     require_real(folder, Path(folder))
-    path = Path(folder, _part_name(part))
-    with fresh_file(path) as draft:
+    path = Path(folder, _file_name(partition))
+    with replace_file(path) as draft:
         write_parquet(draft, columns)
     return int(np.count_nonzero(pinned)), path.lstat().st_size
 
 
-def _bound_by(part: Part, links: Any, own: Any, labels: Any) -> Any:
+def _bound_by(partition: Partition, links: Any, own: Any, labels: Any) -> Any:
     """The label of each dataset's link, missing where there is none."""
     free = links < 0
-    if isinstance(labels, Labelled) and labels.kind == RANGE:
+    if isinstance(labels, LabelWriter) and labels.kind == RANGE:
         return np.ma.MaskedArray(links, free)
-    here = (links >= part.first) & (links < part.first + part.size)
-    bound = np.asarray(own)[np.where(here, links - part.first, 0)]
+    here = (links >= partition.first) & (links < partition.first + partition.size)
+    bound = np.asarray(own)[np.where(here, links - partition.first, 0)]
     away = np.unique(links[~here & ~free])
     if len(away):
         named = np.empty(len(away), dtype=bound.dtype)
@@ -229,7 +231,7 @@ def read_claim(path: str | Path, problem: PartitionedProblem) -> LoadedClaim[Par
 def _read(path: str | Path, problem: PartitionedProblem) -> tuple[PartitionedMechanism, bool, str, int]:
     """A mechanism from a folder that `save` wrote, or from one Parquet file, with the facts of a claim."""
     progress.report_stage("reading the mechanism")
-    files, words = open_parts(path)
+    files, words = open_mechanism(path)
     notion_of(words, str(path), "z" in files.kinds, problem.notion)
     findings, names = FaultCollector(str(path)), _names(problem)
     if files.length != problem.graph.size:
@@ -237,7 +239,7 @@ def _read(path: str | Path, problem: PartitionedProblem) -> tuple[PartitionedMec
         findings.add(Fault("wrong number of rows:", files.name, value, ORDER_RULE))
     findings.raise_if_any()
     name = problem.new_name("loaded")
-    found = problem.run(read_part, name, problem.notion.key, files, names.files, names.kind)
+    found = problem.run(read_rows, name, problem.notion.key, files, names.files, names.kind)
     for one in found:
         for fault in one.faults:
             findings.add(fault)
@@ -254,29 +256,29 @@ def _read(path: str | Path, problem: PartitionedProblem) -> tuple[PartitionedMec
 
 def read_mechanism(path: str | Path, problem: PartitionedProblem) -> PartitionedMechanism:
     """Reads a mechanism that was made for this problem, or does not say so; others are refused."""
-    require_own(open_parts(path)[1], str(path), problem.identity)
+    require_own(open_mechanism(path)[1], str(path), problem.identity)
     return _read(path, problem)[0]
 
 
-def open_parts(path: str | Path) -> tuple[Files, dict[str, Any]]:
+def open_mechanism(path: str | Path) -> tuple[Files, dict[str, Any]]:
     """The files of a mechanism and its words, if they have the form of one; no row is read."""
-    files, words = _opened(path, str(path))
+    files, words = _find_files(path, str(path))
     findings = FaultCollector(str(path))
     require_form(words, list(files.kinds), str(path), files.name, findings)
     findings.raise_if_any()
     return files, words
 
 
-def _opened(path: str | Path, name: str) -> tuple[Files, dict[str, Any]]:
+def _find_files(path: str | Path, name: str) -> tuple[Files, dict[str, Any]]:
     place = Path(path) if path == STANDARD else existing(path)
     if place.is_dir():
         rule = f"the folder of a mechanism holds {WORDS} and {ROWS}/part-*.parquet"
-        parts = parts_of(place / ROWS) if (place / ROWS).is_dir() else []
-        if not parts:
+        several = parts_of(place / ROWS) if (place / ROWS).is_dir() else []
+        if not several:
             raise InputError(name, [Fault("no mechanism", name, "", rule)])
         meta = place / WORDS
         words = reading(meta, read_json, f"{name}/{WORDS}") if meta.exists() else {}
-        return files_of([part.resolve() for part in parts], f"{ROWS}/part-*.parquet"), words
+        return files_of([file.resolve() for file in several], f"{ROWS}/part-*.parquet"), words
     if place.suffix.lower() != ".parquet":
         rule = "a mechanism of a partitioned problem is a folder, or a .parquet file"
         raise InputError(name, [Fault("an unknown kind of file", name, place.suffix, rule)])

@@ -23,7 +23,7 @@ from hetdp.files.formats.duck import (
 )
 from hetdp.files.formats.tables import Table
 from hetdp.numbers import parse_numbers
-from hetdp.partitioned.shared_files import Seen, seen
+from hetdp.partitioned.shared_files import FileState, file_state
 
 ROWS = "read_parquet(?, hive_partitioning=false, file_row_number=true)"
 
@@ -47,7 +47,7 @@ class Files(NamedTuple):
     paths: tuple[str, ...]
     kinds: dict[str, str]
     counts: tuple[int, ...]
-    seen: tuple[Seen, ...] = ()
+    seen: tuple[FileState, ...] = ()
     origin: Any = None
 
     @property
@@ -93,7 +93,7 @@ def files_of(paths: list[Path], name: str) -> Files:
         kinds = kinds_of(database, paths[0])
         require_alike(database, paths, kinds, name)
         counts = [_count(database, path) for path in paths]
-    return Files(name, tuple(map(str, paths)), kinds, tuple(counts), tuple(map(seen, paths)))
+    return Files(name, tuple(map(str, paths)), kinds, tuple(counts), tuple(map(file_state, paths)))
 
 
 def _count(database: Any, path: Path) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import ClusterError
-from hetdp.partitioned.shared_files import fresh_file, open_plain, require_real
+from hetdp.partitioned.shared_files import open_plain, replace_file, require_real
 from hetdp.problem.columns import sort_distinct
 from hetdp.problem.labels import Lookup
 from hetdp.problem.space import EdgeBlock, Floats, Indices, blocks_of
@@ -21,7 +21,7 @@ SUFFIX = ".npy"
 RUN = "run-"  # begins the name of a folder for what one run needs; the driver makes it, and removes it at the end
 
 
-class Part(NamedTuple):
+class Partition(NamedTuple):
     """A partition of a problem, known by its place: what a task is told, and all that it needs to know.
 
     Attributes:
@@ -44,7 +44,7 @@ class Part(NamedTuple):
         """The number of its first dataset among all."""
         return self.offsets[self.number]
 
-    def other(self, number: int) -> Part:
+    def other(self, number: int) -> Partition:
         """Another partition of the same problem."""
         return self._replace(number=number)
 
@@ -55,7 +55,7 @@ class Part(NamedTuple):
 
     def load(self, name: str) -> NDArray[Any]:
         """An array, mapped from its file, not to be written to."""
-        return mapped(self.work, self.path(name))
+        return map_array(self.work, self.path(name))
 
     def copy(self, name: str) -> NDArray[Any]:
         """An array in memory."""
@@ -68,7 +68,7 @@ class Part(NamedTuple):
     def save(self, name: str, values: NDArray[Any]) -> None:
         """Writes an array."""
         root = Path(self.work, name.partition("/")[0] if name.startswith(RUN) else "")
-        written(root, self.path(name), values)
+        write_array(root, self.path(name), values)
 
     def owners(self, numbers: NDArray[Any]) -> NDArray[np.int64]:
         """The partitions that own some datasets; empty partitions own none."""
@@ -84,7 +84,7 @@ class Part(NamedTuple):
         return np.concatenate(found) if found else np.empty(0, dtype=self.load(name).dtype)
 
 
-def mapped(root: str | Path, path: Path) -> NDArray[Any]:
+def map_array(root: str | Path, path: Path) -> NDArray[Any]:
     """An array that is read where it is looked at.
 
     Args:
@@ -114,7 +114,7 @@ def mapped(root: str | Path, path: Path) -> NDArray[Any]:
             raise ClusterError(f"in the work folder, {str(path)!r} holds no array", rule, hint) from None
 
 
-def written(root: str | Path, path: Path, values: NDArray[Any]) -> None:
+def write_array(root: str | Path, path: Path, values: NDArray[Any]) -> None:
     """Writes an array to a name of its own first, so that a task that runs twice does no harm.
 
     Args:
@@ -123,51 +123,51 @@ def written(root: str | Path, path: Path, values: NDArray[Any]) -> None:
         values: the array.
     """
     require_real(root, path.parent, make=True)
-    with fresh_file(path) as draft, draft.open("r+b") as file:
+    with replace_file(path) as draft, draft.open("r+b") as file:
         np.save(file, np.asarray(values))
 
 
 # What one partition knows: its own datasets, and its *ghosts*, the neighbours that others own.
 
 
-def columns_of(part: Part, name: str) -> tuple[Floats, ...]:
+def load_columns(partition: Partition, name: str) -> tuple[Floats, ...]:
     """All columns of parameters that arcs have."""
-    known = takewhile(part.has, (f"{name}_{column}" for column in count()))
-    return tuple(part.load(column) for column in known)
+    known = takewhile(partition.has, (f"{name}_{column}" for column in count()))
+    return tuple(partition.load(column) for column in known)
 
 
 class LocalGraph:
     """The edges of one partition: `rows` from its own datasets to all, in the form that the verifier takes.
 
     Args:
-        part: the partition.
+        partition: whose edges they are.
     """
 
-    def __init__(self, part: Part) -> None:
-        self.part = part
-        self.ghosts: NDArray[np.int64] = part.load("ghosts")
-        self.before = int(np.searchsorted(self.ghosts, part.first))
-        self.size = part.size + len(self.ghosts)
+    def __init__(self, partition: Partition) -> None:
+        self.partition = partition
+        self.ghosts: NDArray[np.int64] = partition.load("ghosts")
+        self.before = int(np.searchsorted(self.ghosts, partition.first))
+        self.size = partition.size + len(self.ghosts)
 
     @property
     def own(self) -> slice:
         """Where its own datasets stand."""
-        return slice(self.before, self.before + self.part.size)
+        return slice(self.before, self.before + self.partition.size)
 
     @cached_property
     def indptr(self) -> NDArray[np.int64]:
         """Where the row of each own dataset begins, and the last one ends."""
-        return self.part.load("rows_indptr")
+        return self.partition.load("rows_indptr")
 
     @cached_property
     def targets(self) -> Indices:
         """The other end of each arc."""
-        return self.part.load("rows_targets")
+        return self.partition.load("rows_targets")
 
     @cached_property
     def parameters(self) -> tuple[Floats, ...]:
         """What each arc promises, floored."""
-        return columns_of(self.part, "rows")
+        return load_columns(self.partition, "rows")
 
     @property
     def arc_count(self) -> int:
@@ -184,32 +184,32 @@ class LocalGraph:
 
     def gather(self, name: str) -> NDArray[Any]:
         """An array of its own, with the entries of the ghosts from their owners."""
-        return self.with_ghosts(self.part.load(name), self.part.everywhere(name, self.ghosts))
+        return self.with_ghosts(self.partition.load(name), self.partition.everywhere(name, self.ghosts))
 
     def numbers(self, places: Indices) -> NDArray[np.int64]:
         """The numbers that some of them have among all datasets; −1 stays."""
         places = np.asarray(places, dtype=np.int64)
         is_own = (places >= self.before) & (places < self.own.stop)
-        ghost = np.where(places < self.before, places, places - self.part.size)
+        ghost = np.where(places < self.before, places, places - self.partition.size)
         known = np.append(self.ghosts, -1)
         at = np.where(is_own | (places < 0), -1, ghost)
-        return np.where(is_own, places - self.before + self.part.first, known[at])
+        return np.where(is_own, places - self.before + self.partition.first, known[at])
 
     def place(self, number: int) -> int:
         """Where a dataset stands here."""
-        if self.part.first <= number < self.part.first + self.part.size:
-            return number - self.part.first + self.before
+        if self.partition.first <= number < self.partition.first + self.partition.size:
+            return number - self.partition.first + self.before
         at = int(np.searchsorted(self.ghosts, number))
-        return at if at < self.before else at + self.part.size
+        return at if at < self.before else at + self.partition.size
 
     def places(self, numbers: Indices) -> NDArray[np.int64]:
         """Where some of them stand here; −1 stays, and stands for what is neither own nor a ghost."""
         numbers = np.asarray(numbers, dtype=np.int64)
-        own = (numbers >= self.part.first) & (numbers < self.part.first + self.part.size)
+        own = (numbers >= self.partition.first) & (numbers < self.partition.first + self.partition.size)
         at = np.minimum(np.searchsorted(self.ghosts, numbers), max(len(self.ghosts) - 1, 0))
         found = self.ghosts[at] == numbers if len(self.ghosts) else np.zeros(len(numbers), dtype=np.bool_)
-        ghost = np.where(found, np.where(at < self.before, at, at + self.part.size), -1)
-        return np.where(own, numbers - self.part.first + self.before, ghost)
+        ghost = np.where(found, np.where(at < self.before, at, at + self.partition.size), -1)
+        return np.where(own, numbers - self.partition.first + self.before, ghost)
 
 
 # The files of one partition's graph: its ghosts, whom it tells what, its rows, and what a search goes along.
@@ -218,42 +218,42 @@ class LocalGraph:
 Numbers = NDArray[np.int64]
 
 
-def is_far(part: Part, numbers: Numbers) -> NDArray[np.bool_]:
+def is_elsewhere(partition: Partition, numbers: Numbers) -> NDArray[np.bool_]:
     """Which datasets others own."""
-    return (numbers < part.first) | (numbers >= part.first + part.size)
+    return (numbers < partition.first) | (numbers >= partition.first + partition.size)
 
 
-def ghosts_among(part: Part, *ends: Numbers) -> Numbers:
+def ghosts_among(partition: Partition, *ends: Numbers) -> Numbers:
     """The datasets that others own, each once, in order."""
-    return sort_distinct(np.concatenate([numbers[is_far(part, numbers)] for numbers in ends]))
+    return sort_distinct(np.concatenate([numbers[is_elsewhere(partition, numbers)] for numbers in ends]))
 
 
-def placed(part: Part, ghosts: Numbers, numbers: Numbers) -> Indices:
+def places_among(partition: Partition, ghosts: Numbers, numbers: Numbers) -> Indices:
     """Where datasets stand among own ones and ghosts."""
-    before = int(np.searchsorted(ghosts, part.first))
-    places = numbers - (part.first - before)
+    before = int(np.searchsorted(ghosts, partition.first))
+    places = numbers - (partition.first - before)
     if len(ghosts):
-        far = np.flatnonzero(is_far(part, numbers))
+        far = np.flatnonzero(is_elsewhere(partition, numbers))
         found = Lookup(ghosts).positions(numbers[far]).astype(np.int64)
-        places[far] = np.where(found < before, found, found + part.size)
+        places[far] = np.where(found < before, found, found + partition.size)
     return places
 
 
-def write_cut(part: Part, source: Numbers, target: Numbers) -> None:
+def write_cut(partition: Partition, source: Numbers, target: Numbers) -> None:
     """For each other partition, the own datasets that are its ghosts: those whose changes it is told."""
-    count, width, pairs = len(part.offsets) - 1, max(part.size, 1), []
+    count, width, pairs = len(partition.offsets) - 1, max(partition.size, 1), []
     for near, far in ((source, target), (target, source)):
-        cut = np.flatnonzero(~is_far(part, near) & is_far(part, far))
-        pairs.append(part.owners(far[cut]) * width + (near[cut] - part.first))
+        cut = np.flatnonzero(~is_elsewhere(partition, near) & is_elsewhere(partition, far))
+        pairs.append(partition.owners(far[cut]) * width + (near[cut] - partition.first))
     keys = sort_distinct(np.concatenate(pairs))
     receivers = keys // width
-    part.save("cut_bounds", np.searchsorted(receivers, np.arange(count + 1)))
-    part.save("cut_places", keys - receivers * width)
+    partition.save("cut_bounds", np.searchsorted(receivers, np.arange(count + 1)))
+    partition.save("cut_places", keys - receivers * width)
 
 
-def write_rows(part: Part, name: str, indptr: Numbers, targets: Indices, columns: tuple[Floats, ...]) -> None:
+def write_rows(partition: Partition, name: str, indptr: Numbers, targets: Indices, columns: tuple[Floats, ...]) -> None:
     """Rows in compressed form."""
-    part.save(f"{name}_indptr", indptr)
-    part.save(f"{name}_targets", targets)
+    partition.save(f"{name}_indptr", indptr)
+    partition.save(f"{name}_targets", targets)
     for at, column in enumerate(columns):
-        part.save(f"{name}_{at}", column)
+        partition.save(f"{name}_{at}", column)

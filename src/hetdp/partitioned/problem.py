@@ -16,8 +16,8 @@ from hetdp.errors import UnknownDatasetError, UsageError
 from hetdp.interrupts import uninterrupted
 from hetdp.mechanism.mechanism import LoadedClaim
 from hetdp.mechanism.steps import RemoteProblem
-from hetdp.partitioned.partition import RUN, Part
-from hetdp.partitioned.shared_files import fresh_folder
+from hetdp.partitioned.partition import RUN, Partition
+from hetdp.partitioned.shared_files import make_folder
 from hetdp.problem.labels import similar_labels
 from hetdp.text import format_value, pluralize
 from hetdp.theory.notion import Notion
@@ -77,7 +77,7 @@ class PartitionedPins:
 
 
 class PartitionedProblem(RemoteProblem):
-    """A problem read by `read_partitioned`, its datasets dealt to partitions by ranges of rows.
+    """A problem read by `read_partitioned`, in which each partition owns a range of the datasets.
 
     It stands where a Problem does: `check`, `extend`, `design` (fair and balanced) and `verify` take it, and run on its
     workers.
@@ -107,14 +107,14 @@ class PartitionedProblem(RemoteProblem):
         identity: Callable[[], str],
         pinned: int,
         workers: TaskRunner,
-        names: Names,
+        names: LabelFinder,
         end: Callable[[], None],
         gridded: bool = False,
     ) -> None:
         self.work, self.offsets, self.graph, self.notion = work, offsets, graph, notion
         self.about, self.pinned, self.workers, self.names, self.gridded = about, pinned, workers, names, gridded
         self._identity, self._end = identity, end
-        self._run = Path(fresh_folder(work, RUN.rstrip("-")))
+        self._run = Path(make_folder(work, RUN.rstrip("-")))
 
     @cached_property
     def identity(self) -> str:
@@ -127,7 +127,7 @@ class PartitionedProblem(RemoteProblem):
         return len(self.offsets) - 1
 
     @property
-    def parts(self) -> list[Part]:
+    def partitions(self) -> list[Partition]:
         """All partitions.
 
         Raises:
@@ -135,11 +135,11 @@ class PartitionedProblem(RemoteProblem):
         """
         if not self._run.is_dir():
             raise UsageError("a partitioned problem that was closed", "its folder was removed", "read it again")
-        return [Part(self.work, number, self.offsets) for number in range(len(self.offsets) - 1)]
+        return [Partition(self.work, number, self.offsets) for number in range(len(self.offsets) - 1)]
 
     def run(self, task: Task, *arguments: Any, words: str = "") -> list[Any]:
         """The results of a task on every partition."""
-        return self.workers.run(task, [(part, *arguments) for part in self.parts], words)
+        return self.workers.run(task, [(partition, *arguments) for partition in self.partitions], words)
 
     def new_name(self, verb: str) -> str:
         """A name that no array has, for what one call needs; its files are removed with those of this run."""
@@ -196,11 +196,11 @@ class PartitionedProblem(RemoteProblem):
         shutil.rmtree(self._run, ignore_errors=True)
 
     def __repr__(self) -> str:
-        graph, parts = self.graph, pluralize(len(self.offsets) - 1, "partition")
-        return f"PartitionedProblem({graph.size} datasets, {graph.edge_count} edges, {parts})"
+        graph, partitions = self.graph, pluralize(len(self.offsets) - 1, "partition")
+        return f"PartitionedProblem({graph.size} datasets, {graph.edge_count} edges, {partitions})"
 
 
-class Names(Protocol):
+class LabelFinder(Protocol):
     """Labels both ways, by asking the files."""
 
     @property
@@ -252,7 +252,7 @@ class _Some:
         return iter(self._problem.names.labels(list(range(min(len(self), 1000)))))
 
 
-def forget(problem: PartitionedProblem, name: str) -> None:
+def remove_arrays(problem: PartitionedProblem, name: str) -> None:
     """Removes the arrays of that name, which nobody needs any more."""
-    for part in problem.parts:
-        shutil.rmtree(part.path(name).with_suffix(""), ignore_errors=True)
+    for partition in problem.partitions:
+        shutil.rmtree(partition.path(name).with_suffix(""), ignore_errors=True)

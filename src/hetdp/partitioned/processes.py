@@ -41,7 +41,7 @@ SETTINGS = {
 }
 
 
-def certificate() -> Security:
+def make_certificate() -> Security:
     """One certificate for all who take part, made anew."""
     try:
         return Security.temporary()
@@ -51,7 +51,7 @@ def certificate() -> Security:
         raise UsageError("cryptography is not installed", rule, hint) from None
 
 
-def size_of(memory: str) -> int:
+def parse_memory(memory: str) -> int:
     """How many bytes a worker may take; refuses what does not suffice for the worker itself."""
     try:
         found = int(parse_bytes(memory))
@@ -64,7 +64,7 @@ def size_of(memory: str) -> int:
     return found
 
 
-def scheduler_here(home: str, security: Security) -> LocalCluster:
+def start_scheduler(home: str, security: Security) -> LocalCluster:
     """One without pages, also where Bokeh is installed; those of others in this process stay as they are.
 
     Args:
@@ -81,7 +81,7 @@ def _no_pages() -> dict[str, Any]:
     return {name: [] for name in ("distributed.scheduler.http.routes", "distributed.worker.http.routes")}
 
 
-def started(scheduler: str, memory: str, work: str, home: str, security: Security) -> Process:
+def start_worker(scheduler: str, memory: str, work: str, home: str, security: Security) -> Process:
     """One worker, which ends by itself when it finds no scheduler for a minute.
 
     Args:
@@ -96,15 +96,15 @@ def started(scheduler: str, memory: str, work: str, home: str, security: Securit
     command = python_command("-m", "distributed.cli.dask_worker", scheduler, "--local-directory", home)
     command += ["--nthreads", "1", "--memory-limit", memory, "--death-timeout", "60"]
     command += ["--host", HERE, "--dashboard-address", f"{HERE}:0", "--no-dashboard"]
-    told = (SETTINGS | _no_pages()) | {  # which nobody else can read, unlike a command
+    sent = (SETTINGS | _no_pages()) | {  # which nobody else can read, unlike a command
         "distributed.comm.require-encryption": True,
         "distributed.comm.tls.ca-file": security.tls_ca_file,
         "distributed.comm.tls.worker.cert": security.tls_worker_cert,
         "distributed.comm.tls.worker.key": security.tls_worker_key,
     }
-    settings = {f"{name.replace('.', '__').replace('-', '_')}".upper(): str(x) for name, x in told.items()}
+    settings = {f"{name.replace('.', '__').replace('-', '_')}".upper(): str(x) for name, x in sent.items()}
     environment = python_environment() | {f"DASK_{name}": value for name, value in settings.items()}
-    environment |= {"HETDP_TABLE_MEMORY": f"{size_of(memory) // 2}B", "HETDP_TABLE_SPILL": str(folder / "spill")}
+    environment |= {"HETDP_TABLE_MEMORY": f"{parse_memory(memory) // 2}B", "HETDP_TABLE_SPILL": str(folder / "spill")}
     nowhere = subprocess.DEVNULL
     return subprocess.Popen(
         command,

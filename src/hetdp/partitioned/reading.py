@@ -19,7 +19,7 @@ from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.formats.duck import PARQUET_RULE, connection, quoted_name, refusals
 from hetdp.files.schema import DATASET_COLUMNS, JSON, TEXT
 from hetdp.partitioned.datasets import Tables, first_answers, open_tables, scan_datasets, settle_datasets
-from hetdp.partitioned.edges import Chunk, build, chunks_of, deal_edges
+from hetdp.partitioned.edges import Chunk, assign_edges, build_graph, chunks_of
 from hetdp.partitioned.labels import (
     ENCODED,
     NAMED,
@@ -27,33 +27,33 @@ from hetdp.partitioned.labels import (
     STRANGE,
     FileNames,
     copy_to,
-    identity_of_parts,
+    identity_of_partitions,
     join_bucket,
     kind_of,
     labels_at,
     rows_of_file,
-    write_names,
-    write_wanted,
+    write_labels,
+    write_wanted_labels,
 )
 from hetdp.partitioned.parquet_rows import ORIGIN, Files
-from hetdp.partitioned.partition import Part
+from hetdp.partitioned.partition import Partition
 from hetdp.partitioned.problem import PartitionedGraph, PartitionedPins, PartitionedProblem, TaskRunner
-from hetdp.partitioned.shared_files import fresh_folder
+from hetdp.partitioned.shared_files import make_folder
 from hetdp.partitioned.workspace import (
     ARCS,
-    LAID,
+    LAYOUT,
     MEMORY,
     NOTE,
     TALLIES,
     arcs_for,
-    end_of,
-    leave_note,
-    note_in,
-    ranges,
-    refused,
+    closer_of,
+    equal_ranges,
+    read_note,
+    refuse_folder,
+    start_runner,
     work_folder,
     worker_count,
-    workers_of,
+    write_note,
 )
 from hetdp.problem.edges import require_duplicates
 from hetdp.problem.faults import FaultCollector
@@ -62,7 +62,7 @@ from hetdp.theory.catalogue import notion_of_key
 from hetdp.version import VERSION
 
 
-def order_by(tables: Tables, column: str, folder: str, workers: TaskRunner) -> tuple[Tables, list[int]]:
+def order_datasets(tables: Tables, column: str, folder: str, workers: TaskRunner) -> tuple[Tables, list[int]]:
     """The tables with their datasets in order of a column, in a new folder, and where each of its entries ends."""
     datasets = tables.datasets
     path = str(Path(folder, f"by-{sha256(column.encode()).hexdigest()[:16]}.parquet"))
@@ -95,17 +95,17 @@ def require_column(datasets: Files, column: str, name: str) -> None:
         raise InputError(name, [Fault("missing column", datasets.name, column, rule)])
 
 
-def snapped(offsets: tuple[int, ...], ends: list[int]) -> tuple[int, ...]:
+def snap_to_entries(offsets: tuple[int, ...], ends: list[int]) -> tuple[int, ...]:
     """Partitions that end where an entry of the column does, near to where they would."""
     bounds = np.array([0, *ends])
     inner = bounds[np.minimum(np.searchsorted(bounds, offsets[1:-1]), len(bounds) - 1)]
     return (0, *inner.tolist(), offsets[-1])
 
 
-# Lays a problem out in the work folder, by workers: datasets, numbers of labels, edges, and graphs.
+# The layout of a problem in the work folder, built by workers: datasets, numbers of labels, edges, and graphs.
 
 
-class Laid(NamedTuple):
+class Layout(NamedTuple):
     """A problem that lies in a work folder.
 
     Attributes:
@@ -131,23 +131,23 @@ class Laid(NamedTuple):
     fingerprint: str
 
 
-def lay_out(
+def build_layout(
     work: str, tables: Tables, offsets: tuple[int, ...], duplicates: str, positive: Any, workers: TaskRunner
-) -> Laid:
-    """Runs all steps in a new folder, and leaves a note of what was laid out.
+) -> Layout:
+    """Runs all steps in a new folder, and leaves a note of the layout.
 
     So a task of an earlier command, on a worker that was cut off from it, has no part in this one.
     """
     _clear(work)
-    folder = fresh_folder(work, LAID)
+    folder = make_folder(work, LAYOUT)
     try:
-        return _lay_out(work, folder, tables, offsets, duplicates, positive, workers)
+        return _build_layout(work, folder, tables, offsets, duplicates, positive, workers)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
 
 
-def _lay_out(
+def _build_layout(
     work: str,
     folder: str,
     tables: Tables,
@@ -155,51 +155,55 @@ def _lay_out(
     duplicates: str,
     positive: Any,
     workers: TaskRunner,
-) -> Laid:
+) -> Layout:
     fingerprint = _fingerprint(tables, duplicates, positive)
-    parts = [Part(folder, number, offsets) for number in range(len(offsets) - 1)]
+    partitions = [Partition(folder, number, offsets) for number in range(len(offsets) - 1)]
     findings = FaultCollector(tables.name)
     kind = tables.words.get("labels", TEXT)
-    scanned = workers.run(scan_datasets, [(part, tables.datasets, kind) for part in parts], "reading datasets")
+    scanned = workers.run(
+        scan_datasets, [(partition, tables.datasets, kind) for partition in partitions], "reading datasets"
+    )
     for one in scanned:
         _take(findings, one.faults, one.total)
     findings.raise_if_any()
     chosen = tables.words.get("positive") if positive is None else positive
     ones = first_answers(scanned, chosen, findings)
-    settled = workers.run(settle_datasets, [(part, tables.datasets, ones, tables.notion) for part in parts])
+    settled = workers.run(
+        settle_datasets, [(partition, tables.datasets, ones, tables.notion) for partition in partitions]
+    )
     in_order = all(one.in_order for one in scanned)
-    chunks = chunks_of(tables.edges, len(parts))
-    labels = _number(parts, chunks, tables, in_order, findings, workers)
+    chunks = chunks_of(tables.edges, len(partitions))
+    labels = _number(partitions, chunks, tables, in_order, findings, workers)
     for faults, total, _ in settled:
         _take(findings, faults, total)
     classes = tables.words.get("classes", TEXT)
-    items = [(parts[0], chunk, tables.edges, tables.notion, labels, classes) for chunk in chunks]
-    for faults, total in workers.run(deal_edges, items, "reading edges"):
+    items = [(partitions[0], chunk, tables.edges, tables.notion, labels, classes) for chunk in chunks]
+    for faults, total in workers.run(assign_edges, items, "reading edges"):
         _take(findings, faults, total)
     names = notion_of_key(tables.notion).parameters
-    told = names, duplicates, tables.edges, tables.datasets, labels, "grid" in tables.words
-    graphs = [(part, chunks, *told) for part in parts]
-    built = workers.run(build, graphs, "building the graphs")
+    sent = names, duplicates, tables.edges, tables.datasets, labels, "grid" in tables.words
+    graphs = [(partition, chunks, *sent) for partition in partitions]
+    built = workers.run(build_graph, graphs, "building the graphs")
     for one in built:
         _take(findings, one.faults, one.total)
     findings.raise_if_any()
     arcs, pinned = tuple(one.arcs for one in built), sum(pinned for _, _, pinned in settled)
     edges = (sum(arcs) + sum(one.free for one in built)) // 2
     ghosts = sum(one.ghosts for one in built)
-    laid = Laid(Path(folder).name, offsets, tables.notion, labels, arcs, edges, pinned, ghosts, fingerprint)
-    leave_note(work, json.dumps(laid._asdict()))
-    return laid
+    layout = Layout(Path(folder).name, offsets, tables.notion, labels, arcs, edges, pinned, ghosts, fingerprint)
+    write_note(work, json.dumps(layout._asdict()))
+    return layout
 
 
 def _clear(work: str) -> None:
     """Removes what an earlier run left without a note, since it did not come to its end."""
     Path(work, NOTE).unlink(missing_ok=True)
-    for entry in Path(work).glob(f"{LAID}-*"):
+    for entry in Path(work).glob(f"{LAYOUT}-*"):
         shutil.rmtree(entry, ignore_errors=True)
 
 
 def _number(
-    parts: list[Part],
+    partitions: list[Partition],
     chunks: list[Chunk],
     tables: Tables,
     in_order: bool,
@@ -215,15 +219,15 @@ def _number(
     same = not edges.length or {kind_of(edges, end) for end in ("source", "target")} == {kind_of(datasets, "dataset")}
     if in_order and (same or kind_of(datasets, "dataset") == "integer"):
         return RANGE if same else STRANGE
-    buckets = len(parts)
-    makers = workers.run(write_names, [(part, datasets, buckets) for part in parts], "reading labels")
+    buckets = len(partitions)
+    makers = workers.run(write_labels, [(partition, datasets, buckets) for partition in partitions], "reading labels")
     if same:
-        wanted = [(parts[0], chunk.number, edges, (chunk.start, chunk.stop), buckets) for chunk in chunks]
-        makers += workers.run(write_wanted, wanted, "reading labels of edges")
+        wanted = [(partitions[0], chunk.number, edges, (chunk.start, chunk.stop), buckets) for chunk in chunks]
+        makers += workers.run(write_wanted_labels, wanted, "reading labels of edges")
     if len({*makers}) > 1:
         rule = "all workers have the same version of DuckDB, so that they compare labels alike"
         raise UsageError(f"workers have {' and '.join(sorted({*makers}))}", rule)
-    joins = [(parts[0], bucket, len(chunks) if same else 0) for bucket in range(buckets)]
+    joins = [(partitions[0], bucket, len(chunks) if same else 0) for bucket in range(buckets)]
     found = workers.run(join_bucket, joins, "reading numbers of labels")
     repeated = sorted(number for numbers, _ in found for number in numbers)[:1000]
     rule = "each dataset is listed once"
@@ -239,24 +243,24 @@ def _take(findings: FaultCollector, faults: list[Fault], total: int) -> None:
     findings.total += total - len(faults)
 
 
-def laid_before(work: str, tables: Tables, duplicates: str, positive: Any) -> Laid | None:
-    """What an earlier run laid out in this folder, if one did.
+def find_layout(work: str, tables: Tables, duplicates: str, positive: Any) -> Layout | None:
+    """The layout that an earlier run left in this folder, if one did.
 
     Raises:
         UsageError: it is another problem, or comes from other files or options.
     """
     note = None
     try:
-        note = json.loads(note_in(work) or "null")
-        found = Laid(**note | {name: tuple(note[name]) for name in ("offsets", "arcs")})
+        note = json.loads(read_note(work) or "null")
+        found = Layout(**note | {name: tuple(note[name]) for name in ("offsets", "arcs")})
     except (ValueError, KeyError, TypeError):
         if isinstance(note, dict) and TALLIES in note:
-            raise refused(work, "tallies") from None
+            raise refuse_folder(work, "tallies") from None
         return None
     if found.fingerprint != _fingerprint(tables, duplicates, positive):
-        raise refused(work, "another problem, or this one from other files or options")
+        raise refuse_folder(work, "another problem, or this one from other files or options")
     return (
-        found if re.fullmatch(rf"{LAID}-[0-9a-f]{{16}}", found.folder) and Path(work, found.folder).is_dir() else None
+        found if re.fullmatch(rf"{LAYOUT}-[0-9a-f]{{16}}", found.folder) and Path(work, found.folder).is_dir() else None
     )
 
 
@@ -338,19 +342,19 @@ def read_partitioned(
     _require_apart(work, Path(path))
     place, remove = work_folder(work)
     engine: TaskRunner | None = None
-    ordered = fresh_folder(place, "ordered") if by is not None else None
+    ordered = make_folder(place, "ordered") if by is not None else None
     gone = place if remove else ordered
     try:
-        engine = workers_of(cluster, count, memory, place)
+        engine = start_runner(cluster, count, memory, place)
         offsets = offsets_of(tables, partitions, count, arcs_for(cluster, memory))
         if by is not None:
-            tables, ends = order_by(tables, by, str(ordered), engine)
-            offsets = snapped(offsets, ends)
-        laid = laid_before(place, tables, duplicates, positive)
-        offsets = laid.offsets if laid is not None and partitions is None else offsets
-        return read_with(engine, tables, place, offsets, duplicates, positive, end_of(engine, gone))
+            tables, ends = order_datasets(tables, by, str(ordered), engine)
+            offsets = snap_to_entries(offsets, ends)
+        layout = find_layout(place, tables, duplicates, positive)
+        offsets = layout.offsets if layout is not None and partitions is None else offsets
+        return read_by(engine, tables, place, offsets, duplicates, positive, closer_of(engine, gone))
     except BaseException:
-        end_of(engine, gone)()
+        closer_of(engine, gone)()
         raise
 
 
@@ -367,7 +371,7 @@ def _require_apart(work: str | Path | None, problem: Path) -> None:
         raise UsageError(f"the work folder {str(work)!r} lies in {str(problem)!r}", rule, "choose another folder")
 
 
-def read_with(
+def read_by(
     workers: TaskRunner,
     tables: Tables,
     work: str,
@@ -377,20 +381,20 @@ def read_with(
     end: Callable[[], None],
 ) -> PartitionedFile:
     """The same with workers that are there already; `end` is what closing the problem does."""
-    laid = laid_before(work, tables, duplicates, positive) or lay_out(
+    layout = find_layout(work, tables, duplicates, positive) or build_layout(
         work, tables, offsets, duplicates, positive, workers
     )
-    if laid.offsets != offsets:
-        raise refused(work, "this problem in other partitions")
-    folder = str(Path(work, laid.folder))
-    parts = [Part(folder, number, offsets) for number in range(len(offsets) - 1)]
-    names = FileNames(parts, tables.datasets, laid.labels, workers)
-    notion = notion_of_key(laid.notion)
-    graph = PartitionedGraph(offsets[-1], sum(laid.arcs), laid.edges, notion.parameters, laid.ghosts)
+    if layout.offsets != offsets:
+        raise refuse_folder(work, "this problem in other partitions")
+    folder = str(Path(work, layout.folder))
+    partitions = [Partition(folder, number, offsets) for number in range(len(offsets) - 1)]
+    names = FileNames(partitions, tables.datasets, layout.labels, workers)
+    notion = notion_of_key(layout.notion)
+    graph = PartitionedGraph(offsets[-1], sum(layout.arcs), layout.edges, notion.parameters, layout.ghosts)
     about = tables.words.get("about") or {}
-    identity = partial(identity_of_parts, parts, laid.arcs, notion, tables.datasets, laid.labels, workers)
-    problem = PartitionedProblem(folder, offsets, graph, notion, about, identity, laid.pinned, workers, names, end)
-    return PartitionedFile(problem, PartitionedPins(laid.pinned, folder))
+    identity = partial(identity_of_partitions, partitions, layout.arcs, notion, tables.datasets, layout.labels, workers)
+    problem = PartitionedProblem(folder, offsets, graph, notion, about, identity, layout.pinned, workers, names, end)
+    return PartitionedFile(problem, PartitionedPins(layout.pinned, folder))
 
 
 def offsets_of(tables: Tables, partitions: int | str | None, workers: int, arcs: int = ARCS) -> tuple[int, ...]:
@@ -399,4 +403,4 @@ def offsets_of(tables: Tables, partitions: int | str | None, workers: int, arcs:
     if partitions == "files":
         return tuple(tables.datasets.starts)
     count = partitions if isinstance(partitions, int) else max(workers, -(-2 * tables.edges.length // arcs))
-    return ranges(size, max(1, min(count, size)))
+    return equal_ranges(size, max(1, min(count, size)))

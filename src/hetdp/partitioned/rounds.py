@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hetdp.engines.contract import Roles
 from hetdp.engines.cpu.engine import grow_on
-from hetdp.partitioned.partition import LocalGraph, Part, columns_of, mapped
+from hetdp.partitioned.partition import LocalGraph, Partition, load_columns, map_array
 from hetdp.partitioned.problem import PartitionedProblem, Task
 from hetdp.problem.space import Floats, Indices
 from hetdp.text import pluralize
@@ -28,8 +28,8 @@ class SearchRows:
     """The arcs that lead to a partition's own datasets, from these and from ghosts; or some of these, by their name."""
 
     def __init__(self, graph: LocalGraph, name: str = "") -> None:
-        self.size, self._part = graph.size, graph.part
-        self._name = name or ("search" if graph.part.has("search_indptr") else "rows")
+        self.size, self._part = graph.size, graph.partition
+        self._name = name or ("search" if graph.partition.has("search_indptr") else "rows")
 
     @cached_property
     def indptr(self) -> NDArray[np.int64]:
@@ -44,7 +44,7 @@ class SearchRows:
     @cached_property
     def parameters(self) -> tuple[Floats, ...]:
         """What each arc allows."""
-        return columns_of(self._part, self._name)
+        return load_columns(self._part, self._name)
 
 
 class Round(NamedTuple):
@@ -69,47 +69,50 @@ class Round(NamedTuple):
     rows: str
 
 
-def one_round(part: Part, round_: Round) -> tuple[int, dict[int, int]]:
+def run_round(partition: Partition, round_: Round) -> tuple[int, dict[int, int]]:
     """Grows the labels of one partition; returns how many fell, and how many news there are for each other one."""
     notion = notion_of_key(round_.notion)
-    graph = LocalGraph(part)
+    graph = LocalGraph(partition)
     labels, links, active = _state(graph, round_)
     roles: Roles | None = graph.gather(f"{round_.search}/roles") if round_.with_roles else None
     before = labels[graph.own].copy()
     if active is None or active.any():
         grow_on(SearchRows(graph, round_.rows), notion, labels, links, roles, active)
-    part.save(f"{round_.search}/labels-{round_.number}", labels)
-    part.save(f"{round_.search}/links-{round_.number}", links)
+    partition.save(f"{round_.search}/labels-{round_.number}", labels)
+    partition.save(f"{round_.search}/links-{round_.number}", links)
     fell = labels[graph.own] < before
-    return int(np.count_nonzero(fell)), _tell(part, round_, labels[graph.own], fell)
+    return int(np.count_nonzero(fell)), _tell(partition, round_, labels[graph.own], fell)
 
 
 def _state(graph: LocalGraph, round_: Round) -> tuple[Floats, Indices, NDArray[np.bool_] | None]:
     """Labels and links after the last round, and whose labels are news; at first all are."""
-    part, search = graph.part, round_.search
+    partition, search = graph.partition, round_.search
     if round_.before == 0:
         labels = graph.gather(f"{search}/start") + 0.0  # in which no zero has a sign
         return labels, np.full(graph.size, -1, dtype=graph.targets.dtype), None
-    labels, links = part.copy(f"{search}/labels-{round_.before}"), part.copy(f"{search}/links-{round_.before}")
+    labels, links = (
+        partition.copy(f"{search}/labels-{round_.before}"),
+        partition.copy(f"{search}/links-{round_.before}"),
+    )
     active = np.zeros(graph.size, dtype=np.bool_)
     for sender in round_.news:
-        news = mapped(part.work, news_from(part, search, round_.number - 1, sender, part.number))
-        first = int(np.searchsorted(graph.ghosts, part.offsets[sender]))
+        news = map_array(partition.work, news_from(partition, search, round_.number - 1, sender, partition.number))
+        first = int(np.searchsorted(graph.ghosts, partition.offsets[sender]))
         places = news["place"] + first
-        places = np.where(places < graph.before, places, places + part.size)
+        places = np.where(places < graph.before, places, places + partition.size)
         labels[places], active[places] = news["label"], True
     return labels, links, active
 
 
-def news_from(part: Part, search: str, number: int, sender: int, receiver: int) -> Any:
+def news_from(partition: Partition, search: str, number: int, sender: int, receiver: int) -> Any:
     """The file of what one partition has to tell another after a round."""
-    return part.other(sender).path(f"{search}/news-{number}-{receiver}")
+    return partition.other(sender).path(f"{search}/news-{number}-{receiver}")
 
 
-def _tell(part: Part, round_: Round, labels: Floats, fell: NDArray[np.bool_]) -> dict[int, int]:
+def _tell(partition: Partition, round_: Round, labels: Floats, fell: NDArray[np.bool_]) -> dict[int, int]:
     """Writes what fell on cut edges, for each partition at their other ends."""
-    bounds, places = part.load("cut_bounds"), part.load("cut_places")
-    told: dict[int, int] = {}
+    bounds, places = partition.load("cut_bounds"), partition.load("cut_places")
+    sent: dict[int, int] = {}
     changed = fell[places]
     for receiver in np.flatnonzero(np.diff(bounds)).tolist():
         piece = slice(bounds[receiver], bounds[receiver + 1])
@@ -117,9 +120,9 @@ def _tell(part: Part, round_: Round, labels: Floats, fell: NDArray[np.bool_]) ->
         if len(chosen):
             news = np.empty(len(chosen), dtype=NEWS)
             news["place"], news["label"] = chosen, labels[places[piece][chosen]]
-            part.save(f"{round_.search}/news-{round_.number}-{receiver}", news)
-            told[receiver] = len(chosen)
-    return told
+            partition.save(f"{round_.search}/news-{round_.number}-{receiver}", news)
+            sent[receiver] = len(chosen)
+    return sent
 
 
 # The rounds of a search over all partitions: they end when nobody has news. The driver sees counts only.
@@ -133,13 +136,13 @@ class Growth:
         search: its name: the labels and links of a partition are in a folder of that name.
         latest: for each partition, the round in which it was last at work.
         rounds: how many there were.
-        told: how many labels went from one partition to another, in each round.
+        sent: how many labels went from one partition to another, in each round.
     """
 
     search: str
     latest: list[int]
     rounds: int = 0
-    told: list[int] = field(default_factory=list)
+    sent: list[int] = field(default_factory=list)
 
 
 def grow(problem: PartitionedProblem, search: str, start: Task, *arguments: Any, with_roles: bool = False) -> Growth:
@@ -165,38 +168,38 @@ def grow_from(problem: PartitionedProblem, search: str, *, rows: str = "", with_
         rows: the name of the arcs that take part; all arcs if it is empty.
         with_roles: whether roles say which edges take part.
     """
-    parts = problem.parts
-    growth = Growth(search, [0] * len(parts))
-    news: dict[int, list[int]] = {part.number: [] for part in parts}
+    partitions = problem.partitions
+    growth = Growth(search, [0] * len(partitions))
+    news: dict[int, list[int]] = {partition.number: [] for partition in partitions}
     fell = 0
     while news:
         growth.rounds += 1
         words = f"searching (round {growth.rounds}, {pluralize(fell, 'changed label')})"
         round_ = Round(search, problem.notion.key, growth.rounds, 0, (), with_roles, rows)
         tasks = [
-            (parts[number], round_._replace(before=growth.latest[number], news=tuple(senders)))
+            (partitions[number], round_._replace(before=growth.latest[number], news=tuple(senders)))
             for number, senders in sorted(news.items())
         ]
-        results = problem.workers.run(one_round, tasks, words)
-        _forget(parts, growth, news)
+        results = problem.workers.run(run_round, tasks, words)
+        _forget(partitions, growth, news)
         news, fell = {}, 0
-        for (part, _), (changed, told) in zip(tasks, results, strict=True):
-            growth.latest[part.number] = growth.rounds
+        for (partition, _), (changed, sent) in zip(tasks, results, strict=True):
+            growth.latest[partition.number] = growth.rounds
             fell += changed
-            for receiver in told:
-                news.setdefault(receiver, []).append(part.number)
-        growth.told.append(sum(sum(told.values()) for _, told in results))
+            for receiver in sent:
+                news.setdefault(receiver, []).append(partition.number)
+        growth.sent.append(sum(sum(sent.values()) for _, sent in results))
     return growth
 
 
-def _forget(parts: list[Part], growth: Growth, news: dict[int, list[int]]) -> None:
+def _forget(partitions: list[Partition], growth: Growth, news: dict[int, list[int]]) -> None:
     """Removes what no task will read again: labels before this round, and the news that it took in."""
     for receiver, senders in news.items():
         before = growth.latest[receiver]
         for kind in ("labels", "links"):
-            parts[receiver].path(f"{growth.search}/{kind}-{before}").unlink(missing_ok=True)
+            partitions[receiver].path(f"{growth.search}/{kind}-{before}").unlink(missing_ok=True)
         for sender in senders:
-            news_from(parts[receiver], growth.search, growth.rounds - 1, sender, receiver).unlink(missing_ok=True)
+            news_from(partitions[receiver], growth.search, growth.rounds - 1, sender, receiver).unlink(missing_ok=True)
 
 
 # What a search has found, as later tasks read it.
@@ -205,24 +208,26 @@ def _forget(parts: list[Part], growth: Growth, news: dict[int, list[int]]) -> No
 Searches = dict[str, tuple[int, ...]]  # by name; for each partition, the round in which it was last at work
 
 
-def after(problem: PartitionedProblem, growth: Growth, task: Task, *arguments: Any) -> list[Any]:
+def run_after(problem: PartitionedProblem, growth: Growth, task: Task, *arguments: Any) -> list[Any]:
     """The results of a task on what a search left in every partition."""
-    items = [(part, growth.search, growth.latest[part.number], *arguments) for part in problem.parts]
+    items = [
+        (partition, growth.search, growth.latest[partition.number], *arguments) for partition in problem.partitions
+    ]
     return problem.workers.run(task, items)
 
 
-def labels_of(part: Part, search: str, latest: int) -> Floats:
+def labels_of(partition: Partition, search: str, latest: int) -> Floats:
     """The labels that a search found at a partition's own datasets."""
-    found: Floats = part.load(f"{search}/labels-{latest}")[LocalGraph(part).own]
+    found: Floats = partition.load(f"{search}/labels-{latest}")[LocalGraph(partition).own]
     return found
 
 
-def found_by(part: Part, searches: Searches) -> list[Floats]:
+def labels_of_searches(partition: Partition, searches: Searches) -> list[Floats]:
     """The labels that several searches found at a partition's own datasets."""
-    return [labels_of(part, search, latest[part.number]) for search, latest in searches.items()]
+    return [labels_of(partition, search, latest[partition.number]) for search, latest in searches.items()]
 
 
-def boundary_values(part: Part, z: Floats, given: str | None) -> Floats:
+def boundary_values(partition: Partition, z: Floats, given: str | None) -> Floats:
     """Values for the boundary, beside those that are given."""
-    found = np.where(part.load("boundary"), z, np.nan)
-    return found if given is None else np.where(np.isnan(part.load(given)), found, part.load(given))
+    found = np.where(partition.load("boundary"), z, np.nan)
+    return found if given is None else np.where(np.isnan(partition.load(given)), found, partition.load(given))

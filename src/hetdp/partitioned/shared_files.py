@@ -24,7 +24,7 @@ PLAIN_RULE = "hetdp reads and writes plain files of its own there, and no links"
 SEEN_RULE = "all workers reach the same files under the same paths, as this machine does"
 
 
-def fresh_folder(parent: str | Path, word: str) -> str:
+def make_folder(parent: str | Path, word: str) -> str:
     """Makes a folder for its owner alone, with a name that nobody can foresee."""
     place = Path(parent, f"{word}-{os.urandom(8).hex()}")
     place.mkdir(mode=OWNER)
@@ -57,7 +57,7 @@ def require_real(root: str | Path, folder: Path, make: bool = False) -> None:
 
 
 @contextmanager
-def fresh_file(path: Path) -> Iterator[Path]:
+def replace_file(path: Path) -> Iterator[Path]:
     """A new file for its owner alone; it takes its own name only when everything has been written.
 
     What has that name then is replaced, and never written to: a link that was planted is gone, its target as it was.
@@ -94,7 +94,7 @@ def open_plain(path: Path) -> BinaryIO:
     return os.fdopen(number, "rb")
 
 
-class Seen(NamedTuple):
+class FileState(NamedTuple):
     """A file as the driver sees it.
 
     Attributes:
@@ -114,7 +114,7 @@ class Seen(NamedTuple):
             ClusterError: there is none, or it is another one.
         """
         try:
-            same = seen(self.path) == self
+            same = file_state(self.path) == self
         except OSError:
             same = False
         if not same:
@@ -122,7 +122,7 @@ class Seen(NamedTuple):
             raise ClusterError(what, SEEN_RULE)
 
 
-def seen(path: str | Path) -> Seen:
+def file_state(path: str | Path) -> FileState:
     """A file as this machine sees it."""
     found = Path(path).stat()
-    return Seen(str(path), found.st_size, int(found.st_mtime))
+    return FileState(str(path), found.st_size, int(found.st_mtime))

@@ -21,10 +21,10 @@ from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.repair import Limits
 from hetdp.mechanism.steps import NEAR_MISS, Bound, Closure, FreeBoundary, Steps, drops
 from hetdp.partitioned.fair import choose_fair
-from hetdp.partitioned.mechanism import PartitionedMechanism, mark_given, path_of, trace
-from hetdp.partitioned.partition import LocalGraph, Part
-from hetdp.partitioned.problem import PartitionedPins, PartitionedProblem, forget
-from hetdp.partitioned.rounds import Growth, Searches, after, boundary_values, found_by, grow, labels_of
+from hetdp.partitioned.mechanism import PartitionedMechanism, mark_given, path_of, trace_path
+from hetdp.partitioned.partition import LocalGraph, Partition
+from hetdp.partitioned.problem import PartitionedPins, PartitionedProblem, remove_arrays
+from hetdp.partitioned.rounds import Growth, Searches, boundary_values, grow, labels_of, labels_of_searches, run_after
 from hetdp.problem.columns import as_mapping
 from hetdp.problem.faults import LISTED, FaultCollector
 from hetdp.problem.grid import round_labels_down
@@ -50,13 +50,13 @@ class PartitionedClosure(Closure[PartitionedPins]):
 
     def largest_drop(self, given: PartitionedPins) -> float:
         """How far it lowered a given value, at most."""
-        fell: float = max(after(self._problem, self._growth, worst_drop, given.name))
+        fell: float = max(run_after(self._problem, self._growth, largest_drop, given.name))
         return fell
 
     def fallen(self, given: PartitionedPins) -> Iterator[int]:
         """The datasets whose given value it lowered, those that fell furthest first, some at a time."""
         for seen in count(0, FALLEN):
-            some = after(self._problem, self._growth, fallen_pins, given.name, NEAR_MISS, seen)
+            some = run_after(self._problem, self._growth, fallen_pins, given.name, NEAR_MISS, seen)
             found = [one for each in some for one in each]
             if not found:
                 return
@@ -65,9 +65,9 @@ class PartitionedClosure(Closure[PartitionedPins]):
     def chain_to(self, dataset: int, given: PartitionedPins) -> Sequence[Bound]:
         """The bounds that led to the value of a dataset."""
         if not self._is_traceable:
-            after(self._problem, self._growth, finish_witness, self._name)
+            run_after(self._problem, self._growth, finish_witness, self._name)
             self._is_traceable = True
-        return trace(self._problem, self._name, given.name, dataset)
+        return trace_path(self._problem, self._name, given.name, dataset)
 
     def path_along(self, chain: Sequence[Bound]) -> BindingPath:
         """A chain as people read it."""
@@ -76,13 +76,13 @@ class PartitionedClosure(Closure[PartitionedPins]):
     def close(self, pins: PartitionedPins) -> PartitionedPins:
         """The pins, moved to the values that were found."""
         name = f"{self._name}-closed"
-        after(self._problem, self._growth, finish_closing, pins.name, self._sign, name)
+        run_after(self._problem, self._growth, finish_closing, pins.name, self._sign, name)
         return replace(pins, name=name)
 
     def discard(self) -> None:
         """Removes the labels of the search."""
-        forget(self._problem, self._growth.search)
-        forget(self._problem, self._name)
+        remove_arrays(self._problem, self._growth.search)
+        remove_arrays(self._problem, self._name)
 
 
 class PartitionedSteps(Steps[PartitionedPins, PartitionedMechanism]):
@@ -133,7 +133,7 @@ class PartitionedSteps(Steps[PartitionedPins, PartitionedMechanism]):
                 raise UsageError(f"{key}={format_value(given[key])}", rule)
         labels = list(dict.fromkeys(label for values in columns.values() for label in values))
         numbers = np.asarray(problem.names.indices(labels), dtype=np.int64)
-        listed = Listed(labels, numbers, problem.labels)
+        listed = PinLabels(labels, numbers, problem.labels)
         pins_on(
             EdgelessProblem(listed, np.ones(len(labels), dtype=np.int8), problem.notion, ""), partial
         )  # or a refusal
@@ -157,9 +157,9 @@ class PartitionedSteps(Steps[PartitionedPins, PartitionedMechanism]):
         """The extension by one search over both answers."""
         problem, name = self.problem, self._new_name("mechanism")
         growth = grow(problem, f"{name}-search", start_extension, pins.name, with_roles=True)
-        fell = max(after(problem, growth, finish_extension, pins.name, name))
-        forget(problem, growth.search)
-        return PartitionedMechanism(problem, name, rounds=growth.rounds, told=tuple(growth.told)), fell
+        fell = max(run_after(problem, growth, finish_extension, pins.name, name))
+        remove_arrays(problem, growth.search)
+        return PartitionedMechanism(problem, name, rounds=growth.rounds, sent=tuple(growth.sent)), fell
 
     def grow(self, pins: PartitionedPins, sign: float = 1.0) -> PartitionedClosure:
         """The growth from all pins over all edges."""
@@ -201,10 +201,10 @@ class PartitionedSteps(Steps[PartitionedPins, PartitionedMechanism]):
             choose_fair(problem, name, pins, known, limits)
         else:
             growth = grow(problem, f"{name}-search", start_balanced, self.notion.key, problem.gridded)
-            after(problem, growth, finish_balanced, pins, known, limits)
-            forget(problem, growth.search)
+            run_after(problem, growth, finish_balanced, pins, known, limits)
+            remove_arrays(problem, growth.search)
         for search in limits:
-            forget(problem, search)
+            remove_arrays(problem, search)
         return PartitionedPins(problem.graph.size, problem.work, pins)
 
     def credit(
@@ -229,7 +229,7 @@ def require_offered(objective: str, prior: Any, max_error: Any) -> None:
 # Pins by label.
 
 
-class Listed:
+class PinLabels:
     """Labels that values are given for, by their place in the list; what names no dataset is not among them."""
 
     def __init__(self, labels: list[Any], numbers: Any, known: Labels) -> None:
@@ -248,108 +248,119 @@ class Listed:
         return np.array([self._places.get(label, -1) for label in labels], dtype=np.int64)
 
 
-def write_pins(part: Part, numbers: Any, numbered: dict[str, Any], name: str, notion: str) -> None:
+def write_pins(partition: Partition, numbers: Any, numbered: dict[str, Any], name: str, notion: str) -> None:
     """Writes the values that are given on a partition's own datasets."""
-    low, high = np.searchsorted(numbers, [part.first, part.first + part.size])
-    own = numbers[low:high] - part.first
-    coordinate, answers, pins = notion_of_key(notion).coordinate, part.load("answers")[own], np.full(part.size, np.nan)
+    low, high = np.searchsorted(numbers, [partition.first, partition.first + partition.size])
+    own = numbers[low:high] - partition.first
+    coordinate, answers, pins = (
+        notion_of_key(notion).coordinate,
+        partition.load("answers")[own],
+        np.full(partition.size, np.nan),
+    )
     for key, values in numbered.items():
         column = values[low:high]
         given = ~np.isnan(column)
         z = column if key == "z" else coordinate.from_probability(column)
         z = coordinate.from_error(column, answers) if key == "error" else z
         pins[own[given]] = z[given] + 0.0
-    part.save(name, pins)
+    partition.save(name, pins)
 
 
 # Where searches begin: start labels and roles, written by each partition for its own datasets.
 
 
-def start_extension(part: Part, search: str, pins: str) -> None:
+def start_extension(partition: Partition, search: str, pins: str) -> None:
     """One search over both answers, from all pins, as `local.search_from` has it."""
-    z, answers = part.load(pins), part.load("answers")
+    z, answers = partition.load(pins), partition.load("answers")
     ones, pinned = answers == 1, ~np.isnan(z)
-    part.save(f"{search}/start", np.where(pinned, np.where(ones, z, -z), np.inf))
+    partition.save(f"{search}/start", np.where(pinned, np.where(ones, z, -z), np.inf))
     roles = np.where(pinned, Role.PINNED, np.where(ones, Role.FREE_1, Role.FREE_2))
-    part.save(f"{search}/roles", roles.astype(np.uint8))
+    partition.save(f"{search}/roles", roles.astype(np.uint8))
 
 
-def start_closing(part: Part, search: str, pins: str, sign: float) -> None:
+def start_closing(partition: Partition, search: str, pins: str, sign: float) -> None:
     """Over all edges from all pins: what the greatest compatible values below (or, with −1, above) come from."""
-    z = part.load(pins)
-    part.save(f"{search}/start", np.where(np.isnan(z), np.inf, sign * z))
+    z = partition.load(pins)
+    partition.save(f"{search}/start", np.where(np.isnan(z), np.inf, sign * z))
 
 
-def start_balanced(part: Part, search: str, notion: str, gridded: bool) -> None:
+def start_balanced(partition: Partition, search: str, notion: str, gridded: bool) -> None:
     """Over all edges from where two meet, at both ends of every edge between the answers."""
-    graph = LocalGraph(part)
+    graph = LocalGraph(partition)
     answers = graph.gather("answers")
     start = np.full(graph.size, np.inf)
     meets(graph.edge_blocks(), answers, notion_of_key(notion), start)
-    part.save(f"{search}/start", round_labels_down(start[graph.own]) if gridded else start[graph.own])
+    partition.save(f"{search}/start", round_labels_down(start[graph.own]) if gridded else start[graph.own])
 
 
 # What a search leaves: values and links of a mechanism, and how far pins were moved.
 
 
-def links_of(part: Part, search: str, latest: int) -> Any:
+def links_of(partition: Partition, search: str, latest: int) -> Any:
     """The links, as numbers of datasets."""
-    graph = LocalGraph(part)
-    return graph.numbers(part.load(f"{search}/links-{latest}")[graph.own])
+    graph = LocalGraph(partition)
+    return graph.numbers(partition.load(f"{search}/links-{latest}")[graph.own])
 
 
-def finish_extension(part: Part, search: str, latest: int, pins: str, name: str) -> float:
+def finish_extension(partition: Partition, search: str, latest: int, pins: str, name: str) -> float:
     """Writes the mechanism that one search found; returns how far a pin was contradicted, at most."""
-    z, answers, labels = part.load(pins), part.load("answers"), labels_of(part, search, latest)
+    z, answers, labels = partition.load(pins), partition.load("answers"), labels_of(partition, search, latest)
     ones, pinned = answers == 1, ~np.isnan(z)
-    part.save(f"{name}/z", np.where(pinned, z, np.where(ones, labels, -labels)) + 0.0)
-    part.save(f"{name}/pinned", pinned)
-    part.save(f"{name}/links", np.where(pinned, -1, links_of(part, search, latest)))
-    return float(np.max(drops(part.load(f"{search}/start"), labels)[pinned], initial=0.0))
+    partition.save(f"{name}/z", np.where(pinned, z, np.where(ones, labels, -labels)) + 0.0)
+    partition.save(f"{name}/pinned", pinned)
+    partition.save(f"{name}/links", np.where(pinned, -1, links_of(partition, search, latest)))
+    return float(np.max(drops(partition.load(f"{search}/start"), labels)[pinned], initial=0.0))
 
 
-def finish_closing(part: Part, search: str, latest: int, pins: str, sign: float, name: str) -> None:
+def finish_closing(partition: Partition, search: str, latest: int, pins: str, sign: float, name: str) -> None:
     """Writes pins closed by a search."""
-    closed = sign * labels_of(part, search, latest)
-    part.save(name, np.where(np.isnan(part.load(pins)), np.nan, closed))
+    closed = sign * labels_of(partition, search, latest)
+    partition.save(name, np.where(np.isnan(partition.load(pins)), np.nan, closed))
 
 
-def worst_drop(part: Part, search: str, latest: int, given: str) -> float:
+def largest_drop(partition: Partition, search: str, latest: int, given: str) -> float:
     """How far a search from all pins lowered a given one, at most."""
-    return float(np.max(drops(part.load(given), labels_of(part, search, latest)), initial=0.0))
+    return float(np.max(drops(partition.load(given), labels_of(partition, search, latest)), initial=0.0))
 
 
 def fallen_pins(
-    part: Part, search: str, latest: int, given: str, least: float, skipped: int
+    partition: Partition, search: str, latest: int, given: str, least: float, skipped: int
 ) -> list[tuple[float, int]]:
     """The next pins that a search lowered by more than that, and how far: those that fell furthest come first."""
-    moves = drops(part.load(given), labels_of(part, search, latest))
+    moves = drops(partition.load(given), labels_of(partition, search, latest))
     fallen = np.flatnonzero(moves > least)
     next_ones = fallen[np.argsort(-moves[fallen], kind="stable")][skipped : skipped + FALLEN]
-    return list(zip(moves[next_ones].tolist(), (part.first + next_ones).tolist(), strict=True))
+    return list(zip(moves[next_ones].tolist(), (partition.first + next_ones).tolist(), strict=True))
 
 
-def moved_from(part: Part, given: str, pins: str) -> float:
+def moved_from(partition: Partition, given: str, pins: str) -> float:
     """How far pins were moved from the given ones, at most."""
-    one, other = part.load(given), part.load(pins)
+    one, other = partition.load(given), partition.load(pins)
     return float(np.max(np.maximum(drops(one, other), drops(-one, -other)), initial=0.0))
 
 
-def finish_balanced(part: Part, search: str, latest: int, name: str, given: str | None, limits: Searches) -> None:
+def finish_balanced(
+    partition: Partition, search: str, latest: int, name: str, given: str | None, limits: Searches
+) -> None:
     """Writes the boundary values of the balanced mechanism, moved to where given values allow it."""
-    labels = labels_of(part, search, latest)
-    z = np.where(part.load("answers") == 1, labels, -labels) + 0.0
-    part.save(name, boundary_values(part, Limits.of(*found_by(part, limits)).between(z) if limits else z, given))
+    labels = labels_of(partition, search, latest)
+    z = np.where(partition.load("answers") == 1, labels, -labels) + 0.0
+    partition.save(
+        name,
+        boundary_values(
+            partition, Limits.of(*labels_of_searches(partition, limits)).between(z) if limits else z, given
+        ),
+    )
 
 
-def finish_witness(part: Part, search: str, latest: int, name: str) -> None:
+def finish_witness(partition: Partition, search: str, latest: int, name: str) -> None:
     """Writes labels and links of a search as a path through them needs them."""
-    part.save(f"{name}/z", labels_of(part, search, latest))
-    part.save(f"{name}/links", links_of(part, search, latest))
+    partition.save(f"{name}/z", labels_of(partition, search, latest))
+    partition.save(f"{name}/links", links_of(partition, search, latest))
 
 
-def free_boundary(part: Part, pins: str) -> tuple[list[int], int, int]:
+def free_boundary(partition: Partition, pins: str) -> tuple[list[int], int, int]:
     """The first datasets of the boundary without a value, how many there are, and the size of the boundary."""
-    boundary = part.load("boundary")
-    free = np.flatnonzero(boundary & np.isnan(part.load(pins)))
-    return (free[:LISTED] + part.first).tolist(), len(free), int(np.count_nonzero(boundary))
+    boundary = partition.load("boundary")
+    free = np.flatnonzero(boundary & np.isnan(partition.load(pins)))
+    return (free[:LISTED] + partition.first).tolist(), len(free), int(np.count_nonzero(boundary))

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from hetdp.errors import ClusterError, UsageError
 from hetdp.interrupts import import_uninterrupted
-from hetdp.partitioned.partition import mapped, written
-from hetdp.partitioned.shared_files import Seen
+from hetdp.partitioned.partition import map_array, write_array
+from hetdp.partitioned.shared_files import FileState
 from hetdp.problem.answer_words import NO, YES
 from hetdp.tables import conditions as condition
 from hetdp.tables import kinds
@@ -54,13 +54,13 @@ class Tally(NamedTuple):
     said: NDArray[np.int64] | None
 
 
-def describe(path: Seen, curator: bool) -> dict[str, str]:
+def describe(path: FileState, curator: bool) -> dict[str, str]:
     """The columns of a file: name → type."""
     with _file(path, curator) as source:
         return source.columns
 
 
-def tally_file(path: Seen, request: AskRequest, curator: bool, with_answers: bool) -> Tally:
+def tally_file(path: FileState, request: AskRequest, curator: bool, with_answers: bool) -> Tally:
     """Counts people who are alike in what is public; and what they say, if that is asked for, in the same pass."""
     before = stamp_across_machines(path.path)
     with _file(path, curator) as source:
@@ -100,7 +100,7 @@ def _public(source: QueriedSource, request: AskRequest) -> tuple[dict[str, str],
     return keys, flags, request.public
 
 
-def write_digests(path: Seen, person: str, place: str, curator: bool) -> str:
+def write_digests(path: FileState, person: str, place: str, curator: bool) -> str:
     """Writes 64 bits of a digest of each id, in increasing order; returns whose digest it is."""
     with _file(path, curator) as source:
         found = source.read({"digest": f"hash({identifier(person)})"}, uses=[person])["digest"].astype(
@@ -111,7 +111,7 @@ def write_digests(path: Seen, person: str, place: str, curator: bool) -> str:
     return f"DuckDB {import_uninterrupted('duckdb').__version__}"
 
 
-def write_people(path: Seen, request: AskRequest, place: str, curator: bool) -> None:
+def write_people(path: FileState, request: AskRequest, place: str, curator: bool) -> None:
     """Writes 256 bits of a digest of everybody, and their ε, in increasing order."""
     with _file(path, curator) as source:
         _write(place, hash_people(source, request))
@@ -120,7 +120,7 @@ def write_people(path: Seen, request: AskRequest, place: str, curator: bool) -> 
 def people_digests(places: Sequence[str], parts: range) -> list[bytes]:
     """The digests of some parts of the people of all files."""
     with _shared_file_errors(places[0]):
-        files = [mapped(Path(place).parent, Path(place)) for place in places]
+        files = [map_array(Path(place).parent, Path(place)) for place in places]
         return part_digests(files, parts)
 
 
@@ -129,7 +129,7 @@ def find_repeated(places: Sequence[str], low: int, high: int) -> list[int]:
     found = []
     for place in places:
         with _shared_file_errors(place):
-            digests = mapped(Path(place).parent, Path(place))
+            digests = map_array(Path(place).parent, Path(place))
         begin = int(np.searchsorted(digests, np.uint64(low)))
         end = int(np.searchsorted(digests, np.uint64(high), side="right"))
         found.append(np.array(digests[begin:end]))
@@ -137,7 +137,7 @@ def find_repeated(places: Sequence[str], low: int, high: int) -> list[int]:
     return [int(digest) for digest in np.unique(together[1:][together[1:] == together[:-1]])]
 
 
-def find_ids(path: Seen, person: str, digests: Sequence[int], curator: bool) -> list[tuple[int, str]]:
+def find_ids(path: FileState, person: str, digests: Sequence[int], curator: bool) -> list[tuple[int, str]]:
     """The places and ids of the people whose ids have some digests."""
     with _file(path, curator) as source:
         assert isinstance(source, QueriedSource)
@@ -145,7 +145,7 @@ def find_ids(path: Seen, person: str, digests: Sequence[int], curator: bool) -> 
         return source.listed(kinds.text(person), wanted, [list(digests)], [person])
 
 
-def _file(file: Seen, curator: bool) -> AbstractContextManager[Source]:
+def _file(file: FileState, curator: bool) -> AbstractContextManager[Source]:
     """A file of the folder, named in messages as on one machine.
 
     Raises:
@@ -157,7 +157,7 @@ def _file(file: Seen, curator: bool) -> AbstractContextManager[Source]:
 
 def _write(place: str, found: NDArray[np.uint64]) -> None:
     with _shared_file_errors(place):
-        written(Path(place).parent, Path(place), found)  # in a folder that only its owner can look into
+        write_array(Path(place).parent, Path(place), found)  # in a folder that only its owner can look into
 
 
 @contextmanager

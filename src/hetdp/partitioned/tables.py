@@ -18,7 +18,7 @@ from hetdp import progress
 from hetdp.errors import ClusterError, Fault, InputError, UsageError
 from hetdp.partitioned import table_tasks as tasks
 from hetdp.partitioned.problem import Task, TaskRunner
-from hetdp.partitioned.shared_files import fresh_folder, seen
+from hetdp.partitioned.shared_files import file_state, make_folder
 from hetdp.partitioned.table_tasks import MergedTallies, Tally, columns_of, merge_tallies
 from hetdp.tables import kinds
 from hetdp.tables.database import identifier
@@ -178,7 +178,7 @@ class PartitionedTable(PeopleTable):
         for file in self._files:
             require_file(file)
         self._seen: tuple[list[Any], MergedTallies] | None = None
-        self._shared = [seen(file) for file in self._files]
+        self._shared = [file_state(file) for file in self._files]
         self._stamp = self.unchanged
         columns = self._run(tasks.describe, curator, words="reading the files")
         for file, found in zip(self._files, columns, strict=True):
@@ -272,7 +272,7 @@ class PartitionedTable(PeopleTable):
     @contextmanager
     def _places(self, what: str) -> Iterator[list[str]]:
         """A file for what a worker has to say of each file, in a folder that is removed."""
-        place = fresh_folder(self._work, what)
+        place = make_folder(self._work, what)
         try:
             yield [str(Path(place, f"{number}.npy")) for number in range(len(self._files))]
         finally:

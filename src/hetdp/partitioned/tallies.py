@@ -1,6 +1,6 @@
-"""Tallies too large for memory: a partition is a slab of them, a range of their numbers, and its edges are implied.
+"""Tallies too large for memory: a partition is a range of their numbers, whose edges are implied.
 
-No table is read: each worker makes the answers and edges of its slab from the axes and the question.
+No table is read: each worker makes the answers and edges of its range from the axes and the question.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from numpy.typing import NDArray
 
 from hetdp import progress
 from hetdp.errors import UsageError
-from hetdp.partitioned.partition import Part, ghosts_among, placed, write_cut, write_rows
+from hetdp.partitioned.partition import Partition, ghosts_among, places_among, write_cut, write_rows
 from hetdp.partitioned.problem import PartitionedGraph, PartitionedProblem, TaskRunner
-from hetdp.partitioned.shared_files import fresh_folder
+from hetdp.partitioned.shared_files import make_folder
 from hetdp.partitioned.workspace import (
-    LAID,
+    LAYOUT,
     MEMORY,
     TALLIES,
     arcs_for,
-    end_of,
-    leave_note,
-    note_in,
-    ranges,
-    refused,
+    closer_of,
+    equal_ranges,
+    read_note,
+    refuse_folder,
+    start_runner,
     work_folder,
     worker_count,
-    workers_of,
+    write_note,
 )
 from hetdp.people.privacy.rules import ByGroup, Privacy
 from hetdp.people.products.problems import (
@@ -60,8 +60,8 @@ from hetdp.version import VERSION
 Numbers = NDArray[np.int64]
 
 
-class Tallied(NamedTuple):
-    """What makes a slab: all that a task is told.
+class TallyProblem(NamedTuple):
+    """What tallies are made from: all that a task needs to know.
 
     Attributes:
         axes: the groups.
@@ -79,7 +79,7 @@ class Tallied(NamedTuple):
         return ProductSpace(self.axes)
 
 
-def answers_at(tallied: Tallied, numbers: Numbers) -> Answers:
+def answers_at(tallied: TallyProblem, numbers: Numbers) -> Answers:
     """The true answers of some datasets."""
     space, counts = tallied.space, {}
     for at, axis in enumerate(tallied.axes):
@@ -90,7 +90,7 @@ def answers_at(tallied: Tallied, numbers: Numbers) -> Answers:
     return np.where(holds, np.int8(1), np.int8(2))
 
 
-def arcs_from(tallied: Tallied, numbers: Numbers) -> tuple[Numbers, Numbers, Floats, Floats, NDArray[np.int16]]:
+def arcs_from(tallied: TallyProblem, numbers: Numbers) -> tuple[Numbers, Numbers, Floats, Floats, NDArray[np.int16]]:
     """All arcs that begin at some ascending datasets: source, target, ε on the grid and as written, and whose they are.
 
     They are in order of their ends. Whose an arc is, the number of its axis says.
@@ -114,69 +114,73 @@ def arcs_from(tallied: Tallied, numbers: Numbers) -> tuple[Numbers, Numbers, Flo
     return source[order], target[order], epsilon[order], written[order], axes[order]
 
 
-def lay_slab(part: Part, tallied: Tallied) -> int:
-    """Writes the answers and the graph of one slab; returns how many arcs begin there."""
-    numbers = np.arange(part.first, part.first + part.size, dtype=np.int64)
+def build_range(partition: Partition, tallied: TallyProblem) -> int:
+    """Writes the answers and the graph of one partition; returns how many arcs begin there."""
+    numbers = np.arange(partition.first, partition.first + partition.size, dtype=np.int64)
     source, target, epsilon, as_written, axes = arcs_from(tallied, numbers)
-    ghosts = ghosts_among(part, target)
-    before, size = int(np.searchsorted(ghosts, part.first)), part.size + len(ghosts)
+    ghosts = ghosts_among(partition, target)
+    before, size = int(np.searchsorted(ghosts, partition.first)), partition.size + len(ghosts)
     number = np.int32 if size < 2**31 else np.int64
-    starts, ends = (placed(part, ghosts, end).astype(number) for end in (source, target))
-    part.save("ghosts", ghosts)
-    write_cut(part, source, target)
-    counts = np.bincount(source - part.first, minlength=part.size)
-    write_rows(part, "rows", np.concatenate([[0], np.cumsum(counts)]), ends, (epsilon,))
+    starts, ends = (places_among(partition, ghosts, end).astype(number) for end in (source, target))
+    partition.save("ghosts", ghosts)
+    write_cut(partition, source, target)
+    counts = np.bincount(source - partition.first, minlength=partition.size)
+    write_rows(partition, "rows", np.concatenate([[0], np.cumsum(counts)]), ends, (epsilon,))
     floored, lowered = unpack_marks(marks_of(as_written))
-    part.save("floored_0", floored)
-    part.save("lowered_0", lowered)
-    part.save("rows_class", axes)
-    part.save("class_names", names_to_bytes([axis.name for axis in tallied.axes]))
+    partition.save("floored_0", floored)
+    partition.save("lowered_0", lowered)
+    partition.save("rows_class", axes)
+    partition.save("class_names", names_to_bytes([axis.name for axis in tallied.axes]))
     order = np.lexsort((starts, ends))  # every arc turned round: ε is the same both ways
     counts = np.bincount(ends, minlength=size)
-    write_rows(part, "search", np.concatenate([[0], np.cumsum(counts)]), starts[order], (epsilon[order],))
+    write_rows(partition, "search", np.concatenate([[0], np.cumsum(counts)]), starts[order], (epsilon[order],))
     answers = answers_at(tallied, np.concatenate([ghosts[:before], numbers, ghosts[before:]]))
-    part.save("answers", answers[before : before + part.size])
-    part.save("pins", np.full(part.size, np.nan))
-    boundary = np.zeros(part.size, dtype=np.bool_)
-    boundary[(source - part.first)[answers[starts] != answers[ends]]] = True
-    part.save("boundary", boundary)
+    partition.save("answers", answers[before : before + partition.size])
+    partition.save("pins", np.full(partition.size, np.nan))
+    boundary = np.zeros(partition.size, dtype=np.bool_)
+    boundary[(source - partition.first)[answers[starts] != answers[ends]]] = True
+    partition.save("boundary", boundary)
     return len(source)
 
 
-def identity_of_slabs(parts: list[Part], tallied: Tallied, notion: str, workers: TaskRunner) -> str:
+def identity_of_tallies(partitions: list[Partition], tallied: TallyProblem, notion: str, workers: TaskRunner) -> str:
     """The identity of the problem, as one machine has it."""
     if is_listable(tallied.space):
-        answers = np.concatenate([np.empty(0, np.int8), *(part.load("answers") for part in parts)])
+        answers = np.concatenate([np.empty(0, np.int8), *(partition.load("answers") for partition in partitions)])
         return identity_of_stored(notion, as_graph(tallied.space), answers)
     text, table = product_facts(notion, tallied.space)
-    size = parts[0].offsets[-1]
-    pieces = [(parts, start, min(start + PIECE, size)) for start in range(0, size, PIECE)]
+    size = partitions[0].offsets[-1]
+    pieces = [(partitions, start, min(start + PIECE, size)) for start in range(0, size, PIECE)]
     digests = [hashlib.sha256(text).digest(), *workers.run(digest_answers, pieces)]
     if len(table):
         digests.append(hashlib.sha256(table.astype("<f8").tobytes()).digest())
     return PREFIX + hashlib.sha256(b"".join(digests)).hexdigest()
 
 
-def digest_answers(parts: list[Part], start: int, stop: int) -> bytes:
-    """The digest of some answers, from the slabs that have them."""
+def digest_answers(partitions: list[Partition], start: int, stop: int) -> bytes:
+    """The digest of some answers, from the partitions that have them."""
     digest = hashlib.sha256()
-    for part in parts:
-        low, high = max(start, part.first), min(stop, part.first + part.size)
+    for partition in partitions:
+        low, high = max(start, partition.first), min(stop, partition.first + partition.size)
         if low < high:
-            digest.update(np.ascontiguousarray(part.load("answers")[low - part.first : high - part.first]).tobytes())
+            digest.update(
+                np.ascontiguousarray(
+                    partition.load("answers")[low - partition.first : high - partition.first]
+                ).tobytes()
+            )
     return digest.digest()
 
 
-class SlabNames:
+class TallyNames:
     """Labels both ways: tuples with an entry for each group."""
 
     def __init__(self, axes: tuple[Axis, ...]) -> None:
         self._axes, self._labels = axes, TupleLabels(axes)
 
     @property
-    def written(self) -> SlabTexts:
+    def written(self) -> TallyTexts:
         """How tasks write labels."""
-        return SlabTexts(self._axes)
+        return TallyTexts(self._axes)
 
     def labels(self, numbers: list[int]) -> list[Any]:
         """The labels of some datasets."""
@@ -191,7 +195,7 @@ class SlabNames:
         return self._labels.indices(labels)
 
 
-class SlabTexts(NamedTuple):
+class TallyTexts(NamedTuple):
     """Labels as JSON, as tables of tallies have them."""
 
     axes: tuple[Axis, ...]
@@ -201,9 +205,9 @@ class SlabTexts(NamedTuple):
         """What a mechanism says of its labels beside its table."""
         return {"labels": "json"}
 
-    def own(self, part: Part) -> Any:
-        """Those of a slab."""
-        return np.array(self.at(list(range(part.first, part.first + part.size))), dtype=object)
+    def own(self, partition: Partition) -> Any:
+        """Those of a partition."""
+        return np.array(self.at(list(range(partition.first, partition.first + partition.size))), dtype=object)
 
     def at(self, numbers: list[int]) -> list[Any]:
         """Those of some datasets."""
@@ -215,7 +219,7 @@ class SlabTexts(NamedTuple):
 
 
 MOST = 1 << 40
-RULE = f"at most {MOST:,} tallies can be dealt to partitions"
+RULE = f"at most {MOST:,} tallies can be partitioned"
 
 
 def partitioned_tallies(
@@ -229,7 +233,7 @@ def partitioned_tallies(
     work: str | Path | None = None,
     partitions: int | None = None,
 ) -> PartitionedProblem:
-    """The problem of `tallies` on partitions, each a slab of datasets whose edges workers make; no file is read.
+    """The problem of `tallies` on partitions, each a range of datasets whose edges workers make; no file is read.
 
     `design` (fair and balanced), `check`, `extend`, `verify` and `save` take it; its values are those of
     `tallies`, bit for bit. Close it at the end, or use ``with contextlib.closing(...)``.
@@ -243,7 +247,7 @@ def partitioned_tallies(
         workers: how many to start on this machine.
         memory: how much memory each of these may take.
         work: a folder that all workers reach. Default, for workers on this machine: a temporary one.
-        partitions: how many slabs there are.
+        partitions: how many there are.
 
     Raises:
         UsageError: the arguments do not fit each other, or ε depends on the situation.
@@ -265,50 +269,54 @@ def partitioned_tallies(
     if any(axis.states > 1 for axis in axes):
         rule = "on partitions ε depends on who changes what, not on the situation"
         raise UsageError("privacy rules with situations, on partitions", rule)
-    tallied = Tallied(tuple(axes), sizes, question)
+    tallied = TallyProblem(tuple(axes), sizes, question)
     count = worker_count(cluster, workers, memory, work, partitions)
     wanted: Any = partitions
     if wanted == "files":
         raise UsageError("the partitions 'files'", "tallies have no files; it is a whole number, at least 1")
     place, remove = work_folder(work)
-    folder = fresh_folder(place, LAID)
-    slabs = partitions or max(count, -(-tallied.space.arc_count // arcs_for(cluster, memory)))
+    folder = make_folder(place, LAYOUT)
+    partitions = partitions or max(count, -(-tallied.space.arc_count // arcs_for(cluster, memory)))
     engine: TaskRunner | None = None
     try:
-        _claim(place, tallied, slabs)
-        engine = workers_of(cluster, count, memory, place)
+        _claim(place, tallied, partitions)
+        engine = start_runner(cluster, count, memory, place)
         about = about_of(question, promised, TALLY_CHANGE)
-        return laid_in_slabs(engine, tallied, folder, slabs, about, end_of(engine, place if remove else folder))
+        return partition_tallies(
+            engine, tallied, folder, partitions, about, closer_of(engine, place if remove else folder)
+        )
     except BaseException:
-        end_of(engine, place if remove else folder)()
+        closer_of(engine, place if remove else folder)()
         raise
 
 
-def _claim(work: str, tallied: Tallied, slabs: int) -> None:
-    """Says what lies in a folder from now on; tallies are laid out there again, and nothing else is replaced.
+def _claim(work: str, tallied: TallyProblem, partitions: int) -> None:
+    """Says what lies in a folder from now on; tallies are written there again, and nothing else is replaced.
 
     Raises:
         UsageError: another problem lies there, which somebody may be using.
     """
     text, table = product_facts(PURE.name, tallied.space)
-    facts = json.dumps([VERSION, slabs, dict(tallied.sizes), tallied.question.document()], sort_keys=True, default=str)
+    facts = json.dumps(
+        [VERSION, partitions, dict(tallied.sizes), tallied.question.document()], sort_keys=True, default=str
+    )
     said = json.dumps({TALLIES: hashlib.sha256(facts.encode() + text + table.tobytes()).hexdigest()})
-    found = note_in(work) or said
+    found = read_note(work) or said
     if found != said:
-        raise refused(work, "other tallies" if TALLIES in found else "a problem that was read from files")
-    leave_note(work, said)
+        raise refuse_folder(work, "other tallies" if TALLIES in found else "a problem that was read from files")
+    write_note(work, said)
 
 
-def laid_in_slabs(
-    workers: TaskRunner, tallied: Tallied, work: str, slabs: int, about: dict[str, str], end: Any
+def partition_tallies(
+    workers: TaskRunner, tallied: TallyProblem, work: str, count: int, about: dict[str, str], end: Any
 ) -> PartitionedProblem:
     """The same with workers that are there already."""
     space: ProductSpace = tallied.space
-    offsets = ranges(space.size, slabs)
-    parts = [Part(work, number, offsets) for number in range(slabs)]
+    offsets = equal_ranges(space.size, count)
+    partitions = [Partition(work, number, offsets) for number in range(count)]
     progress.report_stage("building the graphs")
-    arcs = sum(workers.run(lay_slab, [(part, tallied) for part in parts], "building the graphs"))
+    arcs = sum(workers.run(build_range, [(partition, tallied) for partition in partitions], "building the graphs"))
     graph = PartitionedGraph(space.size, arcs, arcs // 2, PURE.parameters)
-    identity = partial(identity_of_slabs, parts, tallied, PURE.name, workers)
-    names = SlabNames(tallied.axes)
+    identity = partial(identity_of_tallies, partitions, tallied, PURE.name, workers)
+    names = TallyNames(tallied.axes)
     return PartitionedProblem(work, offsets, graph, PURE, about, identity, 0, workers, names, end, gridded=True)

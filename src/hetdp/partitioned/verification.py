@@ -32,7 +32,7 @@ from hetdp.certificate.rule import (
     too_wide,
 )
 from hetdp.certificate.rules import rule_of
-from hetdp.partitioned.partition import LocalGraph, Part
+from hetdp.partitioned.partition import LocalGraph, Partition
 from hetdp.problem.space import Floats, Indices, Mask
 
 
@@ -45,7 +45,7 @@ class PartitionRunner(Protocol):
         """The results of a task on every partition."""
 
 
-class Claimed(NamedTuple):
+class PartitionClaim(NamedTuple):
     """What a mechanism claims of one partition's datasets and its ghosts."""
 
     graph: LocalGraph
@@ -62,20 +62,20 @@ class Claimed(NamedTuple):
         return skipped
 
 
-def claimed(part: Part, name: str) -> Claimed:
+def load_claim(partition: Partition, name: str) -> PartitionClaim:
     """The values of a mechanism of that name, with those of ghosts."""
-    graph = LocalGraph(part)
+    graph = LocalGraph(partition)
     z, answers = graph.gather(f"{name}/z"), graph.gather("answers")
     links = np.full(graph.size, -1, dtype=np.int64)
-    links[graph.own] = graph.places(part.load(f"{name}/links"))
+    links[graph.own] = graph.places(partition.load(f"{name}/links"))
     better = np.negative(z, out=z.copy(), where=answers == 2)
-    return Claimed(graph, z, better, graph.gather(f"{name}/pinned"), links)
+    return PartitionClaim(graph, z, better, graph.gather(f"{name}/pinned"), links)
 
 
 # Chains of links that lead from partition to partition.
 
 
-class Ends(NamedTuple):
+class ChainEnds(NamedTuple):
     """What is known of the chains of a partition.
 
     Attributes:
@@ -94,7 +94,7 @@ class Ends(NamedTuple):
 def chains_across(problem: PartitionRunner, name: str) -> Chains:
     """Follows all chains to their ends."""
     notion = problem.notion
-    ends: list[Ends] = problem.run(follow_within, name, notion, words="proving chains of links")
+    ends: list[ChainEnds] = problem.run(follow_within, name, notion, words="proving chains of links")
     turn, before = 0, -1
     while (count := sum(one.open for one in ends)) not in (0, before):
         turn, before = turn + 1, count
@@ -107,10 +107,10 @@ def chains_across(problem: PartitionRunner, name: str) -> Chains:
     return Chains("", gap=max(one.gap for one in ends) * (1.0 + 2.0**-20))
 
 
-def follow_within(part: Part, name: str, notion: Any) -> Ends:
+def follow_within(partition: Partition, name: str, notion: Any) -> ChainEnds:
     """Follows chains to where they end, or to a ghost, and adds up what they lack on the way."""
-    graph = LocalGraph(part)
-    ends, gaps, slopes, depths = _links_to_follow(part, graph, name, notion)
+    graph = LocalGraph(partition)
+    ends, gaps, slopes, depths = _links_to_follow(partition, graph, name, notion)
     is_own = np.zeros(graph.size + 1, dtype=np.bool_)
     is_own[graph.own] = True
     for _ in range(graph.size.bit_length() + 1):
@@ -122,54 +122,58 @@ def follow_within(part: Part, name: str, notion: Any) -> Ends:
     own = graph.own
     gaps[is_own[ends] & is_own] = np.nan  # these go round and round
     for kind, values in (("end", ends), ("gap", gaps), ("slope", slopes), ("deep", depths)):
-        part.save(f"{name}/chain-{kind}", values[own])
+        partition.save(f"{name}/chain-{kind}", values[own])
     left = ends[own] < graph.size
-    return _kept(part, name, 0, np.where(left, np.nan, gaps[own]), depths[own])
+    return _kept(partition, name, 0, np.where(left, np.nan, gaps[own]), depths[own])
 
 
-def _links_to_follow(part: Part, graph: LocalGraph, name: str, notion: Any) -> tuple[Indices, Floats, Floats, Floats]:
+def _links_to_follow(
+    partition: Partition, graph: LocalGraph, name: str, notion: Any
+) -> tuple[Indices, Floats, Floats, Floats]:
     """Where each chain goes next, what the link lacks and passes on, and |z|; for notions that add, ties are enough."""
     size = graph.size
     ends, gaps, slopes = np.full(size + 1, size), np.zeros(size + 1), np.zeros(size + 1)
     rule = rule_of(notion)
     if rule.gaps is None:
-        ties = part.load(f"{name}/proof-ties")
-        ends[ties] = graph.places(part.load(f"{name}/links")[ties - graph.before])
+        ties = partition.load(f"{name}/proof-ties")
+        ends[ties] = graph.places(partition.load(f"{name}/links")[ties - graph.before])
         return ends, gaps, slopes, np.ones(size + 1)
-    claim = claimed(part, name)
-    gaps[graph.own], slopes[graph.own] = part.load(f"{name}/proof-gaps"), part.load(f"{name}/proof-slopes")
+    claim = load_claim(partition, name)
+    gaps[graph.own], slopes[graph.own] = partition.load(f"{name}/proof-gaps"), partition.load(f"{name}/proof-slopes")
     held = np.flatnonzero(~claim.skipped & (claim.better < np.inf))
     ends[held] = claim.links[held]
     return ends, gaps, slopes, np.append(rule.coarse * depth_of(claim.better), 1.0)
 
 
-def follow_on(part: Part, name: str, turn: int) -> Ends:
+def follow_on(partition: Partition, name: str, turn: int) -> ChainEnds:
     """Takes over what the owners of ghosts know of the chains that left."""
-    graph = LocalGraph(part)
+    graph = LocalGraph(partition)
     known = [graph.gather(f"{name}/chain-{kind}-{turn - 1}") for kind in ("gap", "deep")]
-    ends, gaps, slopes, depths = (part.load(f"{name}/chain-{kind}") for kind in ("end", "gap", "slope", "deep"))
+    ends, gaps, slopes, depths = (partition.load(f"{name}/chain-{kind}") for kind in ("end", "gap", "slope", "deep"))
     left = ends < graph.size
     gap, deep = (np.append(values, 0.0)[np.where(left, ends, graph.size)] for values in known)
     with np.errstate(over="ignore", invalid="ignore"):
         passed = np.where(gap > 0.0, slopes * gap, gap)
-    return _kept(part, name, turn, gaps + np.where(left, passed, 0.0), np.where(left, np.fmax(depths, deep), depths))
+    return _kept(
+        partition, name, turn, gaps + np.where(left, passed, 0.0), np.where(left, np.fmax(depths, deep), depths)
+    )
 
 
-def _kept(part: Part, name: str, turn: int, gaps: Any, depths: Any) -> Ends:
+def _kept(partition: Partition, name: str, turn: int, gaps: Any, depths: Any) -> ChainEnds:
     """Writes what is known after a round."""
-    part.save(f"{name}/chain-gap-{turn}", gaps)
-    part.save(f"{name}/chain-deep-{turn}", depths)
+    partition.save(f"{name}/chain-gap-{turn}", gaps)
+    partition.save(f"{name}/chain-deep-{turn}", depths)
     unknown = np.flatnonzero(np.isnan(gaps))
     if len(unknown):
-        return Ends(len(unknown), part.first + int(unknown[0]), -1, 0.0)
+        return ChainEnds(len(unknown), partition.first + int(unknown[0]), -1, 0.0)
     loose = np.flatnonzero(too_wide(gaps, depths))
-    return Ends(0, -1, part.first + int(loose[0]) if len(loose) else -1, float(np.max(gaps, initial=0.0)))
+    return ChainEnds(0, -1, partition.first + int(loose[0]) if len(loose) else -1, float(np.max(gaps, initial=0.0)))
 
 
 FREE = "a boundary dataset is not pinned"
 
 
-class Seen(NamedTuple):
+class PartitionSurvey(NamedTuple):
     """What was seen in one partition; datasets by their numbers among all, −1 where there is none.
 
     Attributes:
@@ -203,27 +207,29 @@ class Seen(NamedTuple):
     further: int = 0
 
 
-def look_at_part(part: Part, name: str, notion: Any, with_links: bool) -> Seen:
+def survey_partition(partition: Partition, name: str, notion: Any, with_links: bool) -> PartitionSurvey:
     """Goes through the arcs of a partition, and through its links."""
-    claim = claimed(part, name)
+    claim = load_claim(partition, name)
     graph, rule = claim.graph, rule_of(notion)
     found = rule.survey(graph, claim.z, claim.links, claim.better)
     worst = None
     if found.worst is not None:
         source, target, *allowed = found.worst
         worst = (*graph.numbers(np.array([source, target])).tolist(), *allowed)
-    free = np.flatnonzero(part.load("boundary") & ~claim.pinned[graph.own])
-    first = part.first + int(free[0]) if len(free) else -1
-    seen = Seen(found.arcs, found.enclosed, found.violations, found.slack, worst, first)
+    free = np.flatnonzero(partition.load("boundary") & ~claim.pinned[graph.own])
+    first = partition.first + int(free[0]) if len(free) else -1
+    seen = PartitionSurvey(found.arcs, found.enclosed, found.violations, found.slack, worst, first)
     if not with_links:
         return seen
-    part.save(f"{name}/proof-links", np.asarray(found.links)[..., graph.own])
+    partition.save(f"{name}/proof-links", np.asarray(found.links)[..., graph.own])
     return _look_at_links(claim, seen, found.links, rule, name)
 
 
-def _look_at_links(claim: Claimed, seen: Seen, parameters: Floats, rule: Rule, name: str) -> Seen:
+def _look_at_links(
+    claim: PartitionClaim, seen: PartitionSurvey, parameters: Floats, rule: Rule, name: str
+) -> PartitionSurvey:
     """The links of notions that add to z; of the others, those that follow no edge."""
-    graph, part = claim.graph, claim.graph.part
+    graph, partition = claim.graph, claim.graph.partition
     if rule.gaps is not None:
         held = ~claim.skipped & (claim.better < np.inf)
         missing = np.flatnonzero(held & np.isnan(parameters[0]))
@@ -232,15 +238,15 @@ def _look_at_links(claim: Claimed, seen: Seen, parameters: Floats, rule: Rule, n
         gaps[links], slopes[links] = rule.gaps(
             claim.better[claim.links[links]], claim.better[links], *parameters[:, links]
         )
-        part.save(f"{name}/proof-gaps", gaps[graph.own])
-        part.save(f"{name}/proof-slopes", slopes[graph.own])
+        partition.save(f"{name}/proof-gaps", gaps[graph.own])
+        partition.save(f"{name}/proof-slopes", slopes[graph.own])
         return seen._replace(missing=_number(graph, missing), loose=_number(graph, np.flatnonzero(np.isinf(gaps))))
     tally = survey_links(claim.better, claim.skipped, claim.links, parameters, bool(rule.halved))
     above = concatenate_indices(tally.crossings)
     room = find_loose_crossings(tally, above, claim.better, claim.links, parameters)
-    part.save(f"{name}/proof-ties", concatenate_indices(tally.ties))
+    partition.save(f"{name}/proof-ties", concatenate_indices(tally.ties))
     further = above[~claim.pinned[claim.links[above]]]
-    part.save(f"{name}/proof-further", further)
+    partition.save(f"{name}/proof-further", further)
     own = claim.better[graph.own]
     return seen._replace(
         missing=_number(graph, np.sort(tally.missing)),
@@ -257,12 +263,12 @@ def _number(graph: LocalGraph, places: Any) -> int:
     return int(graph.numbers(np.asarray(places[:1], dtype=np.int64))[0]) if len(places) else -1
 
 
-def gap_passed_on(part: Part, name: str, plain: float) -> float:
+def gap_passed_on(partition: Partition, name: str, plain: float) -> float:
     """The largest gap behind the links across ½ of one partition."""
-    claim = claimed(part, name)
+    claim = load_claim(partition, name)
     parameters = np.full(claim.graph.size, np.nan)
-    parameters[claim.graph.own] = part.load(f"{name}/proof-links")
-    return largest_gap_beyond(part.load(f"{name}/proof-further"), claim.better, claim.links, parameters, plain)
+    parameters[claim.graph.own] = partition.load(f"{name}/proof-links")
+    return largest_gap_beyond(partition.load(f"{name}/proof-further"), claim.better, claim.links, parameters, plain)
 
 
 def survey_partitions(problem: PartitionRunner, name: str, with_links: bool) -> tuple[Survey, Callable[[], Chains]]:
@@ -273,11 +279,13 @@ def survey_partitions(problem: PartitionRunner, name: str, with_links: bool) -> 
         name: the name of the mechanism's arrays.
         with_links: whether links are looked at, too.
     """
-    found: list[Seen] = problem.run(look_at_part, name, problem.notion, with_links, words="proving every edge")
+    found: list[PartitionSurvey] = problem.run(
+        survey_partition, name, problem.notion, with_links, words="proving every edge"
+    )
     return _merge(found), lambda: _follow_links(problem, name, found)
 
 
-def _merge(seen: list[Seen]) -> Survey:
+def _merge(seen: list[PartitionSurvey]) -> Survey:
     """What was seen in all partitions; of equals the first arc is the worst."""
     whole = Survey(links=None)
     for one in seen:
@@ -287,7 +295,7 @@ def _merge(seen: list[Seen]) -> Survey:
     return whole
 
 
-def _follow_links(problem: PartitionRunner, name: str, seen: list[Seen]) -> Chains:
+def _follow_links(problem: PartitionRunner, name: str, seen: list[PartitionSurvey]) -> Chains:
     """What the links of all partitions prove together."""
     for fault, numbers in (
         (FREE, [one.free_boundary for one in seen]),

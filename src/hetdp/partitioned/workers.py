@@ -11,7 +11,7 @@ from typing import Any
 from hetdp.errors import UsageError
 from hetdp.partitioned.problem import TaskRunner
 from hetdp.partitioned.tables import PartitionedTable
-from hetdp.partitioned.workspace import MEMORY, end_of, work_folder, worker_count, workers_of
+from hetdp.partitioned.workspace import MEMORY, closer_of, start_runner, work_folder, worker_count
 from hetdp.tables.formats import list_files
 from hetdp.tables.people_table import PeopleTable
 from hetdp.tables.plan import require_outside_table
@@ -64,7 +64,7 @@ class Workers:
         place, remove = work_folder(self.work)
         runner: TaskRunner | None = None
         try:
-            runner = workers_of(self.cluster, min(count, len(files)), memory, place)
+            runner = start_runner(self.cluster, min(count, len(files)), memory, place)
             yield PartitionedTable(Path(table), runner, place, curator)
         finally:
-            end_of(runner, place if remove else None)()
+            closer_of(runner, place if remove else None)()

@@ -16,17 +16,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp.errors import ClusterError, UsageError
-from hetdp.interrupts import import_uninterrupted
+from hetdp.interrupts import uninterrupted
 from hetdp.partitioned.problem import Task, TaskRunner
-from hetdp.partitioned.shared_files import NEW, OWNER, SEEN_RULE, fresh_file, open_plain
+from hetdp.partitioned.shared_files import NEW, OWNER, SEEN_RULE, open_plain, replace_file
 from hetdp.text import format_value
 from hetdp.version import VERSION
 
 MEMORY = "2GB"
 MARK = "hetdp-work"  # an empty file, by which a work folder is known
-LAID = "laid"  # begins the name of a folder with a problem that was laid out, or is being
+LAYOUT = "layout"  # begins the name of a folder with the arrays of a problem
 OTHERS = stat.S_IWGRP | stat.S_IWOTH  # may write
-NOTE = "laid-out.json"  # in a work folder: what problem lies there
+NOTE = "layout.json"  # in a work folder: what problem lies there
 TALLIES = "tallies"  # what such a note names where no files were read
 ADDRESS = re.compile(r"(tcp|tls|ucxx?|wss?)://.+:[0-9]{1,5}/?")  # of a scheduler
 ARCS = 8_000_000  # in a partition, unless it is said how many partitions there are, for workers that may take 2 GB
@@ -62,11 +62,12 @@ def _require_cluster(cluster: Any, workers: Any, memory: str, work: Any) -> None
         raise UsageError("a cluster without a work folder", rule, hint)
 
 
-def workers_of(cluster: str | None, count: int, memory: str, place: str) -> TaskRunner:
+def start_runner(cluster: str | None, count: int, memory: str, place: str) -> TaskRunner:
     """The workers of a cluster, or some that are started here."""
     try:
-        found: TaskRunner = import_uninterrupted("hetdp.partitioned.cluster").Cluster(cluster, count, memory, place)
-        return found
+        with uninterrupted():
+            from hetdp.partitioned.cluster import Cluster
+        return Cluster(cluster, count, memory, place)
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in ("dask", "distributed"):
             raise
@@ -85,8 +86,9 @@ def arcs_for(cluster: str | None, memory: str) -> int:
     """
     if cluster is not None:
         return ARCS
-    sizes = import_uninterrupted("hetdp.partitioned.processes").size_of
-    return int(ARCS * sizes(memory) // sizes(MEMORY))
+    with uninterrupted():
+        from hetdp.partitioned.processes import parse_memory
+    return int(ARCS * parse_memory(memory) // parse_memory(MEMORY))
 
 
 def work_folder(work: str | Path | None) -> tuple[str, bool]:
@@ -138,13 +140,13 @@ def _require_own(folder: Path) -> None:
         raise UsageError(f"others may replace {shown_name}", rule, hint)
 
 
-def leave_note(work: str, words: str) -> None:
+def write_note(work: str, words: str) -> None:
     """Says, whole or not at all, what lies in a work folder from now on."""
-    with fresh_file(Path(work, NOTE)) as draft:
+    with replace_file(Path(work, NOTE)) as draft:
         draft.write_text(words, encoding="utf-8")
 
 
-def note_in(work: str) -> str | None:
+def read_note(work: str) -> str | None:
     """What an earlier run said of a work folder; None if there is no such note."""
     try:
         with open_plain(Path(work, NOTE)) as file:
@@ -153,13 +155,13 @@ def note_in(work: str) -> str | None:
         return None
 
 
-def refused(work: str, what: str) -> UsageError:
+def refuse_folder(work: str, what: str) -> UsageError:
     """What is said to those who would replace what lies in a work folder."""
-    rule = "what is laid out there may have taken hours, and is not replaced"
+    rule = "what lies there may have taken hours, and is not replaced"
     return UsageError(f"the work folder {work!r} holds {what}", rule, "name another folder, or remove that one")
 
 
-def ranges(size: int, count: int) -> tuple[int, ...]:
+def equal_ranges(size: int, count: int) -> tuple[int, ...]:
     """Where equal ranges of datasets begin, and the last one ends."""
     return tuple(size * at // count for at in range(count + 1))
 
@@ -184,14 +186,14 @@ class Mark(NamedTuple):
             Path(self.path).unlink()
 
 
-def marked(work: str) -> Mark:
+def mark_folder(work: str) -> Mark:
     """Marks a folder for one run."""
     place = Path(work, f".at-work-{os.urandom(8).hex()}")
     os.close(os.open(place, NEW, 0o600))
     return Mark(str(place), SOFTWARE)
 
 
-def guarded(mark: Mark, task: Task, *told: Any) -> Any:
+def run_guarded(mark: Mark, task: Task, *sent: Any) -> Any:
     """Runs a task on a worker, if that runs the same software, and shares the work folder.
 
     Raises:
@@ -207,10 +209,10 @@ def guarded(mark: Mark, task: Task, *told: Any) -> Any:
         shares = False
     if not shares:
         raise ClusterError(f"{here} does not share the folder {str(Path(mark.path).parent)!r}", SEEN_RULE)
-    return task(*told)
+    return task(*sent)
 
 
-def end_of(engine: TaskRunner | None, folder: str | None) -> Callable[[], None]:
+def closer_of(engine: TaskRunner | None, folder: str | None) -> Callable[[], None]:
     """What closing a problem does."""
 
     def end() -> None:

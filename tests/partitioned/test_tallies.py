@@ -1,4 +1,4 @@
-"""Tallies in slabs: edges that nobody stored in a table, and the same values as on one machine."""
+"""Tallies in partitions: edges that no table stores, and the same values as on one machine."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.partitioned import reading
-from hetdp.partitioned import tallies as partitioned
+from hetdp.partitioned import reading, tallies
 from tests.partitioned.inline import Inline, coordinates
 
 GROUPS = {"Pupils": 12, "Staff": 5}
@@ -18,20 +17,22 @@ THREE = ("ill", "well", "away")
 
 @pytest.fixture(autouse=True)
 def inline(monkeypatch):
-    monkeypatch.setattr(partitioned, "workers_of", lambda *_: Inline())
+    monkeypatch.setattr(tallies, "start_runner", lambda *_: Inline())
 
 
-@pytest.mark.parametrize("slabs", [1, 3, 7])
+@pytest.mark.parametrize("count", [1, 3, 7])
 @pytest.mark.parametrize("values", [TWO, THREE], ids=len)
 @pytest.mark.parametrize("objective", ["balanced", "fair"])
-def test_tallies_in_slabs_are_those_of_one_machine(tmp_path, slabs, values, objective):
+def test_tallies_in_partitions_are_those_of_one_machine(tmp_path, count, values, objective):
     privacy = {"Pupils": 0.3, "Staff": 1}
     groups = GROUPS if len(values) == 2 else {"Pupils": 4, "Staff": 3}
     problem = hetdp.spaces.tallies(groups, ALERT, privacy, values)
-    parted = hetdp.spaces.partitioned_tallies(groups, ALERT, privacy, values, work=tmp_path / "work", partitions=slabs)
-    assert parted.identity == problem.identity
-    assert (parted.graph.size, parted.graph.edge_count) == (problem.graph.size, problem.graph.edge_count)
-    whole, mechanism = hetdp.design(problem, objective), hetdp.design(parted, objective)
+    partitioned = hetdp.spaces.partitioned_tallies(
+        groups, ALERT, privacy, values, work=tmp_path / "work", partitions=count
+    )
+    assert partitioned.identity == problem.identity
+    assert (partitioned.graph.size, partitioned.graph.edge_count) == (problem.graph.size, problem.graph.edge_count)
+    whole, mechanism = hetdp.design(problem, objective), hetdp.design(partitioned, objective)
     assert np.array_equal(coordinates(mechanism).view(np.int64), whole.coordinates.view(np.int64))
     assert mechanism.certificate.optimal
     assert mechanism.certificate.worst_edge == whole.certificate.worst_edge
@@ -44,37 +45,37 @@ def test_tallies_in_slabs_are_those_of_one_machine(tmp_path, slabs, values, obje
 
 def test_values_may_be_given_and_the_mechanism_written(tmp_path):
     problem = hetdp.spaces.tallies({"All": 9}, hetdp.questions.count("yes", at_least=5), 0.5)
-    parted = hetdp.spaces.partitioned_tallies(
+    partitioned = hetdp.spaces.partitioned_tallies(
         {"All": 9}, hetdp.questions.count("yes", at_least=5), 0.5, work=tmp_path / "work", partitions=3
     )
     pins = {(4,): 0.45, (5,): 0.55}
-    mechanism, whole = hetdp.extend(parted, pins), hetdp.extend(problem, pins)
+    mechanism, whole = hetdp.extend(partitioned, pins), hetdp.extend(problem, pins)
     assert np.array_equal(coordinates(mechanism), whole.coordinates)
-    assert hetdp.check(parted, pins).compatible
+    assert hetdp.check(partitioned, pins).compatible
     hetdp.save(mechanism, tmp_path / "saved")
-    assert parted.identity == problem.identity
+    assert partitioned.identity == problem.identity
     for loaded in (hetdp.read_mechanism(tmp_path / "saved"), hetdp.read_mechanism(tmp_path / "saved", problem)):
         assert list(loaded.keys()) == [(count,) for count in range(10)]
         assert np.array_equal(loaded.coordinates, whole.coordinates)
     with pytest.raises(hetdp.UsageError, match="a problem that was read from files"):
-        hetdp.read_mechanism(tmp_path / "saved", parted)
+        hetdp.read_mechanism(tmp_path / "saved", partitioned)
 
 
 def test_what_slabs_cannot_do_is_said(tmp_path):
-    with pytest.raises(hetdp.UsageError, match="can be dealt to partitions"):
+    with pytest.raises(hetdp.UsageError, match="can be partitioned"):
         hetdp.spaces.partitioned_tallies({"a": 10**7, "b": 10**7}, ALERT, 1, TWO)
     with pytest.raises(hetdp.UsageError, match=r"made by hetdp\.questions"):
         hetdp.spaces.partitioned_tallies(GROUPS, "who?", 1)
 
 
 def test_what_was_laid_out_from_files_is_not_replaced(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "workers_of", lambda *_: Inline(twice=False))
+    monkeypatch.setattr(reading, "start_runner", lambda *_: Inline(twice=False))
     graph = hetdp.DatasetGraph.from_edges(range(9), range(1, 10), 0.5)
     hetdp.save(hetdp.Problem(graph, [1] * 5 + [2] * 5), tmp_path / "row", {4: 0.55, 5: 0.45})
     question, options = hetdp.questions.count("yes", at_least=5), {"work": tmp_path / "work", "partitions": 2}
     with hetdp.read_partitioned(tmp_path / "row", **options) as (problem, given):
         assert hetdp.extend(problem, given)[4] == 0.55
-    with pytest.raises(hetdp.UsageError, match="holds a problem that was read from files; what is laid out there"):
+    with pytest.raises(hetdp.UsageError, match="holds a problem that was read from files; what lies there"):
         hetdp.spaces.partitioned_tallies({"All": 9}, question, 0.5, **options)
     with hetdp.read_partitioned(tmp_path / "row", **options) as (problem, given):
         assert hetdp.extend(problem, given)[4] == 0.55
@@ -83,7 +84,7 @@ def test_what_was_laid_out_from_files_is_not_replaced(tmp_path, monkeypatch):
 
 
 def test_tallies_that_are_in_use_are_not_replaced(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "workers_of", lambda *_: Inline(twice=False))
+    monkeypatch.setattr(reading, "start_runner", lambda *_: Inline(twice=False))
     graph = hetdp.DatasetGraph.from_edges(range(9), range(1, 10), 0.5)
     hetdp.save(hetdp.Problem(graph, [1] * 5 + [2] * 5), tmp_path / "row", {4: 0.55, 5: 0.45})
     options = {"work": tmp_path / "work", "partitions": 2}
@@ -99,9 +100,9 @@ def test_tallies_that_are_in_use_are_not_replaced(tmp_path, monkeypatch):
         {"least": 5, "epsilon": 3},
         {"least": 5, "epsilon": 0.5, "partitions": 3},
     ):
-        with pytest.raises(hetdp.UsageError, match="holds other tallies; what is laid out there"):
+        with pytest.raises(hetdp.UsageError, match="holds other tallies; what lies there"):
             made(**given)
-    with pytest.raises(hetdp.UsageError, match="holds tallies; what is laid out there"):
+    with pytest.raises(hetdp.UsageError, match="holds tallies; what lies there"):
         hetdp.read_partitioned(tmp_path / "row", **options)
     again = made(5, 0.5)  # the same, as after a run that was lost
     for problem in (first, again):
