@@ -88,12 +88,13 @@ $(VENV)/runtime.stamp: pyproject.toml $(VENV)/place
 $(VENV)/test.stamp: pyproject.toml constraints.txt $(VENV)/place
 	@echo "hetdp: installing hetdp and what its tests need$(if $(PINNED), (pinned))"
 ifeq ($(strip $(PINNED)),)
-	@$(PIP_INSTALL) --editable '.[test]'
+	@$(PIP_INSTALL) --no-compile --editable '.[test]'
 else
-	@$(PIP_INSTALL) --require-hashes --no-deps --requirement constraints.txt
+	@$(PIP_INSTALL) --no-compile --require-hashes --no-deps --requirement constraints.txt
 	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m pip check --disable-pip-version-check
 endif
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true  # on all cores, as pip does on one
 	@touch $(VENV)/runtime.stamp $@
 
 # What others offer, for comparison: one after the other, since what cannot be installed here is only said in the page.

@@ -200,8 +200,8 @@ def test_it_is_always_as_long(stages):
 def run(what: str) -> tuple[Terminal, subprocess.Popen[bytes]]:
     end = Terminal()
     command = [sys.executable, "-c", WORKING.format(what=what)]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": end.theirs}
-    return end, subprocess.Popen(command, **pipes, env=os.environ | {"TERM": "xterm"})
+    environment, pipe = os.environ | {"TERM": "xterm"}, subprocess.PIPE
+    return end, subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=end.theirs, env=environment)
 
 
 def test_a_command_that_fails_leaves_its_message_only():
