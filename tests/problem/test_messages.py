@@ -334,7 +334,7 @@ USAGE = {
     ),
     "unknown notion": (
         query([1, 1, 2], notion="purer"),
-        "unknown notion 'purer'; a notion is one of approximate, bounded-range, directed, gaussian, pure."
+        "unknown notion 'purer'; a notion is one of approximate, bounded-range, directed, gaussian, pure, renyi."
         " Hint: did you mean 'pure'?",
     ),
     "a list of notions": (
