@@ -104,7 +104,7 @@ def test_options_that_would_be_ignored_are_refused():
 
 def test_a_mechanism_without_its_problem_is_refused(tmp_path):
     hetdp.save(hetdp.design(voters()), tmp_path / "mechanism.json")
-    with pytest.raises(hetdp.UsageError, match="only a mechanism with its problem can be drawn"):
+    with pytest.raises(hetdp.UsageError, match="this mechanism was read without its problem"):
         hetdp.plot(hetdp.read_mechanism(tmp_path / "mechanism.json"))
 
 

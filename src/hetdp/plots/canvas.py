@@ -122,7 +122,7 @@ def detached_axes() -> Any:
 
 def import_refusal(failure: ImportError) -> UsageError:
     """The error if matplotlib is not installed or cannot be imported."""
-    if getattr(failure, "name", None) != "matplotlib":
+    if failure.name != "matplotlib":
         return UsageError(f"matplotlib does not load: {escape_unprintable(str(failure))}", "pictures are drawn by it")
     return UsageError(
         MISSING, "it comes with the extra plots", "pip install '.[plots]', in the folder of hetdp's sources"

@@ -6,7 +6,7 @@ Mechanisms are drawn in colour, baselines in grey; curves that coincide are draw
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -161,6 +161,26 @@ NEARLY = 1e-4  # the error at which a curve ends
 OURS = "balanced"  # listed among the baselines of a population, but not a baseline
 
 
+@runtime_checkable
+class HasMechanism(Protocol):
+    """A promise, which holds the mechanism that keeps it."""
+
+    mechanism: Any
+
+
+@runtime_checkable
+class PopulationMechanism(Protocol):
+    """A mechanism of a population."""
+
+    def accuracy_by_margin(self, *margins: Any) -> Any:
+        """Its accuracy at each margin."""
+
+
+def mechanism_of(value: Any) -> Any:
+    """The mechanism of a promise, or the value itself."""
+    return value.mechanism if isinstance(value, HasMechanism) else value
+
+
 def curves_by_margin(given: Mapping[str, Any], baselines: bool) -> list[Curve]:
     """The worst-case accuracy at each margin, over all tables with that margin.
 
@@ -173,7 +193,7 @@ def curves_by_margin(given: Mapping[str, Any], baselines: bool) -> list[Curve]:
     """
     found = []
     for name, each in given.items():
-        mechanism = getattr(each, "mechanism", each)
+        mechanism = mechanism_of(each)
         margins = margins_of(mechanism)
         accuracy = np.array([mechanism.accuracy(margin) for margin in margins.tolist()])
         found.append(Curve((name,), False, margins.astype(np.float64), accuracy))
@@ -181,8 +201,8 @@ def curves_by_margin(given: Mapping[str, Any], baselines: bool) -> list[Curve]:
         raise UsageError("no margins", "a picture by margin needs a question whose answer can be changed")
     first = next(iter(given.values()))
     if baselines:
-        shown = {getattr(each, "mechanism", each).objective for each in given.values()}
-        found += _baselines(getattr(first, "mechanism", first), shown | {OURS})
+        shown = {mechanism_of(each).objective for each in given.values()}
+        found += _baselines(mechanism_of(first), shown | {OURS})
     return merge_equal(found)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.formatting import clip_uncertain
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.plots.canvas import add_title, axes_for, own_settings
+from hetdp.plots.curves import PopulationMechanism, mechanism_of
 from hetdp.plots.network import is_small, network
 from hetdp.plots.tallies import by_counts, grid_of
 from hetdp.problem.problem import Problem, require_edges
@@ -57,6 +58,42 @@ WHAT_RULE = (
     "a picture is made of a Mechanism, a Problem, the result of hetdp.accuracy, a mechanism or promise of a population"
     " (or several by name), or a ledger"
 )
+
+
+@runtime_checkable
+class HasStatus(Protocol):
+    """A ledger."""
+
+    def status(self) -> Any:
+        """The rows of the ledger."""
+
+
+@runtime_checkable
+class StatusRow(Protocol):
+    """A row of a ledger's status."""
+
+    most_spent: Any
+
+
+@runtime_checkable
+class HasPromises(Protocol):
+    """A table that is prepared to be asked."""
+
+    promises: Any
+
+
+@runtime_checkable
+class HasArea(Protocol):
+    """A promise for one area."""
+
+    area: Any
+
+
+@runtime_checkable
+class HasObjective(Protocol):
+    """A mechanism that knows its objective."""
+
+    objective: Any
 
 
 class Drawing(NamedTuple):
@@ -139,8 +176,10 @@ def drawing_of(
         raise UsageError(f"{given}= for {format_value(type(what).__name__)}", "it is for a Mechanism or a Problem")
     if isinstance(what, Accuracy):
         return _of_report(what, key)
-    if hasattr(what, "status") or _is_rows(what):
-        return _of_ledger(what.status() if hasattr(what, "status") else what, key)
+    if isinstance(what, HasStatus):
+        return _of_ledger(what.status(), key)
+    if isinstance(what, list | tuple) and what and all(isinstance(row, StatusRow) for row in what):
+        return _of_ledger(what, key)
     return _of_population(what, baselines, key)
 
 
@@ -221,22 +260,19 @@ def _of_report(report: Accuracy, key: bool) -> Drawing:
 def _of_population(what: Any, baselines: bool, key: bool) -> Drawing:
     from hetdp.plots.curves import SIZE, curves_by_margin, draw_by_margin
 
-    what = getattr(what, "promises", what)  # of a prepared table
+    what = what.promises if isinstance(what, HasPromises) else what
     if isinstance(what, Mapping):
         given = {str(name): each for name, each in what.items()}
     elif isinstance(what, list | tuple):
-        areas = [getattr(each, "area", None) or f"answer {at}" for at, each in enumerate(what, 1)]
+        named = [each.area if isinstance(each, HasArea) else None for each in what]
+        areas = [area or f"answer {at}" for at, area in enumerate(named, 1)]
         given = dict(zip(map(str, areas), what, strict=True))
     else:
-        given = {str(getattr(what, "objective", None) or "the answer"): what}
-    if not given or not all(_is_population(each) for each in given.values()):
+        given = {str(what.objective) if isinstance(what, HasObjective) and what.objective else "the answer": what}
+    if not given or not all(isinstance(mechanism_of(each), PopulationMechanism) for each in given.values()):
         raise UsageError(f"{format_value(what)} cannot be drawn", WHAT_RULE)
     curves = curves_by_margin(given, baselines)
     return Drawing("population", SIZE, curves, lambda axes: draw_by_margin(axes, curves, key))
-
-
-def _is_population(value: Any) -> bool:
-    return hasattr(getattr(value, "mechanism", value), "accuracy_by_margin")
 
 
 def _of_ledger(rows: Any, key: bool) -> Drawing:
@@ -244,7 +280,3 @@ def _of_ledger(rows: Any, key: bool) -> Drawing:
 
     accounts = accounts_of(rows)
     return Drawing("ledger", size_of_ledger(accounts), accounts, lambda axes: draw_ledger(axes, accounts, key))
-
-
-def _is_rows(value: Any) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and all(hasattr(row, "most_spent") for row in value)
