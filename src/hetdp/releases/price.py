@@ -10,8 +10,8 @@ from typing import Any
 from hetdp.releases.charges import charge_of
 from hetdp.releases.ledger.chain import Entry, normalize_version
 from hetdp.releases.ledger.charging import ClassPrice
-from hetdp.releases.ledger.core import LedgerCore
 from hetdp.releases.ledger.ledger import core_of
+from hetdp.releases.ledger.ledger_core import LedgerCore
 from hetdp.releases.request import DrawRequest, check_version, open_request
 from hetdp.text import format_value, pluralize
 

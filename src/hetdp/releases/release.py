@@ -16,9 +16,9 @@ from hetdp.files.formats.json_form import write_json
 from hetdp.files.formats.writing import whole_file
 from hetdp.releases.charges import charge_of
 from hetdp.releases.ledger.chain import Entry
-from hetdp.releases.ledger.core import SpendRequest
 from hetdp.releases.ledger.database import SPENDING
 from hetdp.releases.ledger.ledger import core_of
+from hetdp.releases.ledger.ledger_core import SpendRequest
 from hetdp.releases.price import similar_words
 from hetdp.releases.record.document import answers_of, complete_record, facts_digest, read_record, require_places
 from hetdp.releases.record.facts import composition_of

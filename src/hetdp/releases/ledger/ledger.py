@@ -38,8 +38,8 @@ from hetdp.releases.ledger.charging import (
     read_terms,
     store_statement,
 )
-from hetdp.releases.ledger.core import LedgerCore, SpendRequest
 from hetdp.releases.ledger.database import DECLARING, RECORDING, Database
+from hetdp.releases.ledger.ledger_core import LedgerCore, SpendRequest
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, neighbours_of, state_neighbours
 from hetdp.releases.ledger.status import Status, history_of, status_of
 from hetdp.releases.ledger.verification import VerifiedLedger, verify_chain

@@ -17,7 +17,7 @@ from hetdp.problem.answer_words import BARE, answer_words
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.releases.charges import costs_of
 from hetdp.releases.ledger.chain import Entry
-from hetdp.releases.ledger.core import LedgerCore
+from hetdp.releases.ledger.ledger_core import LedgerCore
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, is_same, neighbours_of, read_neighbours
 from hetdp.releases.proof import ProvedMechanism, digest_of
 from hetdp.releases.record.document import Document, answers_of, facts_digest, has_valid_digest
