@@ -1,4 +1,4 @@
-"""Who runs the tasks: the workers of a Dask scheduler, or some that are started here.
+"""Runs tasks on the workers of a Dask scheduler, or on workers that are started here.
 
 Tasks keep nothing and may run twice: what they say lies in files that are written whole. So a worker that is lost
 costs what it was doing, and no more. Results are small, since arrays stay in files.

@@ -1,4 +1,4 @@
-"""The tables of a problem folder before any row is read: their files, their columns, and the notion they mean."""
+"""The tables of a partitioned problem: their form, checked before any row is read, and the datasets by partition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""From labels to numbers, in a distributed way: labels 0 … n − 1 are their own numbers, others meet in buckets.
+"""Labels of a problem that no process holds whole: to numbers and back, and the digest that identifies the problem.
+
+Labels 0 … n − 1 in order are their own numbers. Others are joined in buckets.
 
 Every partition writes its labels with their numbers, ordered by a hash; every chunk of edges writes the labels it
 needs, each once, ordered by the same hash. One task for each bucket of the hash joins the two, and finds labels that

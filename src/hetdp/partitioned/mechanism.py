@@ -1,4 +1,7 @@
-"""Paths of bounds across partitions: each stretch is followed by the partition that owns it."""
+"""PartitionedMechanism: a mechanism whose values lie in files; and paths of bounds across partitions.
+
+Each stretch of a path is followed by the partition that owns it.
+"""
 
 from __future__ import annotations
 
@@ -151,9 +154,6 @@ def path_of(problem: PartitionedProblem, steps: Sequence[Bound], z: Any, upper: 
         coordinates=z.tolist(),
         upper=upper,
     )
-
-
-# PartitionedMechanism: a mechanism whose values lie in files, a partition each.
 
 
 LABELS = 1 << 12  # labels that are looked up at once

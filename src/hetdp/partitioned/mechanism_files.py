@@ -1,4 +1,4 @@
-"""The rows of a mechanism that is read for a partitioned problem: each worker reads those of its own datasets."""
+"""Mechanisms of partitioned problems as files: each worker writes, or reads, the rows of its own datasets."""
 
 from __future__ import annotations
 
@@ -116,9 +116,6 @@ def _links(
         links = np.array([known.get(label, -1) for label in listed], dtype=np.int64)
         others = np.array([at for at in np.flatnonzero(links < 0) if listed[at] is not None], dtype=np.int64)
     return links, [(as_values(binding[at : at + 1])[0], table.row(int(at))) for at in others[:LISTED]]
-
-
-# Mechanisms on partitions, as files: each worker writes, or reads, the rows of its own datasets.
 
 
 WORDS, ROWS = "mechanism.json", "mechanism"

@@ -1,4 +1,7 @@
-"""The arrays of one partition, each a file of its own: written whole or not at all, and read without being loaded."""
+"""One partition: its arrays, each in a file, and its graph with the *ghosts*, the neighbours that others own.
+
+An array is written whole or not at all, and mapped when it is read.
+"""
 
 from __future__ import annotations
 

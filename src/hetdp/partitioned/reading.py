@@ -1,4 +1,8 @@
-"""Datasets ordered by a column, so that those with the same entry are in one partition; their rows are remembered."""
+"""read_partitioned: a problem in Parquet files, read by workers; no process ever holds it whole.
+
+The workers build a *layout* in the work folder: answers and pins of the datasets, numbers of the labels, edges by
+partition, and graphs. A later run with the same problem starts from there.
+"""
 
 from __future__ import annotations
 
@@ -271,9 +275,6 @@ def _fingerprint(tables: Tables, duplicates: str, positive: Any) -> str:
     states = [(path, Path(path).stat().st_size, Path(path).stat().st_mtime_ns) for path in paths]
     facts = [VERSION, states, ordered, duplicates, repr(positive), tables.words]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
-
-
-# read_partitioned: a problem in Parquet files, read by workers, a partition each; nobody ever holds it whole.
 
 
 class PartitionedFile(NamedTuple):

@@ -1,7 +1,8 @@
-"""One round in one partition: what neighbours changed goes in, the CPU engine's kernel runs, what changed comes out.
+"""A search over all partitions, in rounds: changes of ghosts go in, the CPU engine's kernel runs, changes go out.
 
-Ghosts speak and are never spoken to: a bound on a ghost is found by its owner. So a label never rests on anything but
-what an owner said, and chains of links form no cycle, however old the labels of ghosts are (docs/theory/partitions.md).
+Ghosts send labels and never receive bounds: a bound on a ghost is found by its owner. So a label never rests on
+anything but what an owner said, and chains of links form no cycle, however old the labels of ghosts are
+(docs/theory/partitions.md).
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def _tell(partition: Partition, round_: Round, labels: Floats, fell: NDArray[np.
     return sent
 
 
-# The rounds of a search over all partitions: they end when nobody has news. The driver sees counts only.
+# The driver of a search: it ends when no partition has news. The driver sees counts only.
 
 
 @dataclass

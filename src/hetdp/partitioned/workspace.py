@@ -1,4 +1,4 @@
-"""What a partitioned problem is given to work with: workers, a folder that they share, and how both end."""
+"""The workers of a partitioned problem, the folder that they share, and how both are closed."""
 
 from __future__ import annotations
 
