@@ -1,8 +1,8 @@
-"""What workers do with one file of a table: functions of file names that keep nothing, so that each may run twice.
+"""Tasks of workers on one file of a table: functions of file names without state, so that each may run twice.
 
-A file is opened locked, as on one machine. Its people are told as counts of those who are alike, and their ids as 64
-bits of a digest each, in order, in a file that is read by range. The counted columns are read by `tally` alone, and
-there only if it is asked for them.
+A file is opened on a locked connection, as on one machine. A task returns counts of people who are alike, and writes
+sorted 64-bit hashes of their ids to a file that is read by range. Only `tally_file` reads the counted columns, and only
+if it is asked to.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from hetdp.tables.policy import Names, Policy, deciding_epsilons, epsilon_cells,
 from hetdp.tables.request import AskRequest
 from hetdp.tables.sources import QueriedSource, Source, file_stamp, open_source
 
-MOST_KINDS = 1 << 22  # of people, by ε, group and area, that are counted apart
+MOST_KINDS = 1 << 22  # of people, by ε, group and area
 NAMED = ("group", "area")
-AGAIN = 1000  # digests that are there twice, and looked into at a time
+AGAIN = 1000  # duplicate hashes that are examined at a time
 
 
 class Tally(NamedTuple):
-    """How many people of a file are alike.
+    """The people of a file, counted by kind.
 
     Attributes:
-        stamp: by which a change of the file is noticed.
+        stamp: size and modification time of the file.
         columns: for each kind its ε (and whether it is long), deciding ε, and the number of its group and area.
         names: the names of these groups and areas.
-        missing: how many rows have no id, group or area.
-        people: how many people each kind has.
-        said: how many of them have each value; None unless that was asked for.
+        missing: the number of rows without an id, group or area.
+        people: the number of people of each kind.
+        said: the number of them with each value; None if answers were not read.
     """
 
     stamp: Any
@@ -61,7 +61,7 @@ def describe(path: FileState, curator: bool) -> dict[str, str]:
 
 
 def tally_file(path: FileState, request: AskRequest, curator: bool, with_answers: bool) -> Tally:
-    """Counts people who are alike in what is public; and what they say, if that is asked for, in the same pass."""
+    """Counts the people of a file by kind and, in the same pass, their answers if `with_answers`."""
     before = stamp_across_machines(path.path)
     with _file(path, curator) as source:
         assert isinstance(source, QueriedSource)
@@ -89,7 +89,7 @@ def tally_file(path: FileState, request: AskRequest, curator: bool, with_answers
 
 
 def _public(source: QueriedSource, request: AskRequest) -> tuple[dict[str, str], dict[str, str], list[str]]:
-    """What kinds of people are told apart by, what may be missing, and the columns that say so."""
+    """The keys of a kind, the tests for missing cells, and the public columns."""
     keys, flags = {"everybody": "0"}, {"no person": f"{identifier(request.person)} IS NULL"}
     for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
         if where is not None and where.column is not None:
@@ -101,7 +101,7 @@ def _public(source: QueriedSource, request: AskRequest) -> tuple[dict[str, str],
 
 
 def write_digests(path: FileState, person: str, place: str, curator: bool) -> str:
-    """Writes 64 bits of a digest of each id, in increasing order; returns whose digest it is."""
+    """Writes a sorted array of 64-bit hashes of the ids; returns the software that made them."""
     with _file(path, curator) as source:
         found = source.read({"digest": f"hash({identifier(person)})"}, uses=[person])["digest"].astype(
             np.uint64, copy=False
@@ -112,7 +112,7 @@ def write_digests(path: FileState, person: str, place: str, curator: bool) -> st
 
 
 def write_people(path: FileState, request: AskRequest, place: str, curator: bool) -> None:
-    """Writes 256 bits of a digest of everybody, and their ε, in increasing order."""
+    """Writes the sorted 256-bit hashes of the people, with their ε."""
     with _file(path, curator) as source:
         _write(place, hash_people(source, request))
 
@@ -125,7 +125,7 @@ def people_digests(places: Sequence[str], parts: range) -> list[bytes]:
 
 
 def find_repeated(places: Sequence[str], low: int, high: int) -> list[int]:
-    """The digests within a range that are there twice, in one file or in several."""
+    """The duplicate hashes within a range, in one file or in several."""
     found = []
     for place in places:
         with _shared_file_errors(place):
@@ -138,7 +138,7 @@ def find_repeated(places: Sequence[str], low: int, high: int) -> list[int]:
 
 
 def find_ids(path: FileState, person: str, digests: Sequence[int], curator: bool) -> list[tuple[int, str]]:
-    """The places and ids of the people whose ids have some digests."""
+    """The row numbers and ids of the people whose ids have some hashes."""
     with _file(path, curator) as source:
         assert isinstance(source, QueriedSource)
         wanted = f"list_contains(CAST(? AS UBIGINT[]), hash({identifier(person)}))"
@@ -157,7 +157,7 @@ def _file(file: FileState, curator: bool) -> AbstractContextManager[Source]:
 
 def _write(place: str, found: NDArray[np.uint64]) -> None:
     with _shared_file_errors(place):
-        write_array(Path(place).parent, Path(place), found)  # in a folder that only its owner can look into
+        write_array(Path(place).parent, Path(place), found)  # in a folder that only its owner can read
 
 
 @contextmanager
@@ -170,26 +170,26 @@ def _shared_file_errors(place: str) -> Iterator[None]:
 
 
 def stamp_across_machines(path: str) -> Any:
-    """By which a change of a file is noticed, wherever it is looked at from: machines may number files differently."""
+    """Size and modification time of a file, the same on all machines; inodes may differ."""
     return file_stamp(Path(path))[1:]
 
 
-# What workers counted in each file, put together: the kinds of people of the whole table, in one order.
+# Merging the counts of all files --------------------------------------------------------------------------------------
 
 
 class MergedTallies(NamedTuple):
-    """The people of a table by kind.
+    """The people of a table, counted by kind.
 
     Attributes:
-        policy: what is public.
-        said: how many people of each kind have each value, if that was counted.
+        policy: the public policy.
+        said: the number of people of each kind with each value, if answers were read.
     """
 
     policy: Policy
     said: NDArray[np.int64] | None
 
     def is_same(self, other: MergedTallies) -> bool:
-        """Whether both have the same kinds, with as many people each."""
+        """True if both have the same kinds with the same numbers of people."""
         mine: list[Any] = [*columns_of(self.policy), self.policy.weights]
         theirs: list[Any] = [*columns_of(other.policy), other.policy.weights]
         names = [[part and part.names for part in (one.policy.groups, one.policy.areas)] for one in (self, other)]
@@ -197,16 +197,16 @@ class MergedTallies(NamedTuple):
 
 
 def merge_tallies(name: str, request: AskRequest, told: Sequence[Tally]) -> MergedTallies:
-    """The kinds of people of all files together, each once, in increasing order of ε and of all else.
+    """Merges the kinds of people of all files, sorted by ε and the other columns.
 
     Args:
         name: how messages name the table.
-        request: which columns matter.
-        told: what was counted in each file; somebody is there.
+        request: names the columns.
+        told: the counts of each file; there is at least one person.
 
     Raises:
-        UsageError: people are of too many kinds, or groups are named that nobody belongs to.
-        InputError: somebody has no group or area, or there are too many of them.
+        UsageError: there are too many kinds of people, or a named group has no people.
+        InputError: a group or area is missing, or there are too many of them.
     """
     found = {
         role: _names(told, role, f"{name}, {column}")
@@ -218,7 +218,7 @@ def merge_tallies(name: str, request: AskRequest, told: Sequence[Tally]) -> Merg
         hint = "leave workers= out: one machine keeps a few numbers for each person"
         raise UsageError("people of too many kinds", rule, hint)
     rows = {key: np.concatenate([one.columns[key] for one in told]) for key in told[0].columns if key not in NAMED}
-    rows["person"] = rows["everybody"]  # one for each kind
+    rows["person"] = rows["everybody"]  # one entry for each kind
     groups, areas = (found.get(role) for role in NAMED)
     people = np.concatenate([one.people for one in told])
     policy = Policy(
@@ -228,13 +228,13 @@ def merge_tallies(name: str, request: AskRequest, told: Sequence[Tally]) -> Merg
         areas,
         deciding_epsilons(request, rows, groups),
         people,
-    )  # in which no zero has a sign
+    )  # without negative zeros
     said = None if told[0].said is None else np.concatenate([one.said for one in told if one.said is not None])
     return _merge_kinds(policy, said)
 
 
 def _names(told: Sequence[Tally], role: str, where: str) -> Names:
-    """All groups or areas by name, in order, and the number of each kind's."""
+    """All groups or areas, sorted, and the index of each kind's."""
     all_names: list[str] | None = sorted({name for one in told for name in one.names[role]})
     if any(one.missing[f"no {role}"] for one in told):
         all_names = None
@@ -245,13 +245,13 @@ def _names(told: Sequence[Tally], role: str, where: str) -> Names:
 
 
 def columns_of(policy: Policy) -> list[NDArray[Any]]:
-    """What kinds of people are told apart by."""
+    """The columns by which kinds of people differ."""
     found = [policy.epsilon, *([policy.deciding] if isinstance(policy.deciding, np.ndarray) else [])]
     return found + [names.codes for names in (policy.groups, policy.areas) if names is not None]
 
 
 def _merge_kinds(policy: Policy, said: NDArray[np.int64] | None) -> MergedTallies:
-    """The same with kinds that are in several files counted together."""
+    """Adds up kinds that are in several files."""
     columns = columns_of(policy)
     order = np.lexsort(columns[::-1])
     begins = np.ones(len(order), dtype=np.bool_)

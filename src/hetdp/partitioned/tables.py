@@ -1,4 +1,7 @@
-"""Everybody's id, as text, in little memory: what a release of a large table keeps until all have paid."""
+"""A folder of files as one table of people, counted by workers, one file each: no process holds all rows.
+
+The process that asks merges the counts, and reads ids itself, file by file, for a release; no worker sees the ledger.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ from hetdp.text import format_value
 
 
 class Ids(Sequence[str]):
-    """Texts, kept as bytes, one after the other.
+    """A sequence of texts in little memory: UTF-8 bytes, one after the other.
 
     >>> ids = Ids()
     >>> ids.add(["7", "ä"])
@@ -54,10 +57,10 @@ class Ids(Sequence[str]):
 
     def __init__(self) -> None:
         self._parts: list[tuple[bytes, NDArray[np.int64]]] = []
-        self._ends = [0]  # how many there are up to the end of each part
+        self._ends = [0]  # the number of texts up to the end of each part
 
     def add(self, texts: Sequence[str]) -> None:
-        """Adds some more."""
+        """Appends texts."""
         encoded = [text.encode() for text in texts]
         ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
         self._parts.append((b"".join(encoded), ends))
@@ -87,16 +90,16 @@ class Ids(Sequence[str]):
         return texts[ends[place] : ends[place + 1]].decode()
 
 
-# Everybody's id, and which kind of people they are, read file by file, for those who pay; no answer is looked at.
+# Who pays -------------------------------------------------------------------------------------------------------------
 
 
 def read_payers(files: Sequence[Path], request: AskRequest, policy: Policy, curator: bool) -> Payers | None:
-    """Everybody in some files that are one table; None if somebody is of a kind that is not in the policy.
+    """Reads everybody's id and kind, file by file; None if a kind is not in the policy. No answer is read.
 
     Args:
         files: the files.
-        request: which columns are public.
-        policy: the kinds of people in the table, as they were counted.
+        request: names the public columns.
+        policy: the kinds of people that workers counted.
         curator: whether messages may name rows and values.
 
     Raises:
@@ -128,20 +131,20 @@ def read_payers(files: Sequence[Path], request: AskRequest, policy: Policy, cura
 
 
 class _Places:
-    """Where people stand among kinds that are told apart by several columns."""
+    """The index of a kind of people, by several columns."""
 
     def __init__(self, policy: Policy) -> None:
         self._steps: list[tuple[NDArray[Any], NDArray[np.int64]]] = []
         code = np.zeros(len(policy.epsilon), dtype=np.int64)
         for column in columns_of(policy):
             levels, at = np.unique(column, return_inverse=True)
-            pairs, code = np.unique(code * len(levels) + at, return_inverse=True)  # fewer than kinds, so none overflows
+            pairs, code = np.unique(code * len(levels) + at, return_inverse=True)  # fewer than kinds: no overflow
             self._steps.append((levels, pairs))
         self._entry = np.empty(len(code), dtype=np.int64)
         self._entry[code] = np.arange(len(code))
 
     def of(self, columns: list[NDArray[Any]]) -> NDArray[np.int64]:
-        """The entry of each person; −1 where nobody was like that."""
+        """The entry of each person; −1 if the kind is unknown."""
         code = np.zeros(len(columns[0]), dtype=np.int64)
         known = np.ones(len(code), dtype=np.bool_)
         for column, (levels, pairs) in zip(columns, self._steps, strict=True):
@@ -152,13 +155,13 @@ class _Places:
         return np.where(known, self._entry[code], -1)
 
 
-# A folder of files whose people are counted by workers, a file each: nobody ever holds all rows.
+# The table ------------------------------------------------------------------------------------------------------------
 
 
-IDS = 1 << 22  # that one task looks through for people who are there twice
+IDS = 1 << 22  # ids that one task searches for duplicates
 DIGESTS = 1 << 64
-TRIES = 50  # to remove what workers wrote
-TASKS = 64  # among which who is there is divided
+TRIES = 50  # to remove the files of workers
+TASKS = 64  # that share the digest of people
 
 
 class PartitionedTable(PeopleTable):
@@ -166,8 +169,8 @@ class PartitionedTable(PeopleTable):
 
     Args:
         folder: the folder with its files.
-        workers: who reads them.
-        work: a folder that all workers reach, for digests of ids, which are removed when they were compared.
+        workers: runs the tasks.
+        work: a folder that all workers reach, for hashes of ids, which are removed after the comparison.
         curator: whether messages may name rows and values.
     """
 
@@ -186,16 +189,16 @@ class PartitionedTable(PeopleTable):
         self.columns = columns[0]
 
     def policy(self, request: AskRequest) -> Policy:
-        """What is public, by kind of people; refuses what `read_policy` refuses, in the same words.
+        """The policy by kind of people; refuses what `read_policy` refuses, in the same words.
 
         Raises:
-            UsageError: a column is not there, or people are of too many kinds.
-            InputError: an ε is missing or invalid, a person is there twice, or somebody has no group or area.
+            UsageError: a column does not exist, or there are too many kinds of people.
+            InputError: an ε is missing or invalid, an id is duplicate, or a group or area is missing.
         """
         require_known_columns(self, request)
         for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
             if where is not None and where.column is not None:
-                epsilon_cells(self, where.column, role)  # refuses a column that holds no ε, by its type
+                epsilon_cells(self, where.column, role)  # refuses a column whose type cannot hold ε
         told: list[Tally] = self._run(tasks.tally_file, request, self._curator, False, words="reading the policy")
         faults = Faults(self.name, request)
         faults.require_rows(sum(int(one.people.sum()) for one in told))
@@ -217,7 +220,7 @@ class PartitionedTable(PeopleTable):
         return found.policy
 
     def people(self, request: AskRequest) -> str:
-        """A digest of who is there; see `people_digest`."""
+        """SHA-256 of the people; see `people_digest`."""
         with self._places("people") as places:
             items = [(file, request, to, self._curator) for file, to in zip(self._shared, places, strict=True)]
             self._by_workers(tasks.write_people, items, "reading who is there")
@@ -225,10 +228,10 @@ class PartitionedTable(PeopleTable):
             return combine_digests(part for found in self._by_workers(tasks.people_digests, parts) for part in found)
 
     def read_answers(self, request: AskRequest) -> NDArray[np.int64]:
-        """How many people of each kind have each value: one pass over all rows, the same whatever they say.
+        """The number of people of each kind with each value, from one pass whose work does not depend on the answers.
 
         Raises:
-            InputError: the table was changed meanwhile, or cannot be read.
+            InputError: the table was changed, or cannot be read.
         """
         assert self._seen is not None
         self._require_unchanged()
@@ -241,10 +244,10 @@ class PartitionedTable(PeopleTable):
         raise self._changed()
 
     def read_payers(self, request: AskRequest) -> Payers:
-        """Everybody's id and kind, from the public columns: they are read here, file by file, and sent nowhere.
+        """Everybody's id and kind, from the public columns. This process reads them, file by file.
 
         Raises:
-            InputError: the table was changed meanwhile, or cannot be read.
+            InputError: the table was changed, or cannot be read.
         """
         assert self._seen is not None
         self._require_unchanged()
@@ -265,25 +268,25 @@ class PartitionedTable(PeopleTable):
     def _by_workers(self, task: Task, items: list[tuple[Any, ...]], words: str = "") -> list[Any]:
         try:
             return self._workers.run(task, items, words)
-        except (ClusterError, OSError, KeyError):  # a file, or a column, that was there is gone
+        except (ClusterError, OSError, KeyError):  # a file or a column is gone
             self._require_unchanged()
             raise
 
     @contextmanager
     def _places(self, what: str) -> Iterator[list[str]]:
-        """A file for what a worker has to say of each file, in a folder that is removed."""
+        """Paths for the results of workers, one for each file, in a folder that is removed."""
         place = make_folder(self._work, what)
         try:
             yield [str(Path(place, f"{number}.npy")) for number in range(len(self._files))]
         finally:
-            for _ in range(TRIES):  # a worker that was given up may still be writing there
+            for _ in range(TRIES):  # a worker that was given up may still write there
                 shutil.rmtree(place, ignore_errors=True)
                 if not Path(place).exists():
                     break
                 time.sleep(0.1)
 
     def _require_different(self, person: str, size: int) -> None:
-        """Refuses ids that are there twice: those whose digests are in one range meet in one task.
+        """Refuses duplicate ids: ids whose hashes are in one range are compared in one task.
 
         Raises:
             InputError: there are such ids.
@@ -303,7 +306,7 @@ class PartitionedTable(PeopleTable):
             self._require_only_digests(person, again[begin : begin + tasks.AGAIN])
 
     def _require_only_digests(self, person: str, digests: list[int]) -> None:
-        """Refuses ids that are the same, and not only their digests."""
+        """Refuses ids that are equal, not only their hashes."""
         having = self._run(tasks.find_ids, person, digests, self._curator)
         counts = Counter(text for found in having for _, text in found)
         twice = [
@@ -322,10 +325,10 @@ class PartitionedTable(PeopleTable):
             raise InputError(self.name, faults, len(twice))
 
     def _require_unchanged(self) -> None:
-        """Refuses files that were changed since they were first looked at, as far as it can be seen from here."""
+        """Refuses files that changed since they were opened, as far as this process can see."""
         try:
             same = self.unchanged == self._stamp
-        except (OSError, InputError):  # one is gone, or there is a stranger
+        except (OSError, InputError):  # a file is gone, or there is an unexpected one
             same = False
         if not same:
             raise self._changed()
@@ -339,7 +342,7 @@ class PartitionedTable(PeopleTable):
         return InputError(where, [Fault(what, where, "", PERSON_RULE, HINT)])
 
     def _tell_curator(self, request: AskRequest, told: list[Tally]) -> None:
-        """Names rows of the first file that has a fault by itself, if a curator asks."""
+        """Raises the faults of the first faulty file with its rows, if a curator asks."""
         for file, one in zip(self._files, told, strict=True):
             if self._curator and len(one.people):
                 try:
