@@ -43,6 +43,10 @@ def faults_of(read, *arguments, **options) -> tuple[set[str], int]:
     return set(map(str, refusal.value.faults)), refusal.value.total
 
 
+def without_hints(faults: set[str]) -> set[str]:
+    return {fault.partition(" Hint:")[0] for fault in faults}
+
+
 TEXTS = [
     {"dataset": ["a", "b", "c"], "query": [1, 1, 2], "p": [NAN, 0.6, 0.4]},
     {"dataset": ["d", "e"], "query": [2, 2], "p": [NAN, NAN]},
@@ -98,8 +102,10 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_faults_are_those_of_one_machine(tmp_path, case):
     folder = written(tmp_path / "problem", *CASES[case])
-    alone = faults_of(hetdp.read_problem, folder)
-    assert faults_of(read_inline, folder, tmp_path / "work", 3) == alone
+    alone, partitioned = faults_of(hetdp.read_problem, folder), faults_of(read_inline, folder, tmp_path / "work", 3)
+    if case == "texts for numbers":  # no worker has all labels, so it suggests none
+        alone, partitioned = ((without_hints(faults), total) for faults, total in (alone, partitioned))
+    assert partitioned == alone
     assert alone[1] > 0
 
 

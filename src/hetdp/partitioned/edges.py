@@ -76,7 +76,7 @@ def chunk_path(work: str, chunk: int, name: str) -> Path:
 def assign_edges(
     partition: Partition, chunk: Chunk, files: Files, notion: str, labels: str, class_kind: str
 ) -> tuple[list[Fault], int]:
-    """Reads a chunk, reports its faults, and writes its sound edges by partition; `part` is any of them."""
+    """Reads a chunk, reports its faults, and writes its sound edges by partition; `partition` is any of them."""
     table, findings, unread = read_range(files, chunk.start, chunk.stop, EDGE_COLUMNS), FaultCollector(""), list[int]()
     ends = [table.label_column(end, findings) for end in ("source", "target")]
     given = {name: table.number_column(name) for name in COLUMNS if name in table.columns}
