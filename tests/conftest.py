@@ -13,7 +13,16 @@ from hypothesis import HealthCheck, settings
 STRICT = os.environ.get("HETDP_STRICT", "") not in ("", "0")
 STRESSED = bool(os.environ.get("HETDP_STRESS"))  # by `make stress`
 NOT_RUN = ("skipped", "xfailed", "xpassed")
-ENGINE_TESTS = Path(__file__).parent / "engines"
+FOLDER = Path(__file__).parent
+ENGINE_TESTS = FOLDER / "engines"
+BEGIN_WITH = (  # the longest, part of which is waiting: begun first, each by another worker
+    "partitioned/test_hosts.py",
+    "documents/test_pages.py",
+    "partitioned/test_cluster.py",
+    "test_working_folder.py",
+    "test_benchmarks.py",
+    "test_packaging.py",
+)
 
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile(
@@ -39,9 +48,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         late = [item for item in items if item.get_closest_marker("long")]
         items[:] = [item for item in items if not item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=late)
+    items[:] = _longest_first(items, getattr(config, "workerinput", {"workercount": 1})["workercount"])
     for item in items:
         if item.path.is_relative_to(ENGINE_TESTS) and not item.get_closest_marker("jit_only"):
             item.add_marker("jit_off")
+
+
+def _longest_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """Puts the longest files at the beginning of each worker's share; shares are equal parts of the list."""
+    files = [FOLDER / name for name in BEGIN_WITH]
+    others = [item for item in items if item.path not in files]
+    ordered: list[pytest.Item] = []
+    for worker in range(workers):
+        share = len(items) * (worker + 1) // workers - len(items) * worker // workers
+        first = [item for item in items if item.path in files[worker::workers]]
+        fill = len(others) if worker == workers - 1 else max(share - len(first), 0)
+        ordered += first + others[:fill]
+        others = others[fill:]
+    return ordered
 
 
 @pytest.hookimpl(tryfirst=True)
