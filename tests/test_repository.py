@@ -83,6 +83,29 @@ def test_every_package_is_a_package_and_says_what_lives_there():
     assert [str(folder) for folder, tree in trees.items() if not ast.get_docstring(tree)] == []
 
 
+def test_no_import_of_the_library_is_hidden_in_a_string():
+    """The import linter sees none of them; only the tables of public names are resolved by name."""
+    tables = {SOURCE / "__init__.py", SOURCE / "spaces.py"}
+    constants = (
+        (path, node)
+        for path in {*SOURCE.rglob("*.py")} - tables
+        for node in ast.walk(ast.parse(text_of(path)))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    hidden = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}" for path, node in constants if is_module(node.value)
+    ]
+    assert hidden == []
+
+
+def is_module(name: str) -> bool:
+    """True for the full name of a module or package of the library."""
+    if not re.fullmatch(r"hetdp(\.\w+)+", name):
+        return False
+    place = SOURCE.parent.joinpath(*name.split("."))
+    return place.is_dir() or place.with_suffix(".py").is_file()
+
+
 def test_the_run_without_the_jit_has_all_files_whose_tests_are_marked_for_it():
     listed = re.search(r"^JIT_OFF := (.*?) *(#|$)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert listed
