@@ -14,6 +14,7 @@
   let requests = 0; // in flight
   let sent = false; // whether the queue is on its way
   let ready = false; // whether the first answer is drawn
+  let drawing = 0; // answers and resizes whose picture is not drawn yet
   let timer = 0;
 
   // A property of a component, as Dash knows it now.
@@ -29,7 +30,7 @@
     if (page) {
       page.dataset.ready = ready ? "yes" : "no";
       page.dataset.revision = read("shown", "data");
-      page.setAttribute("aria-busy", String(queue.length > 0 || requests > 0 || !ready));
+      page.setAttribute("aria-busy", String(queue.length > 0 || requests > 0 || drawing > 0 || !ready));
     }
     if (requests) { document.documentElement.dataset.busy = "yes"; } else { delete document.documentElement.dataset.busy; }
   }
@@ -59,11 +60,25 @@
     send();
   }
 
+  // The page is busy from `begin` to `end`.
+  function begin() { drawing += 1; announce(); }
+  function end() { drawing -= 1; announce(); }
+
+  // After an answer the layout of the page may change, and with it the picture: both are done two frames later.
+  function drawFrames() {
+    let isDone = false;
+    const done = function () { if (!isDone) { isDone = true; end(); } };
+    begin();
+    window.requestAnimationFrame(() => window.requestAnimationFrame(done));
+    window.setTimeout(done, 500); // a page in the background draws no frames
+  }
+
   // An answer has arrived and is drawn: it says up to which number actions are taken.
   function acknowledge(number) {
     while (queue.length && queue[0].number <= number) { queue.shift(); }
     ready = true;
     sent = false;
+    drawFrames();
     send();
     announce();
     if (!queue.length) { waiting.splice(0).forEach((one) => one()); }
@@ -82,5 +97,5 @@
     if (ready && !queue.length) { waiting.splice(0).forEach((one) => one()); }
   }
 
-  window.hetdp = { act, acknowledge, whenSettled, count, read, write, isReady: () => ready, newest: () => queue[queue.length - 1] || null };
+  window.hetdp = { begin, end, act, acknowledge, whenSettled, count, read, write, isReady: () => ready, newest: () => queue[queue.length - 1] || null };
 })();

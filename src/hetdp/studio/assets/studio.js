@@ -216,13 +216,16 @@
     let high = around.clientHeight;
     let changed = true;  // and remains so while another picture lies over it
     const later = function () {
-      window.clearTimeout(soon);
+      if (soon) { window.clearTimeout(soon); } else { window.hetdp.begin(); }
       soon = window.setTimeout(function () {
         const cy = document.getElementById("graph")._cyreg.cy;
-        if (!changed || !cy) { return; }
-        cy.resize();
-        cy.fit(undefined, 36);
-        changed = around.classList.contains("away");
+        if (changed && cy) {
+          cy.resize();
+          cy.fit(undefined, 36);
+          changed = around.classList.contains("away");
+        }
+        soon = 0;
+        window.hetdp.end();
       }, 80);
     };
     new ResizeObserver(function () {
