@@ -309,3 +309,26 @@ def test_other_objectives_engines_and_mechanisms_are_refused(tmp_path):
         hetdp.verify(partitioned, {0: 0.5})
     with pytest.raises(hetdp.UsageError, match="it is saved to a folder"):
         hetdp.save(hetdp.extend(partitioned, given), tmp_path / "m.parquet")
+
+
+def test_a_partitioned_mechanism_is_a_mechanism(tmp_path, monkeypatch):
+    graph = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], 1.0)
+    problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2, "d": 2})
+    pins = {"b": 0.7, "c": 0.3}
+    hetdp.save(problem, tmp_path / "problem")
+    partitioned, _ = read_inline(tmp_path / "problem", tmp_path / "work", 3)
+    whole, mechanism = hetdp.extend(problem, pins), hetdp.extend(partitioned, pins)
+    assert isinstance(whole, hetdp.Mechanism)
+    assert isinstance(mechanism, hetdp.Mechanism)
+    assert dict(mechanism) == dict(whole)
+    assert "a" in mechanism
+    assert "x" not in mechanism
+    assert mechanism.row("a") == whole.row("a")
+    for name in ("coordinates", "pinned", "links", "probabilities", "errors"):
+        assert getattr(mechanism, name).tolist() == getattr(whole, name).tolist()
+    table, expected = mechanism.columns(), whole.columns()
+    assert {name: list(column) for name, column in table.items()} == {n: list(c) for n, c in expected.items()}
+    assert np.concatenate(list(whole.blocks())).tolist() == coordinates(mechanism).tolist()
+    monkeypatch.setattr("hetdp.partitioned.mechanism.MOST_VALUES", 3)
+    with pytest.raises(hetdp.UsageError, match=r"all 4 values at once; at most 3 .* blocks\(\) reads them"):
+        _ = hetdp.extend(partitioned, pins).coordinates
