@@ -1,4 +1,4 @@
-"""The story that the demo tells: the main job on embedded examples, so that a newcomer understands it."""
+"""`hetdp demo`: three built-in examples, solved and explained for newcomers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ALL_FIVE = "11111"
 
 
 class Refusal(NamedTuple):
-    """A wish that cannot be granted: why not, what could, and what comes of that."""
+    """Values that no private mechanism has: the witness, a repair, and the mechanism with the repaired values."""
 
     witness: Witness
     repair: Repair
@@ -62,7 +62,7 @@ def voters(count: int, protect: str) -> Problem:
 
 
 def lines() -> Iterator[str]:
-    """The whole story."""
+    """The text of the demo."""
     yield "hetdp: private yes/no answers when different people, or situations, need different privacy\n"
     yield from _three_voters()
     yield from _five_voters()
@@ -70,7 +70,7 @@ def lines() -> Iterator[str]:
 
 
 def numbers() -> dict[str, Any]:
-    """The numbers of the story."""
+    """The numbers of the demo, as a JSON document."""
     refusal = wished_for_too_much()
     return shapes.document(
         "demo",
@@ -84,12 +84,12 @@ def numbers() -> dict[str, Any]:
 
 
 def three_ways() -> dict[str, LocalMechanism]:
-    """The mechanism for three voters, for each way to protect the first one."""
+    """The mechanism for three voters, by the way in which the first one is protected."""
     return {title: solved(voters(3, protect)) for title, protect in WAYS.items()}
 
 
 def wished_for_too_much() -> Refusal:
-    """What comes of asking for 95 % accuracy wherever one vote decides."""
+    """The refusal of 95 % accuracy wherever one vote decides, with its repair."""
     problem = voters(3, DECIDING)
     answers = dict(zip(problem.graph.datasets, problem.answers.tolist(), strict=True))
     verdict = check(problem, {votes: WISH[answers[votes]] for votes in problem.boundary})
@@ -149,20 +149,17 @@ def _too_much() -> Iterator[str]:
     yield f"   With them: {refusal.repaired.certificate}"
 
 
-# `hetdp demo`: what it is all about, on examples that come with it.
-
-
 EXAMPLES = """
 hetdp demo              three examples, solved and explained
 hetdp demo --json       their numbers
 """
 ABOUT = """
-Solves the examples of the paper: three voters, five voters, and a wish that cannot be granted. It needs no files.
+Solves the examples of the paper: three voters, five voters, and values that no private mechanism has. It needs no files.
 """
 
 
 def demo(out: Output, as_json: bool) -> None:
-    """Tells the story, or only its numbers."""
+    """Prints the demo, or its numbers as JSON."""
     if as_json:
         out.emit_document(numbers())
     else:
@@ -170,7 +167,7 @@ def demo(out: Output, as_json: bool) -> None:
 
 
 def main() -> None:
-    """Prints the whole story."""
+    """Prints the demo."""
     from hetdp.cli.output import write_lines
 
     write_lines(lines())

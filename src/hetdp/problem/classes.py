@@ -47,11 +47,11 @@ class Classes(NamedTuple):
         return list(map((*self.names, None).__getitem__, self.numbers.tolist()))
 
 
-def classes_of(values: Any, findings: FaultCollector) -> Classes | None:
+def classes_of(values: Any, collector: FaultCollector) -> Classes | None:
     """Converts a column of classes, with None where an edge has none; returns None if no edge has a class."""
     if values is None:
         return None
-    listed: Sequence[Any] = as_list(as_column("class", values, findings))
+    listed: Sequence[Any] = as_list(as_column("class", values, collector))
     if any(issubclass(kind, np.generic) for kind in set(map(type, listed))):
         listed = [name.item() if isinstance(name, np.generic) else name for name in listed]
     try:
@@ -59,8 +59,8 @@ def classes_of(values: Any, findings: FaultCollector) -> Classes | None:
     except TypeError:  # a list, or a tuple with one in it, has no hash
         wrong = next(name for name in listed if not _has_hash(name))
         rule = "a class is a text, a number, or a tuple of these"
-        findings.add(Fault("not a class:", "class", format_value(wrong), rule))
-        findings.raise_if_any()
+        collector.add(Fault("not a class:", "class", format_value(wrong), rule))
+        collector.raise_if_any()
         raise
     names = tuple(name for name in known if not _is_missing(name))
     if not names and len(listed):

@@ -37,17 +37,17 @@ def as_mapping(values: Any) -> Mapping[Any, Any] | None:
     return None
 
 
-def as_column(name: str, values: Any, findings: FaultCollector) -> Any:
+def as_column(name: str, values: Any, collector: FaultCollector) -> Any:
     """The values as an array or a sequence; raises InputError at once if they are not one column."""
     shape = np.shape(values) if hasattr(values, "__array__") else ()
     if isinstance(values, Set) or not isinstance(values, Iterable):
-        findings.add(
+        collector.add(
             Fault("not a column:", name, format_value(values), "a column is a list, an array or another sequence")
         )
-        findings.raise_if_any()
+        collector.raise_if_any()
     if len(shape) > 1:
-        findings.add(Fault("a table where a column belongs, of shape", name, str(shape), "a column has one dimension"))
-        findings.raise_if_any()
+        collector.add(Fault("a table where a column belongs, of shape", name, str(shape), "a column has one dimension"))
+        collector.raise_if_any()
     if isinstance(values, np.ma.MaskedArray):  # masked entries are missing, and must not be read
         return values.tolist()
     return values if isinstance(values, np.ndarray) else as_list(values)
@@ -87,7 +87,7 @@ def as_floats(
     place: Callable[[int], str],
     what: str,
     rule: str,
-    findings: FaultCollector,
+    collector: FaultCollector,
     unread: list[int] | None = None,
 ) -> Floats:
     """The values as floats; Decimals and Fractions are rounded down. A value that is not a number is a fault.
@@ -107,7 +107,7 @@ def as_floats(
     except (TypeError, ValueError, OverflowError):
         read = [_number(value) for value in values]
     wrong = [at for at, value in enumerate(read) if value is None]
-    findings.add_at(np.array(wrong, dtype=np.int64), lambda at: Fault(what, place(at), format_value(values[at]), rule))
+    collector.add_at(np.array(wrong, dtype=np.int64), lambda at: Fault(what, place(at), format_value(values[at]), rule))
     (unread if unread is not None else []).extend(wrong)
     return np.array([0.0 if value is None else value for value in read], dtype=np.float64)
 

@@ -255,43 +255,43 @@ class Edges(NamedTuple):
         return f"{self.row(at)} ({format_value(self.source[at])}, {format_value(self.target[at])})"
 
 
-def split_triples(triples: Any, findings: FaultCollector) -> tuple[list[Any], list[Any], list[Any]]:
+def split_triples(triples: Any, collector: FaultCollector) -> tuple[list[Any], list[Any], list[Any]]:
     """The columns source, target and ε of a sequence of triples; entries that are no triples are refused at once."""
     rule = "without target=, the first argument is a sequence of triples (u, v, ε)"
     if isinstance(triples, str | Mapping) or not isinstance(triples, Iterable):
         raise UsageError(f"{format_value(triples)} is no sequence of edges", rule)
     listed = [tuple(one) if isinstance(one, list | np.ndarray) else one for one in triples]
     wrong = np.fromiter((not isinstance(one, tuple) or len(one) != 3 for one in listed), np.bool_, len(listed))
-    findings.add_where(wrong, lambda at: Fault("no triple:", f"edge {at}", format_value(listed[at]), rule))
-    findings.raise_if_any()
+    collector.add_where(wrong, lambda at: Fault("no triple:", f"edge {at}", format_value(listed[at]), rule))
+    collector.raise_if_any()
     return [one[0] for one in listed], [one[1] for one in listed], [one[2] for one in listed]
 
 
-def edge_columns(source: Any, target: Any, given: Mapping[str, Any], classes: Any, findings: FaultCollector) -> Edges:
+def edge_columns(source: Any, target: Any, given: Mapping[str, Any], classes: Any, collector: FaultCollector) -> Edges:
     """Converts the columns of edges. Columns of different lengths are refused at once, before any other check."""
-    source, target = as_column("source", source, findings), as_column("target", target, findings)
-    known = given_parameters(given, len(source), findings)
-    named = classes_of(classes, findings)
+    source, target = as_column("source", source, collector), as_column("target", target, collector)
+    known = given_parameters(given, len(source), collector)
+    named = classes_of(classes, collector)
     columns = {"source": source, "target": target, **known}
     lengths = {name: len(values) for name, values in columns.items()}
     lengths |= {} if named is None else {"classes": len(named.numbers)}
     if len(set(lengths.values())) > 1:
         value = ", ".join(map(str, lengths.values()))
-        findings.add(Fault("columns of different lengths", ", ".join(lengths), value, "one entry per edge"))
-        findings.raise_if_any()
+        collector.add(Fault("columns of different lengths", ", ".join(lengths), value, "one entry per edge"))
+        collector.raise_if_any()
     for name, ends in (("source", source), ("target", target)):
-        require_names(name, ends, findings)
-    findings.raise_if_any()
+        require_names(name, ends, collector)
+    collector.raise_if_any()
     unread: list[int] = []
-    parameters = parameters_of(known, "edge {}".format, findings, unread)
+    parameters = parameters_of(known, "edge {}".format, collector, unread)
     return Edges(source, target, parameters, named, unread=unread)
 
 
 def usable_edges(
-    edges: Edges, ends: tuple[Indices, Indices], findings: FaultCollector, labels: Labels | None = None
+    edges: Edges, ends: tuple[Indices, Indices], collector: FaultCollector, labels: Labels | None = None
 ) -> Mask | None:
     """The edges that have no fault of their own; None if that is all of them. Hints suggest known labels."""
-    faulty = report_faulty_parameters(edges.parameters, edges.place, findings)
+    faulty = report_faulty_parameters(edges.parameters, edges.place, collector)
     if faulty is None and not edges.unread and (not len(ends[0]) or min(ends[0].min(), ends[1].min()) >= 0):
         return None
     unknown = (ends[0] < 0) | (ends[1] < 0)
@@ -304,7 +304,7 @@ def usable_edges(
             "unknown dataset", edges.place(at), format_value(label), "both ends of an edge are among datasets", hint
         )
 
-    findings.add_where(unknown, fault_at)
+    collector.add_where(unknown, fault_at)
     faulty = unknown if faulty is None else faulty | unknown
     faulty[list(edges.unread)] = True
     return np.asarray(~faulty)
@@ -318,7 +318,7 @@ def require_duplicates(duplicates: Any) -> None:
 
 
 def report_contradictions(
-    arcs: Arcs, repeated: Mask, edges: Edges, datasets: Sequence[Any], findings: FaultCollector
+    arcs: Arcs, repeated: Mask, edges: Edges, datasets: Sequence[Any], collector: FaultCollector
 ) -> None:
     """Reports edges of one class that are listed twice, in either direction, with different parameters."""
     again = np.flatnonzero(repeated & (arcs.source < arcs.target))
@@ -331,7 +331,7 @@ def report_contradictions(
             rule = f"a pair of neighbours has one {letter}{way(at)} for each class"
             return Fault(what, place, value, rule, duplicates_hint(letter))
 
-        findings.add_where(here != there, fault_at)
+        collector.add_where(here != there, fault_at)
 
     def forth(at: int, back: bool = False) -> str:
         """The direction, in words; the two rows may have the ends in different order."""

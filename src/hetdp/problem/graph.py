@@ -161,16 +161,16 @@ class DatasetGraph(Frozen):
         >>> DatasetGraph.from_edges([("a", "b", 0.5), ("b", "c", 1.0)])
         DatasetGraph(3 datasets, 2 edges)
         """
-        findings = FaultCollector("edges")
+        collector = FaultCollector("edges")
         if target is None:
             if epsilon is not None:
                 raise UsageError("epsilon= without target=", "a graph is made of columns, or of triples (u, v, ε)")
-            source, target, epsilon = validation.split_triples(source, findings)
+            source, target, epsilon = validation.split_triples(source, collector)
         given = dict(zip(COLUMNS, (epsilon, epsilon_back, delta, delta_back, mu), strict=True))
-        edges = validation.edge_columns(source, target, given, classes, findings)
-        labels = labels_of_ends(edges.source, edges.target) if datasets is None else labels_of(datasets, findings)
+        edges = validation.edge_columns(source, target, given, classes, collector)
+        labels = labels_of_ends(edges.source, edges.target) if datasets is None else labels_of(datasets, collector)
         ends = labels.indices(edges.source), labels.indices(edges.target)
-        return cls.from_ends(labels, ends, edges, duplicates, findings)
+        return cls.from_ends(labels, ends, edges, duplicates, collector)
 
     @classmethod
     def from_ends(
@@ -179,16 +179,16 @@ class DatasetGraph(Frozen):
         ends: tuple[Indices, Indices],
         edges: Edges,
         duplicates: str,
-        findings: FaultCollector,
+        collector: FaultCollector,
         on_grid: bool = False,
     ) -> DatasetGraph:
         """A graph from edges whose ends are positions, −1 where a label names no dataset; for readers of files."""
         validation.require_duplicates(duplicates)
         number = np.int32 if len(labels.names) < 2**31 else np.int64
         source, target = (np.require(end, number, ["C", "W"]) for end in ends)  # what the kernels are compiled for
-        usable = validation.usable_edges(edges, (source, target), findings, labels)
+        usable = validation.usable_edges(edges, (source, target), collector, labels)
         names, columns = edges.parameters
-        if 2 * len(source) > SMALL and edges.classes is None and len(columns) == 1 and not findings.total:
+        if 2 * len(source) > SMALL and edges.classes is None and len(columns) == 1 and not collector.total:
             rows, agree = merge_rows(rows_of(source, target, marks_of(columns[0]), len(labels.names)))
             if agree or duplicates == "min":
                 return cls(labels, rows, parameter_names=names, on_grid=on_grid)
@@ -197,10 +197,10 @@ class DatasetGraph(Frozen):
         if repeated.any():
             arcs, again = group_by_class(arcs, repeated, edges.classes)
             if duplicates == "error":
-                validation.report_contradictions(arcs, again, edges, labels.names, findings)
-            findings.raise_if_any()
+                validation.report_contradictions(arcs, again, edges, labels.names, collector)
+            collector.raise_if_any()
             arcs = sort_parallel_arcs(merge_repeats(arcs, again), edges.classes)
-        findings.raise_if_any()
+        collector.raise_if_any()
         return cls(labels, arcs, edges.classes and edges.classes.take(arcs.edge), names, on_grid)
 
     @property

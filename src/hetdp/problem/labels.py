@@ -215,24 +215,24 @@ class LabelHints:
         return ""
 
 
-def labels_of(datasets: Any, findings: FaultCollector, row: Callable[[int], str] = "datasets[{}]".format) -> Labels:
+def labels_of(datasets: Any, collector: FaultCollector, row: Callable[[int], str] = "datasets[{}]".format) -> Labels:
     """Labels from a list of datasets; a name that appears twice is a fault. `row` names a place in messages."""
     if isinstance(datasets, range) and datasets == range(len(datasets)):
         return RangeLabels(len(datasets))
     if not isinstance(datasets, range):
-        datasets = as_column("datasets", datasets, findings)
+        datasets = as_column("datasets", datasets, collector)
     integers = as_integers(datasets)
     if integers is not None and np.array_equal(integers, np.arange(len(integers))):
         return RangeLabels(len(integers))
     names = as_list(datasets)
     if any(issubclass(kind, np.generic) for kind in set(map(type, names))):
         names = [name.item() if isinstance(name, np.generic) else name for name in names]
-    if integers is None and not require_names("datasets", names, findings):
-        findings.raise_if_any()
+    if integers is None and not require_names("datasets", names, collector):
+        collector.raise_if_any()
     labels = NamedLabels(names, integers)
     if labels.distinct < len(names):
         repeated = [number for number, name in enumerate(names) if labels.index(name) != number]
-        findings.add_at(np.array(repeated), lambda at: _repeated(row(at), names[at]))
+        collector.add_at(np.array(repeated), lambda at: _repeated(row(at), names[at]))
     return labels
 
 
@@ -247,14 +247,14 @@ def labels_of_ends(source: Any, target: Any) -> Labels:
     return NamedLabels(dict.fromkeys(chain.from_iterable(pairs)))
 
 
-def require_names(name: str, values: Any, findings: FaultCollector) -> bool:
+def require_names(name: str, values: Any, collector: FaultCollector) -> bool:
     """Reports labels that are missing or not hashable; returns True if there are none."""
     if isinstance(values, np.ndarray) and values.dtype.kind not in "fO":
         return True
     try:
         missing = {label for label in set(values) if _is_missing(label)}
         for at in [at for at, label in enumerate(values) if _is_missing(label)] if missing else []:
-            findings.add(Fault("missing label", f"{name}[{at}]", format_value(values[at]), "a label is never missing"))
+            collector.add(Fault("missing label", f"{name}[{at}]", format_value(values[at]), "a label is never missing"))
         return not missing
     except TypeError:
         for at, value in enumerate(values):
@@ -262,7 +262,7 @@ def require_names(name: str, values: Any, findings: FaultCollector) -> bool:
                 hash(value)
             except TypeError:
                 rule, hint = "a label is hashable", "use a tuple in place of a list"
-                findings.add(Fault("label", f"{name}[{at}]", format_value(value), rule, hint))
+                collector.add(Fault("label", f"{name}[{at}]", format_value(value), rule, hint))
         return False
 
 

@@ -61,19 +61,19 @@ def require_kind(given: Iterable[str]) -> None:
         raise UsageError("delta_back without delta", COLUMNS_RULE)
 
 
-def given_parameters(given: Mapping[str, Any], length: int, findings: FaultCollector) -> dict[str, Any]:
+def given_parameters(given: Mapping[str, Any], length: int, collector: FaultCollector) -> dict[str, Any]:
     """The given columns as sequences; one number stands for all edges."""
     known = {name: values for name, values in given.items() if values is not None}
     require_kind(known)
     known |= {name: values[()] for name, values in known.items() if isinstance(values, np.ndarray) and not values.ndim}
     known |= {name: [value] * length for name, value in known.items() if not isinstance(value, Iterable)}
-    return {name: as_column(name, values, findings) for name, values in known.items()}
+    return {name: as_column(name, values, collector) for name, values in known.items()}
 
 
 def parameters_of(
     given: Mapping[str, Any],
     row: Callable[[int], str],
-    findings: FaultCollector,
+    collector: FaultCollector,
     unread: list[int] | None = None,
     kind: tuple[str, ...] | None = None,
 ) -> Parameters:
@@ -84,7 +84,7 @@ def parameters_of(
     read = {}
     for name, values in given.items():
         what = f"non-numeric {LETTERS[name]}"
-        read[name] = as_floats(values, row, what, rule_of(name), findings, unread)
+        read[name] = as_floats(values, row, what, rule_of(name), collector, unread)
     names = kind or next(known for known in KINDS if read.keys() <= {*known})
     for name in [name for name in names if name.endswith(BACK)]:
         own, forward = read.get(name), read[name.removesuffix(BACK)]
@@ -93,7 +93,7 @@ def parameters_of(
 
 
 def report_faulty_parameters(
-    parameters: Parameters, place: Callable[[int], str], findings: FaultCollector
+    parameters: Parameters, place: Callable[[int], str], collector: FaultCollector
 ) -> Mask | None:
     """Reports numbers that are missing or out of range, and marks them; returns None if there are none."""
     columns = parameters.columns
@@ -111,7 +111,7 @@ def report_faulty_parameters(
             (negative, f"negative {letter}"),
             (large, f"{letter} above {limit:g}:"),
         ):
-            _report(mask & own, what, place, values, rule_of(name), findings)
+            _report(mask & own, what, place, values, rule_of(name), collector)
         faulty |= missing | negative | large
     return faulty
 
@@ -125,13 +125,13 @@ def _is_own(name: str, known: Mapping[str, Floats]) -> Mask | np.bool_:
 
 
 def _report(
-    mask: Mask, what: str, place: Callable[[int], str], values: Floats, rule: str, findings: FaultCollector
+    mask: Mask, what: str, place: Callable[[int], str], values: Floats, rule: str, collector: FaultCollector
 ) -> None:
     def fault_at(at: int) -> Fault:
         value = "" if np.isnan(values[at]) else repr(float(values[at]))
         return Fault(what, place(at), value, rule)
 
-    findings.add_where(mask, fault_at)
+    collector.add_where(mask, fault_at)
 
 
 def describe_parameters(names: tuple[str, ...], values: Iterable[float]) -> str:

@@ -79,18 +79,18 @@ def pins_on(outline: EdgelessProblem | Problem, partial: Any) -> Floats:
         partial = PartialMechanism(z=partial.coordinates)
     if not isinstance(partial, PartialMechanism):
         partial = PartialMechanism(p=partial)
-    findings = FaultCollector("partial mechanism")
+    collector = FaultCollector("partial mechanism")
     pins = np.full(len(outline.answers), np.nan)
     for name in ("p", "z", "error"):
         given = getattr(partial, name)
         if given is not None:
-            _enter(name, order_values(name, given, outline.labels, PIN, findings), pins, outline, findings)
-    findings.raise_if_any()
+            _enter(name, order_values(name, given, outline.labels, PIN, collector), pins, outline, collector)
+    collector.raise_if_any()
     return pins
 
 
 def _enter(
-    name: str, values: Floats, pins: Floats, outline: EdgelessProblem | Problem, findings: FaultCollector
+    name: str, values: Floats, pins: Floats, outline: EdgelessProblem | Problem, collector: FaultCollector
 ) -> None:
     given = ~np.isnan(values)
 
@@ -98,13 +98,13 @@ def _enter(
         return f"dataset {shorten_label(outline.labels.names[at])}"
 
     rule = "a dataset is pinned once, as p, as z or as error"
-    findings.add_where(given & ~np.isnan(pins), lambda at: Fault("pinned twice", place(at), "", rule))
+    collector.add_where(given & ~np.isnan(pins), lambda at: Fault("pinned twice", place(at), "", rule))
     if name == "z":
         pins[given] = values[given] + 0.0
         return
     outside = given & ~((values >= 0.0) & (values <= 1.0))
     rule = PROBABILITY_RULE
-    findings.add_where(outside, lambda at: Fault(f"{name} out of range:", place(at), repr(float(values[at])), rule))
+    collector.add_where(outside, lambda at: Fault(f"{name} out of range:", place(at), repr(float(values[at])), rule))
     given &= ~outside
     coordinate = outline.notion.coordinate
     if name == "p":

@@ -191,10 +191,10 @@ def replace_edges(
         with_classes: whether the edges keep their classes; the graph is built faster without.
         on_grid: whether the parameters are floored to multiples of 2^-40, as in problems made from people.
     """
-    findings = FaultCollector("edges")
-    classes = classes_of(problem.graph.edge_classes(), findings) if with_classes else None
+    collector = FaultCollector("edges")
+    classes = classes_of(problem.graph.edge_classes(), collector) if with_classes else None
     edges = Edges(*ends, Parameters(tuple(columns), tuple(columns.values())), classes)
-    graph = DatasetGraph.from_ends(problem.labels, ends, edges, "error", findings, on_grid)
+    graph = DatasetGraph.from_ends(problem.labels, ends, edges, "error", collector, on_grid)
     return Problem(graph, problem.answers, problem.notion, weights=problem.weights, about=problem.about)
 
 

@@ -28,30 +28,32 @@ def answers_of(query: Any, labels: Labels, positive: Any = None) -> Answers:
         labels: the datasets.
         positive: which of the two given answers counts as answer 1. Needed unless they are {1, 2}, {0, 1} or booleans.
     """
-    findings = FaultCollector("query")
-    values = _values(query, labels, findings)
-    findings.raise_if_any()
+    collector = FaultCollector("query")
+    values = _values(query, labels, collector)
+    collector.raise_if_any()
     plain = isinstance(values, np.ndarray) and values.dtype.kind in "iub"
     if not plain:
-        _require_one_kind(values, labels, findings)
-    answers = _different(values) if plain else _distinct(values, labels, findings)
-    first = _first_answer(answers, positive, labels, values, findings)
-    findings.raise_if_any()
+        _require_one_kind(values, labels, collector)
+    answers = _different(values) if plain else _distinct(values, labels, collector)
+    first = _first_answer(answers, positive, labels, values, collector)
+    collector.raise_if_any()
     if plain:
         return np.where(values == first, np.int8(1), np.int8(2))
     return np.fromiter((1 if value == first else 2 for value in values), np.int8, len(values))
 
 
-def _values(query: Any, labels: Labels, findings: FaultCollector) -> Any:
+def _values(query: Any, labels: Labels, collector: FaultCollector) -> Any:
     labelled = as_mapping(query)
     if labelled is not None:
-        return _values_by_label(labelled, labels, findings)
+        return _values_by_label(labelled, labels, collector)
     if callable(query):
         return _values_by_call(query, labels)
-    values = as_column("query", query, findings)
+    values = as_column("query", query, collector)
     if len(values) != len(labels.names):
         rule = "a sequence has one answer for each dataset, in graph order"
-        findings.add(Fault("wrong number of answers", "query", f"{len(values)} for {len(labels.names)} datasets", rule))
+        collector.add(
+            Fault("wrong number of answers", "query", f"{len(values)} for {len(labels.names)} datasets", rule)
+        )
     return values
 
 
@@ -67,7 +69,7 @@ def _values_by_call(query: Callable[[Any], Any], labels: Labels) -> list[Any]:
     return found
 
 
-def _values_by_label(query: Mapping[Any, Any], labels: Labels, findings: FaultCollector) -> Any:
+def _values_by_label(query: Mapping[Any, Any], labels: Labels, collector: FaultCollector) -> Any:
     given = list(query)
     where = labels.indices(given)
     rule = "a query answers datasets of the graph"
@@ -76,14 +78,14 @@ def _values_by_label(query: Mapping[Any, Any], labels: Labels, findings: FaultCo
     def unknown(at: int) -> Fault:
         return Fault("unknown dataset", f"query[{format_value(given[at])}]", "", rule, hint(given[at]))
 
-    findings.add_where(where < 0, unknown)
+    collector.add_where(where < 0, unknown)
     has_answer = np.zeros(len(labels.names), dtype=np.bool_)
     has_answer[where[where >= 0]] = True
     rule = "every dataset has a true answer"
-    findings.add_where(
+    collector.add_where(
         ~has_answer, lambda at: Fault("no answer", f"dataset {shorten_label(labels.names[at])}", "", rule)
     )
-    findings.raise_if_any()
+    collector.raise_if_any()
     ordered: list[Any] = [None] * len(labels.names)
     for position, value in zip(where.tolist(), query.values(), strict=True):
         ordered[position] = value
@@ -102,13 +104,13 @@ def _different(values: NDArray[Any]) -> list[Any]:
     return found
 
 
-def _require_one_kind(values: Any, labels: Labels, findings: FaultCollector) -> None:
+def _require_one_kind(values: Any, labels: Labels, collector: FaultCollector) -> None:
     """Refuses truth values among numbers, although True == 1 in Python."""
     truths = np.fromiter((isinstance(value, (bool, np.bool_)) for value in values), np.bool_, len(values))
     if truths.any():
         numbers = np.fromiter((isinstance(value, (int, float)) for value in values), np.bool_, len(values)) & ~truths
         rule = "answers are all numbers or all truth values"
-        findings.add_where(
+        collector.add_where(
             numbers,
             lambda at: Fault(
                 "a number among truth values:",
@@ -119,31 +121,31 @@ def _require_one_kind(values: Any, labels: Labels, findings: FaultCollector) -> 
         )
 
 
-def _distinct(values: Any, labels: Labels, findings: FaultCollector) -> list[Any]:
+def _distinct(values: Any, labels: Labels, collector: FaultCollector) -> list[Any]:
     """The distinct answers; missing ones (None, NaN) are faults."""
     listed = as_list(values)
     missing = np.fromiter((value is None or value != value for value in listed), np.bool_, len(listed))
     rule = "every dataset has a true answer"
-    findings.add_where(missing, lambda at: Fault("no answer", f"dataset {shorten_label(labels.names[at])}", "", rule))
+    collector.add_where(missing, lambda at: Fault("no answer", f"dataset {shorten_label(labels.names[at])}", "", rule))
     try:
         return list(dict.fromkeys(value for value in listed if not (value is None or value != value)))
     except TypeError:
-        findings.add(Fault("answers that cannot be compared", "query", "", RULE))
-        findings.raise_if_any()
+        collector.add(Fault("answers that cannot be compared", "query", "", RULE))
+        collector.raise_if_any()
         raise
 
 
-def _first_answer(answers: list[Any], positive: Any, labels: Labels, values: Any, findings: FaultCollector) -> Any:
+def _first_answer(answers: list[Any], positive: Any, labels: Labels, values: Any, collector: FaultCollector) -> Any:
     if positive is not None and len(answers) == 2 and positive not in answers:
         rule = f"positive is one of the answers, {format_value(answers[0])} and {format_value(answers[1])}"
-        findings.add(
+        collector.add(
             Fault("no such answer:", "positive", format_value(positive), rule, did_you_mean(positive, answers))
         )
         return None
     if len(answers) > 2 or (positive is not None and len({*answers, positive}) > 2):
         known = {*answers[:2]} if positive is None else {positive, *[x for x in answers if x != positive][:1]}
         third = next(at for at, value in enumerate(as_list(values)) if value not in known)
-        findings.add(
+        collector.add(
             Fault("a third answer", f"dataset {shorten_label(labels.names[third])}", format_value(values[third]), RULE)
         )
         return None
@@ -152,5 +154,5 @@ def _first_answer(answers: list[Any], positive: Any, labels: Labels, values: Any
     if {*answers} <= {1, 2} or {*answers} <= {0, 1}:
         return 1
     pair = ", ".join(map(format_value, answers))
-    findings.add(Fault("unclear which answer is 1:", "query", pair, RULE, "say positive=, the answer p speaks of"))
+    collector.add(Fault("unclear which answer is 1:", "query", pair, RULE, "say positive=, the answer p speaks of"))
     return None

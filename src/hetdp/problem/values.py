@@ -39,21 +39,21 @@ WEIGHT = Words(
 )
 
 
-def order_values(name: str, given: Any, labels: Labels, words: Words, findings: FaultCollector) -> Floats:
+def order_values(name: str, given: Any, labels: Labels, words: Words, collector: FaultCollector) -> Floats:
     """Puts numbers into graph order, with NaN for datasets that have none."""
     labelled = as_mapping(given)
     if labelled is not None:
-        return _from_mapping(name, labelled, labels, words, findings)
-    values = as_column(name, given, findings)
+        return _from_mapping(name, labelled, labels, words, collector)
+    values = as_column(name, given, collector)
     if len(values) != len(labels.names):
         value = f"{len(values)} for {len(labels.names)} datasets"
-        findings.add(Fault(f"wrong number of {words.noun}s", name, value, words.length))
-        findings.raise_if_any()
-    return _numbers(name, values, labels.names, words, findings)
+        collector.add(Fault(f"wrong number of {words.noun}s", name, value, words.length))
+        collector.raise_if_any()
+    return _numbers(name, values, labels.names, words, collector)
 
 
 def _from_mapping(
-    name: str, given: Mapping[Any, Any], labels: Labels, words: Words, findings: FaultCollector
+    name: str, given: Mapping[Any, Any], labels: Labels, words: Words, collector: FaultCollector
 ) -> Floats:
     listed = list(given)
 
@@ -62,18 +62,18 @@ def _from_mapping(
 
     where = labels.indices(listed)
     hint = LabelHints(labels)
-    findings.add_where(where < 0, lambda at: Fault("unknown dataset", place(at), "", words.known, hint(listed[at])))
-    values = _numbers(name, list(given.values()), listed, words, findings)
-    findings.add_where(np.isnan(values), lambda at: Fault("missing value", place(at), "nan", words.missing))
+    collector.add_where(where < 0, lambda at: Fault("unknown dataset", place(at), "", words.known, hint(listed[at])))
+    values = _numbers(name, list(given.values()), listed, words, collector)
+    collector.add_where(np.isnan(values), lambda at: Fault("missing value", place(at), "nan", words.missing))
     ordered = np.full(len(labels.names), np.nan)
     ordered[where[where >= 0]] = values[where >= 0]
     return ordered
 
 
-def _numbers(name: str, values: Any, labels: Any, words: Words, findings: FaultCollector) -> Floats:
+def _numbers(name: str, values: Any, labels: Any, words: Words, collector: FaultCollector) -> Floats:
     rule = f"a {words.noun} is a number"
     return as_floats(
-        values, lambda at: f"{name}[{format_value(labels[at])}]", f"non-numeric {words.noun}", rule, findings
+        values, lambda at: f"{name}[{format_value(labels[at])}]", f"non-numeric {words.noun}", rule, collector
     )
 
 
@@ -107,17 +107,17 @@ class Factors(NamedTuple):
 
 def weights_of(given: Any, labels: Labels) -> Floats:
     """The weights in graph order, one for each dataset; they need not add up to 1."""
-    findings = FaultCollector("weights")
-    values = order_values("weights", given, labels, WEIGHT, findings)
+    collector = FaultCollector("weights")
+    values = order_values("weights", given, labels, WEIGHT, collector)
 
     def place(at: int) -> str:
         return f"dataset {shorten_label(labels.names[at])}"
 
     missing = np.isnan(values)
-    findings.add_where(missing, lambda at: Fault("no weight", place(at), "", WEIGHT.missing))
+    collector.add_where(missing, lambda at: Fault("no weight", place(at), "", WEIGHT.missing))
     wrong = ~missing & ~((values >= 0.0) & np.isfinite(values))
-    findings.add_where(wrong, lambda at: Fault("weight out of range:", place(at), repr(float(values[at])), RULE))
-    findings.raise_if_any()
+    collector.add_where(wrong, lambda at: Fault("weight out of range:", place(at), repr(float(values[at])), RULE))
+    collector.raise_if_any()
     values = values.copy()
     values.flags.writeable = False
     return values
