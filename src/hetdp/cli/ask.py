@@ -176,7 +176,7 @@ def ask(
     if payment is not None and not dry_run and not simulate:
 
         def shape(*found: Any) -> Any:
-            return shapes.asked(promised_before[0], plan, *found)
+            return shapes.ask_release(promised_before[0], plan, *found)
 
         def made() -> Any:
             return run().release

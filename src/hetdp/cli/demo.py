@@ -154,7 +154,7 @@ hetdp demo              three examples, solved and explained
 hetdp demo --json       their numbers
 """
 ABOUT = """
-Solves the examples of the paper: three voters, five voters, and values that no private mechanism has. It needs no files.
+Solves the examples of the paper: three voters, five voters, and values that no private mechanism has. Needs no files.
 """
 
 

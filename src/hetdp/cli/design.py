@@ -1,4 +1,4 @@
-"""`hetdp design`: the best private mechanism for an objective, when no values are given, or only some."""
+"""`hetdp design`: the best private mechanism for an objective, if no values or only some are given."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OBJECTIVES = ("fair", "balanced", "average")  # a test compares them with the li
 
 
 class Objective(click.Choice):  # type: ignore[type-arg]
-    """An objective of every problem; of those of people alone it says where they are."""
+    """An objective that any problem file has; the error for weighted-vote says where that one is."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The objective by its name.

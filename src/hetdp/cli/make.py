@@ -76,7 +76,7 @@ def make(
     write(out, made, output)
     warn_if_constant(out, made)
     if as_json:
-        out.emit_document(shapes.made(made, space, output))
+        out.emit_document(shapes.made_problem(made, space, output))
         return
     size = f"{pluralize(made.graph.size, 'dataset')}, {pluralize(made.graph.edge_count, 'edge')}"
     privacy = made.about["privacy"].replace("\n", "\n         ")

@@ -92,7 +92,7 @@ def plot(
     if drawing.caution:
         out.say(f"caution: {drawing.caution}")
     if as_json:
-        out.emit_document(shapes.plotted(asked, drawing.name, output))
+        out.emit_document(shapes.plot(asked, drawing.name, output))
 
 
 def _counts(at: tuple[str, ...], picture: str | None, explain: str | None) -> dict[str, int] | None:

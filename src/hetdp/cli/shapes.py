@@ -1,4 +1,4 @@
-"""The shape of every JSON document, each in one place. docs and tests/cli/golden show them whole."""
+"""The JSON documents of the command line, one function each; tests/cli/golden has examples."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ VERSION = 1
 
 
 def document(verb: str | None, **facts: Any) -> Shape:
-    """What every document begins with, and then its facts."""
+    """A document: schema version, verb, and its facts."""
     return {"schema_version": VERSION, "verb": verb} | facts
 
 
 def number(value: float) -> float | str:
-    """A number; JSON has no infinity, so it is a text."""
+    """A number; infinity becomes a text, since JSON has none."""
     value = float(value)
     return value if math.isfinite(value) else str(value)
 
 
 def numbers(values: Iterable[float]) -> list[float | str]:
-    """Many of them."""
+    """Several numbers."""
     return [number(value) for value in values]
 
 
 def counts(problem: Problem | RemoteProblem, pinned: int | None = None) -> Shape:
-    """How large a problem is, and how much of it is pinned."""
+    """The size of a problem, and the number of pins."""
     found: Shape = {"datasets": problem.graph.size, "edges": problem.graph.edge_count}
     return found if pinned is None else found | {"pinned": pinned}
 
@@ -74,7 +74,7 @@ def path(given: BindingPath) -> Shape:
 
 
 def across(given: Across) -> Shape:
-    """What binds a chosen value from the other side of the boundary."""
+    """The neighbour across the boundary that binds a chosen value."""
     return {
         "dataset": given.dataset,
         "parameters": dict(zip(given.parameters, numbers(given.parameters.values()), strict=True)),
@@ -86,7 +86,7 @@ def across(given: Across) -> Shape:
 
 
 def witness(given: Witness) -> Shape:
-    """Why pins cannot stand together."""
+    """Two pins that contradict each other, and the path between them."""
     return {
         "message": str(given),
         "path": path(given.path),
@@ -102,7 +102,7 @@ def repair(given: Repair) -> Shape:
 
 
 def verdict(given: Verdict) -> Shape:
-    """Whether an extension exists."""
+    """The result of `check`."""
     return {
         "compatible": given.compatible,
         "moved": number(given.moved),
@@ -112,14 +112,14 @@ def verdict(given: Verdict) -> Shape:
 
 
 def certificate(given: Certificate | None) -> Shape | None:
-    """A proof, as files of mechanisms have it."""
+    """A certificate, as in files of mechanisms."""
     from hetdp.files.saving import certificate_document
 
     return None if given is None else certificate_document(given)
 
 
-def verified(problem: Problem | RemoteProblem, claim: LoadedClaim[Any], found: Certificate) -> Shape:
-    """What `verify` found."""
+def verification(problem: Problem | RemoteProblem, claim: LoadedClaim[Any], found: Certificate) -> Shape:
+    """The result of `verify`."""
     return document(
         "verify",
         counts=counts(problem),
@@ -131,14 +131,14 @@ def verified(problem: Problem | RemoteProblem, claim: LoadedClaim[Any], found: C
 
 
 def mechanism(verb: str, given: Mechanism) -> Shape:
-    """A whole mechanism; as a file, it can be read again."""
+    """A whole mechanism; saved as a file, it can be read again."""
     from hetdp.files.saving import mechanism_document
 
     return document(verb, **mechanism_document(given))
 
 
-def delivered(verb: str, problem: Problem | RemoteProblem, pinned: int, found: Mechanism, output: str) -> Shape:
-    """What `extend` or `design` wrote to a file."""
+def delivery(verb: str, problem: Problem | RemoteProblem, pinned: int, found: Mechanism, output: str) -> Shape:
+    """The result of `extend` or `design`, if the mechanism is written to a file."""
     from hetdp.files.saving import gap_words
 
     return document(
@@ -154,7 +154,7 @@ def delivered(verb: str, problem: Problem | RemoteProblem, pinned: int, found: M
 
 
 def accuracy(problem: Problem, found: Accuracy, told: dict[str, list[EdgeOdds]], output: str | None) -> Shape:
-    """How accurate mechanisms and baselines are, each with its proof and, where asked for, its odds."""
+    """The result of `accuracy`: each method with its proof and, if requested, its odds."""
     facts = found.to_dict()
     for shape, method in zip(facts["methods"], found.methods, strict=True):
         shape["odds"] = [odds(each) for each in told.get(method.name, [])]
@@ -164,7 +164,7 @@ def accuracy(problem: Problem, found: Accuracy, told: dict[str, list[EdgeOdds]],
 
 
 def odds(given: EdgeOdds) -> Shape:
-    """What a change of one class does to the published answer."""
+    """The odds of one class of edges."""
     return {
         "class": given.edge_class,
         "message": str(given),
@@ -179,7 +179,7 @@ def odds(given: EdgeOdds) -> Shape:
 
 
 def change(given: EdgeOdds | Change) -> Shape:
-    """One edge, from the end where an answer is less probable to the one where it is more so."""
+    """One edge, from the end where an answer is less probable to the other."""
     return {
         "source": given.source,
         "target": given.target,
@@ -190,18 +190,18 @@ def change(given: EdgeOdds | Change) -> Shape:
 
 
 def explanation(mechanism: Mechanism, label: Any) -> Shape:
-    """Why one dataset is answered as it is."""
+    """The explanation of one dataset."""
     found, row = mechanism.explain(label), mechanism.row(label)
     return {"dataset": label} | row | {"z": number(row["z"]), "message": str(found), "path": path(found)}
 
 
 def fault(given: Fault) -> Shape:
-    """One thing that is wrong."""
+    """One fault."""
     return {name: getattr(given, name) for name in ("what", "where", "value", "rule", "hint")}
 
 
 def failure(given: Failure) -> Shape:
-    """Why a command did not do what it was asked to."""
+    """The error that ended a command."""
     return {
         "kind": given.kind,
         "exit_code": given.exit_code,
@@ -212,19 +212,19 @@ def failure(given: Failure) -> Shape:
     }
 
 
-def made(problem: Problem, space: str, output: str) -> Shape:
-    """What `make` wrote to a file."""
+def made_problem(problem: Problem, space: str, output: str) -> Shape:
+    """The result of `make`, if the problem is written to a file."""
     words = {"question": problem.about["title"], "privacy": problem.about["privacy"]}
     return document("make", output=output, space=space, counts=counts(problem), **words)
 
 
-def plotted(problem: Problem, picture: str, output: str) -> Shape:
-    """Which picture `plot` wrote to a file."""
+def plot(problem: Problem, picture: str, output: str) -> Shape:
+    """The result of `plot`."""
     return document("plot", output=output, picture=picture, counts=counts(problem))
 
 
 def ask(given: AskResult, plan: str | None) -> Shape:
-    """What a table's people are promised; with simulated answers, which say so themselves."""
+    """The promise of `ask`, with simulated answers if there are any."""
     found = document("ask", released=given.released, **({} if plan is None else {"plan_file": plan}))
     found["plan"] = given.plan
     found["promises"] = [promise(one) for one in given.promises]
@@ -239,14 +239,14 @@ def ask(given: AskResult, plan: str | None) -> Shape:
 
 
 def price(given: Price) -> Shape:
-    """What a release would cost, by class."""
+    """The price of a release, by class."""
     names = ("source", "version", "currency", "unit", "fits", "largest", "before")
     found: Shape = {name: getattr(given, name) for name in names}
     return found | {"similar": list(given.similar), "classes": [one._asdict() for one in given.classes]}
 
 
 def promise(given: Promise) -> Shape:
-    """What is promised in one area."""
+    """The promise for one area."""
     return {
         "area": given.area,
         "people": given.people,
@@ -275,8 +275,8 @@ def promise(given: Promise) -> Shape:
 # The shapes of JSON documents about releases; the others are in `shapes`.
 
 
-def published(given: Release, output: str | None, html: str | None, unwritten: str | None) -> Shape:
-    """What was released, with its whole record; and which files it was written to, or why not."""
+def publication(given: Release, output: str | None, html: str | None, unwritten: str | None) -> Shape:
+    """A release with its whole record, and the files it was written to, or why it was not."""
     written = {"output": output, "html": html}
     found: Shape = {name: path for name, path in written.items() if path is not None}
     if unwritten is not None:
@@ -284,24 +284,24 @@ def published(given: Release, output: str | None, html: str | None, unwritten: s
     return {"released": True, "repeated": given.repeated, **found, "record": given.record}
 
 
-def released(given: Release, output: str | None, html: str | None, unwritten: str | None) -> Shape:
-    """What `release` hands over."""
-    return document("release", **published(given, output, html, unwritten))
+def release(given: Release, output: str | None, html: str | None, unwritten: str | None) -> Shape:
+    """The result of `release`."""
+    return document("release", **publication(given, output, html, unwritten))
 
 
-def priced(given: Price) -> Shape:
-    """What `release --dry-run` hands over."""
+def dry_run(given: Price) -> Shape:
+    """The result of `release --dry-run`."""
     return document("release", released=False, price=price(given))
 
 
-def asked(
+def ask_release(
     promised: AskResult, plan: str | None, given: Release, output: str | None, html: str | None, unwritten: str | None
 ) -> Shape:
-    """What `ask` hands over when it releases."""
-    return ask(promised, plan) | published(given, output, html, unwritten)
+    """The result of `ask` if it releases an answer."""
+    return ask(promised, plan) | publication(given, output, html, unwritten)
 
 
 def record(path: str, given: RecordVerdict) -> Shape:
-    """What `record verify` found."""
+    """The result of `record verify`."""
     checks = [check._asdict() for check in given.checks]
     return document("record", record_file=path, valid=given.valid, checks=checks, unchecked=list(given.unchecked))

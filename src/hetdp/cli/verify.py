@@ -60,7 +60,7 @@ def verify(
         if claim.column != "z":
             certificate = replace(certificate, method=ROUNDED)
         if as_json:
-            out.emit_document(shapes.verified(asked, claim, certificate))
+            out.emit_document(shapes.verification(asked, claim, certificate))
         else:
             out.emit([str(certificate)])
         say_accuracy(out, claim.mechanism.against_coin)
@@ -68,7 +68,7 @@ def verify(
 
 
 def say_claim_notes(out: Output, name: str, claim: LoadedClaim[Any]) -> None:
-    """What a reader should know of a mechanism file before its values are judged."""
+    """Says what a reader should know about a mechanism file before its values are judged."""
     from hetdp.text import pluralize
 
     if claim.made_for_another:

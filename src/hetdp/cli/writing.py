@@ -182,7 +182,7 @@ def deliver(
     if output is not None:
         write(out, mechanism, output)
         if as_json:
-            out.emit_document(shapes.delivered(verb, problem, pinned, mechanism, output))
+            out.emit_document(shapes.delivery(verb, problem, pinned, mechanism, output))
     elif as_json:
         from hetdp.files.formats.json_form import lines_of
 
