@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 USUAL, PROTECTED = 1.0, 0.2
-WISH = {1: 0.95, 2: 0.05}  # p where the answer is 1, and where it is 2
+WANTED = {1: 0.95, 2: 0.05}  # p where the answer is 1, and where it is 2
 DECIDING = "first, when deciding"
 WAYS = {
     "heterogeneous: only when it decides": DECIDING,
@@ -61,7 +61,7 @@ def voters(count: int, protect: str) -> Problem:
     return Problem(DatasetGraph.from_edges(source, target, epsilons, datasets=datasets), answers)
 
 
-def lines() -> Iterator[str]:
+def demo_lines() -> Iterator[str]:
     """The text of the demo."""
     yield "hetdp: private yes/no answers when different people, or situations, need different privacy\n"
     yield from _three_voters()
@@ -69,41 +69,41 @@ def lines() -> Iterator[str]:
     yield from _too_much()
 
 
-def numbers() -> dict[str, Any]:
+def demo_numbers() -> dict[str, Any]:
     """The numbers of the demo, as a JSON document."""
-    refusal = wished_for_too_much()
+    refusal = refuse_too_much()
     return shapes.document(
         "demo",
         three_voters=[
-            {"way": title, "accuracy": {votes: accuracy_of(error(mechanism, votes)) for votes in SHOWN}}
-            for title, mechanism in three_ways().items()
+            {"way": title, "accuracy": {votes: accuracy_of(error_at(mechanism, votes)) for votes in SHOWN}}
+            for title, mechanism in solve_three_ways().items()
         ],
-        five_voters=shapes.explanation(solved(voters(5, DECIDING)), ALL_FIVE),
+        five_voters=shapes.explanation(solve(voters(5, DECIDING)), ALL_FIVE),
         too_much={"witness": shapes.witness(refusal.witness), "repair": shapes.repair(refusal.repair)},
     )
 
 
-def three_ways() -> dict[str, LocalMechanism]:
+def solve_three_ways() -> dict[str, LocalMechanism]:
     """The mechanism for three voters, by the way in which the first one is protected."""
-    return {title: solved(voters(3, protect)) for title, protect in WAYS.items()}
+    return {title: solve(voters(3, protect)) for title, protect in WAYS.items()}
 
 
-def wished_for_too_much() -> Refusal:
+def refuse_too_much() -> Refusal:
     """The refusal of 95 % accuracy wherever one vote decides, with its repair."""
     problem = voters(3, DECIDING)
     answers = dict(zip(problem.graph.datasets, problem.answers.tolist(), strict=True))
-    verdict = check(problem, {votes: WISH[answers[votes]] for votes in problem.boundary})
+    verdict = check(problem, {votes: WANTED[answers[votes]] for votes in problem.boundary})
     assert verdict.witness is not None
     assert verdict.repair is not None
     return Refusal(verdict.witness, verdict.repair, extend(problem, verdict.repair.pins))
 
 
-def solved(problem: Problem) -> LocalMechanism:
+def solve(problem: Problem) -> LocalMechanism:
     """The best mechanism, with the smallest possible worst error at the boundary."""
     return design(problem, "balanced")
 
 
-def error(mechanism: LocalMechanism, votes: str) -> float:
+def error_at(mechanism: LocalMechanism, votes: str) -> float:
     """The probability of the wrong answer."""
     return float(mechanism.errors[mechanism.problem.labels.index(votes)])
 
@@ -114,10 +114,10 @@ def _three_voters() -> Iterator[str]:
    told from it. Each vote is protected with ε = {USUAL:g} (smaller is more private). The first voter needs more,
    ε = {PROTECTED:g}, but only when their vote decides. Three ways to grant it:
 """
-    ways = three_ways()
+    ways = solve_three_ways()
     yield f"   {'Pr[correct answer] when the votes are':<44}" + "".join(f"{votes:>8}" for votes in SHOWN)
     for title, mechanism in ways.items():
-        yield f"   {title:<44}" + "".join(f"{format_percentage(error(mechanism, votes), 2):>7}%" for votes in SHOWN)
+        yield f"   {title:<44}" + "".join(f"{format_percentage(error_at(mechanism, votes), 2):>7}%" for votes in SHOWN)
     yield f"""
    The same protection where it matters, and more accurate answers than with one ε for everyone. Each value is the
    best possible, given those at the datasets where one vote decides. The proof for the first line:
@@ -126,8 +126,8 @@ def _three_voters() -> Iterator[str]:
 
 
 def _five_voters() -> Iterator[str]:
-    mechanism = solved(voters(5, DECIDING))
-    right = format_percentage(error(mechanism, ALL_FIVE), 2)
+    mechanism = solve(voters(5, DECIDING))
+    right = format_percentage(error_at(mechanism, ALL_FIVE), 2)
     yield f"""2. Five voters, the same rule
    32 possible votes, 80 pairs that differ in one vote. If all five vote 1, the answer is right with probability
    {right} %. Why not more? This path binds it, each step allowing p to grow by its ε:
@@ -137,9 +137,9 @@ def _five_voters() -> Iterator[str]:
 
 
 def _too_much() -> Iterator[str]:
-    refusal = wished_for_too_much()
+    refusal = refuse_too_much()
     yield f"""3. Asking for too much
-   Suppose we want {100 * WISH[1]:g} % accuracy wherever one vote decides.
+   Suppose we want {100 * WANTED[1]:g} % accuracy wherever one vote decides.
 
    No private mechanism does that. The witness:
       {refusal.witness}
@@ -161,16 +161,16 @@ Solves the examples of the paper: three voters, five voters, and values that no 
 def demo(out: Output, as_json: bool) -> None:
     """Prints the demo, or its numbers as JSON."""
     if as_json:
-        out.emit_document(numbers())
+        out.emit_document(demo_numbers())
     else:
-        out.emit(lines())
+        out.emit(demo_lines())
 
 
 def main() -> None:
     """Prints the demo."""
     from hetdp.cli.output import write_lines
 
-    write_lines(lines())
+    write_lines(demo_lines())
 
 
 command = Verb("demo", demo, EXAMPLES, ABOUT, [JSON])

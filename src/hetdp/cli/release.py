@@ -94,7 +94,7 @@ def release(
         paid: dict[str, Any] = {"ledger": ledger, "source": source, "version": "1" if version is None else version}
         return publish(known, true, **paid, record=output, html=html, after=after, announce=announce)
 
-    return publish_release(out, release_shapes.released, make_release, output, html, as_json)
+    return publish_release(out, release_shapes.release, make_release, output, html, as_json)
 
 
 def _priced(out: Output, known: Any, ledger: str, source: str | None, version: str | None, as_json: bool) -> int:
@@ -106,7 +106,7 @@ def _priced(out: Output, known: Any, ledger: str, source: str | None, version: s
     say_accuracy(out, known.against_coin)
     found = price(known, ledger=ledger, source=source, version="1" if version is None else version)
     if as_json:
-        out.emit_document(release_shapes.priced(found))
+        out.emit_document(release_shapes.dry_run(found))
     else:
         out.emit(found.lines())
     return price_code(found)
