@@ -20,7 +20,9 @@ def error_of(collector: FaultCollector) -> InputError:
 
 
 def test_without_faults_nothing_is_raised():
-    FaultCollector("edges").raise_if_any()
+    collector = FaultCollector("edges")
+    collector.raise_if_any()
+    assert collector.total == 0
 
 
 def test_past_a_thousand_faults_of_a_kind_are_counted_and_the_first_of_others_listed():
