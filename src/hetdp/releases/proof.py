@@ -90,10 +90,10 @@ def fingerprint_of(problem: Problem, mechanism: LocalMechanism) -> bytes | None:
     if any(type(name) not in (str, int, float) for name in names):
         return None  # different names may have the same repr
     words = sorted(problem.about.items()), names, graph.parameter_names, problem.notion
-    said = mechanism.objective, mechanism.moved, mechanism.objective_gap
+    options = mechanism.objective, mechanism.moved, mechanism.objective_gap
     found = hashlib.sha256(identity_of(problem).encode())
     arrays += [mechanism.coordinates, mechanism.pinned, mechanism.links, problem.boundary_mask]
-    text = repr((words, said, [(each.dtype.str, each.shape) for each in arrays])).encode("utf-8", "surrogatepass")
+    text = repr((words, options, [(each.dtype.str, each.shape) for each in arrays])).encode("utf-8", "surrogatepass")
     found.update(len(text).to_bytes(8, "big") + text)
     for each in arrays:
         found.update(np.ascontiguousarray(each).data)
@@ -163,8 +163,12 @@ def prove(mechanism: LocalMechanism) -> ProvedMechanism:
 def _copy(mechanism: LocalMechanism, problem: Problem) -> LocalMechanism:
     """A plain mechanism of the same values, whatever its class; nobody else holds its arrays."""
     z, pinned, links = np.array(mechanism.coordinates), np.array(mechanism.pinned), np.array(mechanism.links)
-    told: Any = {"moved": mechanism.moved, "objective": mechanism.objective, "objective_gap": mechanism.objective_gap}
-    return LocalMechanism(problem, z, pinned, links, **told)
+    options: Any = {
+        "moved": mechanism.moved,
+        "objective": mechanism.objective,
+        "objective_gap": mechanism.objective_gap,
+    }
+    return LocalMechanism(problem, z, pinned, links, **options)
 
 
 def digest_of(problem: Problem, coordinates: Floats) -> str:

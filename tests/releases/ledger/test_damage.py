@@ -289,7 +289,7 @@ def test_what_is_no_ledger_is_refused(tmp_path):
     connection.close()
     (tmp_path / "folder").mkdir()
     for name, words in {
-        "nowhere": "there is no ledger here; hetdp ledger init makes one",
+        "nowhere": "there is no ledger here; hetdp.Ledger.create makes one",
         "folder": "it is no file",
         "empty": "it is not a ledger",
         "text": "it is not a ledger",

@@ -340,8 +340,8 @@ def _write(connection: Connection, terms: Terms, first: bytes, share: Share, is_
     parts = 1 if count <= MOST else -(-2 * count // MOST)
     ends = np.linspace(0, count, parts + 1).astype(int).tolist()
     for at, (begin, end) in enumerate(pairwise(ends)):
-        kept = share.balances[: _rows(terms), begin:end].astype(AMOUNT).tobytes()
-        values = {"pseudonyms": share.keys[begin:end].tobytes(), "balances": kept}
+        balances = share.balances[: _rows(terms), begin:end].astype(AMOUNT).tobytes()
+        values = {"pseudonyms": share.keys[begin:end].tobytes(), "balances": balances}
         if at == 0 and is_there:
             CHANGE.write(connection, of_source=terms.number, of_first=first, **values)
         else:

@@ -295,7 +295,7 @@ class Charge:
             deltas: the δ of each, for ``epsilon-delta``.
             classes: for each of them the name of their class, if caps differ by class.
             named: what the ids are: the column they stand in, or any other word. The first
-                charge to people fixes it for a source, also that nobody said it (None); a charge with another is
+                charge to people fixes it for a source, even if it is None; a charge with another is
                 refused, since the same people would have two budgets.
 
         Raises:

@@ -169,8 +169,8 @@ Sums = dict[int, tuple[dict[str, tuple[int, ...]], Share, str | None]]  # the la
 
 def _sum_charges(connection: Connection, replay: Replay) -> Sums:
     """What every account of every source must have spent."""
-    kept = {row.digest for row in DIGESTS.each(connection)}
-    if kept != {digest for _, digest in replay.times}:
+    stored = {row.digest for row in DIGESTS.each(connection)}
+    if stored != {digest for _, digest in replay.times}:
         raise ValueError("a charge is missing, or was never made")
     terms = {each.number: each for each in replay.terms.values()}
     sums: Sums = {number: ({}, NOBODY, None) for number in terms}

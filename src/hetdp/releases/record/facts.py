@@ -79,10 +79,10 @@ def facts_of_problem(proof: ProvedMechanism, costs: Costs) -> dict[str, Any]:
     problem, graph = proof.problem, proof.problem.graph
     about, notion, certain = problem.about, problem.notion, certain_answer(proof.mechanism.coordinates)
     same = constant_odds(answer_words(about, BARE)[certain - 1]) if certain else ""
-    told = _odds(proof)
+    odds_of = _odds_by_account(proof)
     unprotected = [
         words.unprotected_words(found.unprotected, found.edges, f"changes of {name!r}")
-        for name, found in told.items()
+        for name, found in odds_of.items()
         if found.unprotected
     ]
     return {
@@ -92,7 +92,7 @@ def facts_of_problem(proof: ProvedMechanism, costs: Costs) -> dict[str, Any]:
             "flavour": notion.description,
             "unit": escape_unprintable(about.get("privacy_unit", words.UNIT)),
             "neighbours": escape_unprintable(about.get("neighbour_relation", words.NEIGHBOURS)),
-            "promises": [_promise(costs, at, told, same) for at in range(len(costs.names))],
+            "promises": [_promise(costs, at, odds_of, same) for at in range(len(costs.names))],
         },
         "model": words.MODEL,
         "domain": {
@@ -126,7 +126,7 @@ def _edges_in_words(graph: DatasetGraph | ProductSpace) -> str:
     return f"{pluralize(graph.edge_count, 'pair')} of neighbours"
 
 
-def _odds(proof: ProvedMechanism) -> dict[str, EdgeOdds]:
+def _odds_by_account(proof: ProvedMechanism) -> dict[str, EdgeOdds]:
     """The odds of each account; none if there are too many edges."""
     if proof.problem.graph.edge_count > MOST_EDGES:
         return {}
@@ -134,12 +134,12 @@ def _odds(proof: ProvedMechanism) -> dict[str, EdgeOdds]:
         found = edge_odds(proof.problem, proof.mechanism)
     except UsageError:  # nothing has a finite ε
         return {}
-    return {account_name(name): told for name, told in found.items()}
+    return {account_name(name): one for name, one in found.items()}
 
 
-def _promise(costs: Costs, at: int, told: dict[str, EdgeOdds], same: str) -> dict[str, Any]:
+def _promise(costs: Costs, at: int, odds_of: dict[str, EdgeOdds], same: str) -> dict[str, Any]:
     name = costs.names[at]
-    found = told.get(name)
+    found = odds_of.get(name)
     return {
         "area": None,
         "whom": escape_unprintable(name),
@@ -154,8 +154,8 @@ def _promise(costs: Costs, at: int, told: dict[str, EdgeOdds], same: str) -> dic
 
 def _cautions(proof: ProvedMechanism) -> list[str]:
     """Where a coin would be as accurate, over all datasets; the true one plays no part."""
-    told = str(proof.mechanism.against_coin)
-    return [escape_unprintable(f"{told[:1].upper()}{told[1:]}.")] if told else []
+    caution = str(proof.mechanism.against_coin)
+    return [escape_unprintable(f"{caution[:1].upper()}{caution[1:]}.")] if caution else []
 
 
 def _worst(proof: ProvedMechanism, coordinate: Coordinate) -> str:

@@ -79,11 +79,11 @@ def check_ledger(record: Document, ledger: LedgerCore) -> RecordCheck:
     if receipt["ledger"] != ledger.id:
         return RecordCheck("ledger", False, "the record names another ledger")
     entry, number = ledger.find_receipt(receipt), f"entry {receipt['entry']:,} of the ledger"
-    kept = entry.facts
-    told = [entry.request, entry.source, entry.version, entry.time, kept.get("facts_sha256")]
-    said = [record["mechanism"]["sha256"], composition["source"], composition["version"], record["released"]]
-    same = told == [*said, facts_digest(record)] and _is_answered(record, entry.answers, kept.get("words"))
-    same = same and _is_about(record["privacy"], kept.get(NEIGHBOURS))
+    facts = entry.facts
+    entered = [entry.request, entry.source, entry.version, entry.time, facts.get("facts_sha256")]
+    recorded = [record["mechanism"]["sha256"], composition["source"], composition["version"], record["released"]]
+    same = entered == [*recorded, facts_digest(record)] and _is_answered(record, entry.answers, facts.get("words"))
+    same = same and _is_about(record["privacy"], facts.get(NEIGHBOURS))
     return check_of(
         "ledger",
         same and _is_charged(ledger, entry, composition),
@@ -101,11 +101,11 @@ def _is_answered(record: Document, bits: Sequence[bool], words: Any) -> bool:
         return False
 
 
-def _is_about(privacy: Document, kept: Any) -> bool:
+def _is_about(privacy: Document, neighbours: Any) -> bool:
     """Whether the record has the unit and relation of its entry."""
     try:
         stated = neighbours_of(privacy["unit"], privacy["neighbours"])
-        return all(map(is_same, stated, read_neighbours(kept)))
+        return all(map(is_same, stated, read_neighbours(neighbours)))
     except (UsageError, ValueError):
         return False
 
@@ -133,10 +133,10 @@ def check_mechanism(record: Document, problem: Problem, mechanism: Any) -> Itera
     require_problem(problem)
     if not isinstance(mechanism, LocalMechanism):
         raise UsageError(f"an object of the type {type(mechanism).__name__}", "values are proved as a Mechanism")
-    said = record["mechanism"]
+    recorded = record["mechanism"]
     certificate = verify(problem, mechanism)
     digest = digest_of(problem, mechanism.coordinates)
-    same = said["kind"] == MECHANISM and said["sha256"] == digest
+    same = recorded["kind"] == MECHANISM and recorded["sha256"] == digest
     holds = "these are exactly the values that the answer was drawn with, for exactly this problem"
     yield check_of("mechanism", same, holds, "the answer was drawn with other values, or for another problem")
     yield RecordCheck("certificate", certificate.private, str(certificate).removesuffix("."))
@@ -146,7 +146,7 @@ def check_mechanism(record: Document, problem: Problem, mechanism: Any) -> Itera
     yield check_of("charge", composition == paid, holds, "other amounts were charged than these values can cost")
     if same and certificate.private:
         facts = facts_of_problem(ProvedMechanism(problem, mechanism, certificate, digest, costs), costs)
-        facts["mechanism"]["objective"] = said["objective"]  # files of values alone do not say it
+        facts["mechanism"]["objective"] = recorded["objective"]  # files of values alone do not say it
         yield check_content(record, facts, answer_words(problem.about, BARE))
 
 
@@ -158,8 +158,8 @@ def check_content(record: Document, facts: Document, words: Sequence[str]) -> Re
         facts: what follows from the problem or the plan.
         words: the names of the two answers.
     """
-    said = record | {"privacy": {key: record["privacy"][key] for key in facts["privacy"]}}
-    others = [key for key, value in facts.items() if canonical_text(said[key]) != canonical_text(value)]
+    recorded = record | {"privacy": {key: record["privacy"][key] for key in facts["privacy"]}}
+    others = [key for key, value in facts.items() if canonical_text(recorded[key]) != canonical_text(value)]
     bits = [one["answer"] == 1 for one in record["answers"]]
     if not _is_answered(record, bits, words):
         others.append("answers")
