@@ -90,7 +90,7 @@ def broken(folder: Path, how: str) -> str:
         "type": (table.set_column(0, "id", table["id"].cast(pa.string())), "which has 'id BIGINT' there: 'id VARCHAR'"),
         "order": (table.select(["eps", "id", "role", "county", "vote"]), "which has 'id BIGINT' there: 'eps DOUBLE'"),
         "more": (table.append_column("x", table["id"]), "which has 'nothing' there: 'x BIGINT'"),
-        "twice": (table.slice(0, 1), "people, id: a duplicate id; everybody is there once"),
+        "twice": (table.slice(0, 1), "people, id: a duplicate id; everybody appears once"),
     }
     found, words = changed[how]
     pyarrow.parquet.write_table(found, folder / ("part-2.parquet" if how == "twice" else last.name))

@@ -93,8 +93,8 @@ def test_an_epsilon_that_is_none_refuses_the_run_and_names_nobody(form, epsilons
     columns = {"id": ["Ann", "Bob", "Cid"], "eps": epsilons, "vote": ["yes", "no", "yes"]}
     words = refusal(FILES[form](columns, tmp_path), wanted())
     assert words == (
-        f"people.{form}, eps: missing or invalid ε; everybody has an ε, which is a number ≥ 0 or inf;"
-        " nothing is assumed. Hint: curator=True shows the first rows"
+        f"people.{form}, eps: missing or invalid ε; everybody has an ε, a number ≥ 0 or inf;"
+        " no default is assumed. Hint: curator=True shows the first rows"
     )
     assert f"row {wrong}, eps" in refusal(FILES[form](columns, tmp_path), wanted(), curator=True)
 
@@ -130,10 +130,10 @@ def test_two_ids_with_one_digest_are_two_people(monkeypatch, tmp_path):
 def test_everybody_has_a_group_and_an_area(column, tmp_path):
     columns = PEOPLE | {"county": [None, *PEOPLE["county"][1:]]}
     words = refusal(as_parquet(columns, tmp_path), wanted(**{column: "county"}))
-    assert words.startswith("people.parquet, county: a row without a group or area; everybody has one")
+    assert words.startswith("people.parquet, county: a person without a group or area; everybody has one")
     assert words.endswith("Hint: curator=True shows the first rows")
     words = refusal(as_parquet(columns, tmp_path), wanted(**{column: "county"}), curator=True)
-    assert words.startswith("people.parquet: people.parquet row 1, county: a row without a group or area: ''; ")
+    assert words.startswith("people.parquet: people.parquet row 1, county: a person without a group or area: ''; ")
 
 
 @pytest.mark.parametrize("form", ["parquet", "sqlite"])

@@ -31,9 +31,9 @@ from hetdp.threads import slices
 NOBODY = 2**64 - 1  # instead of a hash, where the id is missing
 MOST = 20  # rows or values that are shown to a curator
 HINT = "curator=True shows the first rows"
-EPSILON_RULE = "every row has an ε, a number ≥ 0 or inf; no default is assumed"
-NAMELESS, NAME_RULE = "a row without a group or area", "every row has one, and an empty cell is not a name"
-PERSON_RULE = "every person has one row, with an id"
+EPSILON_RULE = "everybody has an ε, a number ≥ 0 or inf; no default is assumed"
+NAMELESS, NAME_RULE = "a person without a group or area", "everybody has one, and an empty cell is not a name"
+PERSON_RULE = "everybody appears once, with an id"
 
 
 class Faults:
