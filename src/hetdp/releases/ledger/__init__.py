@@ -1,6 +1,6 @@
 """The ledger: what was spent of people's privacy, in whole numbers, checked and written in one transaction.
 
-- `ledger`: the public `Ledger`. `ledger_core`: what releases ask of it. `status`: balances. `verification`: their proof.
+- `ledger`: the public `Ledger`. `ledger_core`: what releases ask of it. `status`: balances. `verification`: proof.
 - `chain`: entries and their hashes. `charge`, `charging`, `accounts`, `neighbours`, `amounts`: who pays how much.
 - `database`: the interface of a database and its transactions; `address` opens one. `sqlite` (with `sqlite_file`,
   `sqlite_statements` and `connection_cache`) and `postgres` implement it. `schema`: the tables.
