@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import hetdp as library
-from hetdp.tables.database import refusals
+from hetdp.tables.database import hide_details
 from tests.tables.tables import PEOPLE, as_csv, as_parquet, as_sqlite
 from tests.tables.test_loading import broken_parquet
 
@@ -326,9 +326,9 @@ def test_ctrl_c_is_quiet_and_the_plan_is_there_before_the_answers_are_read(hetdp
 def test_what_duckdb_makes_of_ctrl_c_is_told_apart_from_what_it_quotes():
     duckdb = pytest.importorskip("duckdb")
     for interrupt in (RuntimeError("Query interrupted"), duckdb.InterruptException("INTERRUPT Error: Interrupted!")):
-        with pytest.raises(KeyboardInterrupt), refusals("people.csv", False):
+        with pytest.raises(KeyboardInterrupt), hide_details("people.csv", False):
             raise interrupt
-    with pytest.raises(library.InputError), refusals("people.csv", False):
+    with pytest.raises(library.InputError), hide_details("people.csv", False):
         raise duckdb.ConversionException("Could not convert string 'Interrupted!' to INT32")
 
 

@@ -385,7 +385,7 @@ def one_connection(folder: Path) -> Iterator[None]:
         held[1] += 1
         if held[0] is None or held[1] % KEPT == 0:
             held[0] = import_uninterrupted("duckdb").connect(":memory:", config=database.SETTINGS | {"threads": "1"})
-            held[0].execute(f"SET allowed_directories = [{database.quoted(str(folder))}]")
+            held[0].execute(f"SET allowed_directories = [{database.quote_text(str(folder))}]")
             held[0].execute("SET enable_external_access = false")
             held[0].execute("SET lock_configuration = true")
             add_functions(held[0])

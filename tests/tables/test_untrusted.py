@@ -292,7 +292,7 @@ def test_what_an_sqlite_schema_would_run_is_not_read(tmp_path):
 
 
 def test_a_table_that_takes_more_memory_than_there_is_is_refused_in_words(monkeypatch):
-    refusals = table_database.refusals
+    refusals = table_database.hide_details
     monkeypatch.delenv(table_database.MEMORY, raising=False)
     with pytest.raises(hetdp.InputError, match="people: takes more memory than there is"), refusals("people", False):
         raise duckdb.OutOfMemoryException("failed to allocate data of size 8.0 EiB")

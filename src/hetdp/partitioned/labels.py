@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import ClusterError, InputError, UnknownDatasetError
-from hetdp.files.formats.duck import INTEGERS, PARQUET_RULE, cell_of, connection, exactly, quoted_name, refusals
+from hetdp.files.formats.duck import INTEGERS, PARQUET_RULE, cell_of, connection, exact_path, quote_name, report_faults
 from hetdp.files.schema import JSON
 from hetdp.interrupts import import_uninterrupted
 from hetdp.partitioned.parquet_rows import ROWS, Files, as_values, read_range
@@ -48,7 +48,7 @@ def kind_of(files: Files, column: str) -> str:
 
 def _label(column: str, kind: str) -> str:
     """A label as it is compared: integers of any width alike, text as it is."""
-    return f"CAST({quoted_name(column)} AS {WIDE if kind == 'integer' else 'VARCHAR'})"
+    return f"CAST({quote_name(column)} AS {WIDE if kind == 'integer' else 'VARCHAR'})"
 
 
 def write_labels(partition: Partition, files: Files, buckets: int) -> str:
@@ -143,7 +143,7 @@ def _looked_up(partition: Partition, chunk: int, files: Files, rows: tuple[int, 
 
 def rows_of_file(path: str) -> str:
     """The rows of a file, with their numbers."""
-    return ROWS.replace("?", _text(exactly(Path(path))))
+    return ROWS.replace("?", _text(exact_path(Path(path))))
 
 
 def _table(partition: Partition, name: str, count: int) -> str:
@@ -153,7 +153,7 @@ def _table(partition: Partition, name: str, count: int) -> str:
     files = [path for path in (folder / f"{number}.parquet" for number in range(count)) if path.exists()]
     for path in files:
         open_plain(path).close()  # or a refusal
-    return f"read_parquet([{', '.join(_text(exactly(path)) for path in files)}], hive_partitioning=false)"
+    return f"read_parquet([{', '.join(_text(exact_path(path)) for path in files)}], hive_partitioning=false)"
 
 
 def _text(value: str) -> str:
@@ -164,7 +164,7 @@ def _text(value: str) -> str:
 def _own_files() -> Iterator[None]:
     """What DuckDB cannot read of the work folder was changed by somebody: nobody's input is at fault."""
     try:
-        with refusals("labels", PARQUET_RULE):
+        with report_faults("labels", PARQUET_RULE):
             yield
     except InputError:
         rule = "a run leaves whole files there; one that was changed or cut short is not used"
@@ -174,7 +174,7 @@ def _own_files() -> Iterator[None]:
 def copy_to(query: str, root: str, path: Path) -> None:
     """The rows of a query as a file, whole or not at all, in a folder below a root that is there."""
     require_real(root, path.parent, make=True)
-    with replace_file(path) as draft, refusals("labels", PARQUET_RULE), connection() as database:
+    with replace_file(path) as draft, report_faults("labels", PARQUET_RULE), connection() as database:
         database.execute(f"COPY ({query}) TO {_text(str(draft))} (FORMAT parquet)")
 
 
@@ -199,7 +199,7 @@ def labels_at(datasets: Files, numbers: list[int], labels: str) -> list[Any]:
                 f"SELECT {cell} AS label FROM {ROWS} JOIN chosen ON file_row_number = number"
                 f" WHERE file_row_number >= ? AND file_row_number <= ? ORDER BY number"
             )
-            cells = database.execute(query, [exactly(Path(path)), int(rows[0]), int(rows[-1])]).fetchnumpy()["label"]
+            cells = database.execute(query, [exact_path(Path(path)), int(rows[0]), int(rows[-1])]).fetchnumpy()["label"]
             database.unregister("chosen")
             found += as_values(cells)
     return found

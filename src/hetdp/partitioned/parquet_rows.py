@@ -10,17 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import Fault, InputError
-from hetdp.files.formats.duck import (
-    PARQUET_RULE,
-    cell_of,
-    connection,
-    exactly,
-    is_long,
-    kinds_of,
-    quoted_name,
-    refusals,
-    require_alike,
-)
+from hetdp.files.formats.duck import PARQUET_RULE, cell_of, connection, exact_path, is_long, kinds_of, quote_name, report_faults, require_alike
 from hetdp.files.formats.tables import Table
 from hetdp.numbers import parse_numbers
 from hetdp.partitioned.shared_files import FileState, file_state
@@ -65,7 +55,7 @@ class Files(NamedTuple):
         if self.origin is not None:
             query = f"SELECT {ORIGIN} FROM {ROWS} WHERE file_row_number = ?"
             with connection() as database:
-                found = database.execute(query, [exactly(Path(self.paths[0])), at]).fetchone()
+                found = database.execute(query, [exact_path(Path(self.paths[0])), at]).fetchone()
             return str(self.origin.row(int(found[0])))
         if len(self.paths) == 1:
             return f"{self.name} row {at + 1}"
@@ -89,7 +79,7 @@ class Files(NamedTuple):
 
 def files_of(paths: list[Path], name: str) -> Files:
     """What is known of a table before any row of it is read."""
-    with refusals(name, PARQUET_RULE), connection() as database:
+    with report_faults(name, PARQUET_RULE), connection() as database:
         kinds = kinds_of(database, paths[0])
         require_alike(database, paths, kinds, name)
         counts = [_count(database, path) for path in paths]
@@ -97,7 +87,7 @@ def files_of(paths: list[Path], name: str) -> Files:
 
 
 def _count(database: Any, path: Path) -> int:
-    found = database.execute("SELECT sum(num_rows) FROM parquet_file_metadata(?)", [exactly(path)]).fetchone()
+    found = database.execute("SELECT sum(num_rows) FROM parquet_file_metadata(?)", [exact_path(path)]).fetchone()
     return int(found[0] or 0)
 
 
@@ -114,10 +104,10 @@ def read_range(files: Files, start: int, stop: int, known: tuple[str, ...]) -> T
 
 def _read_piece(files: Files, piece: tuple[str, int, int], chosen: list[str]) -> dict[str, Any]:
     path, low, high = piece
-    cells = [f"{cell_of(column, files.kinds[column], files.name)} AS {quoted_name(column)}" for column in chosen]
-    with refusals(files.name, PARQUET_RULE), connection() as database:
+    cells = [f"{cell_of(column, files.kinds[column], files.name)} AS {quote_name(column)}" for column in chosen]
+    with report_faults(files.name, PARQUET_RULE), connection() as database:
         query = f"SELECT {', '.join(cells)} FROM {ROWS} WHERE file_row_number >= ? AND file_row_number < ?"
-        found: dict[str, Any] = database.execute(query, [exactly(Path(path)), low, high]).fetchnumpy()
+        found: dict[str, Any] = database.execute(query, [exact_path(Path(path)), low, high]).fetchnumpy()
     if any(len(column) != high - low for column in found.values()):  # what a file says of itself may be false
         fault = Fault("has other rows than it says", f"{Path(path).parent.name}/{Path(path).name}", "", PARQUET_RULE)
         raise InputError(files.name, [fault])

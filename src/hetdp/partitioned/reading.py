@@ -20,7 +20,7 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.files.formats.duck import PARQUET_RULE, connection, quoted_name, refusals
+from hetdp.files.formats.duck import PARQUET_RULE, connection, quote_name, report_faults
 from hetdp.files.schema import DATASET_COLUMNS, JSON, TEXT
 from hetdp.partitioned.datasets import Tables, first_answers, open_tables, scan_datasets, settle_datasets
 from hetdp.partitioned.edges import Chunk, assign_edges, build_graph, chunks_of
@@ -78,13 +78,13 @@ def order_datasets(tables: Tables, column: str, folder: str, workers: TaskRunner
 
 def write_ordered(datasets: Files, column: str, path: str) -> list[int]:
     """Writes the table in order, on disk where memory is short; returns where each entry of the column ends."""
-    kept = ", ".join(map(quoted_name, dict.fromkeys([*datasets.kinds])))
+    kept = ", ".join(map(quote_name, dict.fromkeys([*datasets.kinds])))
     tables, start = [], 0
     for one, _, rows in datasets.pieces(0, datasets.length):
         tables.append(f"SELECT {kept}, file_row_number + {start} AS {ORIGIN} FROM {rows_of_file(one)}")
         start += rows
-    every, by = f"({' UNION ALL '.join(tables)})", quoted_name(column)
-    with refusals(datasets.name, PARQUET_RULE), connection() as database:
+    every, by = f"({' UNION ALL '.join(tables)})", quote_name(column)
+    with report_faults(datasets.name, PARQUET_RULE), connection() as database:
         copy_to(f"SELECT * FROM {every} ORDER BY {by} NULLS LAST, {ORIGIN}", str(Path(path).parent), Path(path))
         groups = f"SELECT count(*) AS rows FROM {every} GROUP BY {by} ORDER BY {by} NULLS LAST"
         counts = database.execute(groups).fetchnumpy()["rows"]

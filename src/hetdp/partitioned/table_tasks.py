@@ -22,7 +22,7 @@ from hetdp.partitioned.shared_files import FileState
 from hetdp.problem.answer_words import NO, YES
 from hetdp.tables import conditions as condition
 from hetdp.tables import kinds
-from hetdp.tables.database import identifier
+from hetdp.tables.database import quote_name
 from hetdp.tables.formats import label_of_file
 from hetdp.tables.people_table import hash_people, part_digests
 from hetdp.tables.policy import Names, Policy, deciding_epsilons, epsilon_cells, epsilons_of_rows, require_names
@@ -90,20 +90,20 @@ def tally_file(path: FileState, request: AskRequest, curator: bool, with_answers
 
 def _public(source: QueriedSource, request: AskRequest) -> tuple[dict[str, str], dict[str, str], list[str]]:
     """The keys of a kind, the tests for missing cells, and the public columns."""
-    keys, flags = {"everybody": "0"}, {"no person": f"{identifier(request.person)} IS NULL"}
+    keys, flags = {"everybody": "0"}, {"no person": f"{quote_name(request.person)} IS NULL"}
     for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
         if where is not None and where.column is not None:
             keys |= epsilon_cells(source, where.column, role)
     for role, column in (("group", request.group), ("area", request.area)):
         if column is not None:
-            keys[role], flags[f"no {role}"] = f"coalesce({kinds.text(column)}, '')", f"{identifier(column)} IS NULL"
+            keys[role], flags[f"no {role}"] = f"coalesce({kinds.text(column)}, '')", f"{quote_name(column)} IS NULL"
     return keys, flags, request.public
 
 
 def write_digests(path: FileState, person: str, place: str, curator: bool) -> str:
     """Writes a sorted array of 64-bit hashes of the ids; returns the software that made them."""
     with _file(path, curator) as source:
-        found = source.read({"digest": f"hash({identifier(person)})"}, uses=[person])["digest"].astype(
+        found = source.read({"digest": f"hash({quote_name(person)})"}, uses=[person])["digest"].astype(
             np.uint64, copy=False
         )
     found.sort()
@@ -141,7 +141,7 @@ def find_ids(path: FileState, person: str, digests: Sequence[int], curator: bool
     """The row numbers and ids of the people whose ids have some hashes."""
     with _file(path, curator) as source:
         assert isinstance(source, QueriedSource)
-        wanted = f"list_contains(CAST(? AS UBIGINT[]), hash({identifier(person)}))"
+        wanted = f"list_contains(CAST(? AS UBIGINT[]), hash({quote_name(person)}))"
         return source.listed(kinds.text(person), wanted, [list(digests)], [person])
 
 

@@ -24,7 +24,7 @@ from hetdp.partitioned.problem import Task, TaskRunner
 from hetdp.partitioned.shared_files import file_state, make_folder
 from hetdp.partitioned.table_tasks import MergedTallies, Tally, columns_of, merge_tallies
 from hetdp.tables import kinds
-from hetdp.tables.database import identifier
+from hetdp.tables.database import quote_name
 from hetdp.tables.formats import label_of_file, list_files, require_alike
 from hetdp.tables.people_table import PARTS, Payers, PeopleTable, combine_digests
 from hetdp.tables.policy import (
@@ -116,7 +116,7 @@ def read_payers(files: Sequence[Path], request: AskRequest, policy: Policy, cura
             for role, column, there in (("group", request.group, policy.groups), ("area", request.area, policy.areas)):
                 if column is not None and there is not None:
                     source.define(role, there.names)
-                    wanted[role] = f"enum_code(CAST({kinds.text(column)} AS {identifier(role)}))::INTEGER"
+                    wanted[role] = f"enum_code(CAST({kinds.text(column)} AS {quote_name(role)}))::INTEGER"
                     uses.append(column)
             rows = source.read(wanted, uses=uses)
         ids.add(rows["person"].tolist())

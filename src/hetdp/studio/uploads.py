@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from hetdp.errors import HetdpError, InputError, UsageError
-from hetdp.files.formats.duck import PARQUET, PARQUET_RULE, connection, exactly, kinds_of, quoted_name, refusals
+from hetdp.files.formats.duck import PARQUET, PARQUET_RULE, connection, exact_path, kinds_of, quote_name, report_faults
 from hetdp.files.problems import read_problem
 from hetdp.studio.session import Document, new_document
 from hetdp.text import escape_unprintable
@@ -32,15 +32,15 @@ def require_small(path: Path) -> None:
         UsageError: the file holds too much.
         InputError: it is not a Parquet file.
     """
-    place = exactly(path)
-    with refusals(path.name, PARQUET_RULE), connection() as database:
+    place = exact_path(path)
+    with report_faults(path.name, PARQUET_RULE), connection() as database:
         (cells,) = database.execute(
             "SELECT coalesce(sum(num_values), 0) FROM parquet_metadata(?)", [[place]]
         ).fetchone()
         _require(int(cells), MOST_CELLS, "cells")
         kinds = {column: kind for column, kind in kinds_of(database, path).items() if "VARCHAR" in kind}
         for column, kind in kinds.items():
-            cell = quoted_name(column) if kind == "VARCHAR" else f"CAST({quoted_name(column)} AS VARCHAR)"
+            cell = quote_name(column) if kind == "VARCHAR" else f"CAST({quote_name(column)} AS VARCHAR)"
             measured = f"SELECT coalesce(sum(strlen({cell})), 0) FROM {PARQUET}"
             _require(int(database.execute(measured, [[place]]).fetchone()[0]), MOST_TEXT, "bytes of labels")
 

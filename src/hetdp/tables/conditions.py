@@ -29,7 +29,7 @@ from hetdp.tables.comparison import (
     spelling_pattern,
     time_sql,
 )
-from hetdp.tables.database import identifier, quoted
+from hetdp.tables.database import quote_name, quote_text
 from hetdp.tables.predicates import (
     EQUALITIES,
     Among,
@@ -160,7 +160,7 @@ def _among(given: Among, columns: Mapping[str, str], exact: bool) -> list[CellTe
 
 def _spelling_test(column: str, pattern: str) -> CellTest:
     """Whether the text of a column matches a spelling; see `spelling_pattern`."""
-    wanted, unknown = quoted(f"{BLANKS}(?:{pattern}){BLANKS}|{TO_THE_END}"), kinds.missing(column, "VARCHAR", False)
+    wanted, unknown = quote_text(f"{BLANKS}(?:{pattern}){BLANKS}|{TO_THE_END}"), kinds.missing(column, "VARCHAR", False)
     return CellTest(f"regexp_full_match({kinds.text_or_empty(column)}, {wanted})", unknown, [], spelling=pattern)
 
 
@@ -171,7 +171,7 @@ def _comparison_test(given: Comparison, columns: Mapping[str, str], exact: bool)
     kind, by_order = kinds.kind_of(declared), given.operator not in EQUALITIES
     if isinstance(value, bool):
         if kind == kinds.TRUTH and not by_order:
-            return _test(given, identifier(column), "CAST(? AS BOOLEAN)", value)
+            return _test(given, quote_name(column), "CAST(? AS BOOLEAN)", value)
         if kind == kinds.TEXT and not by_order:  # pandas makes texts of booleans if one cell is missing
             return _truth_in_text(given, value)
     elif isinstance(value, str):
@@ -185,7 +185,7 @@ def _comparison_test(given: Comparison, columns: Mapping[str, str], exact: bool)
             side = kinds.text(column) if exact else fold_text_sql(kinds.text_or_empty(column))
             return _text(given, side, value if exact else fold_text(value))
     elif kind == kinds.WHOLE and isinstance(value, int):
-        return _test(given, identifier(column), "CAST(? AS BIGINT)", value)
+        return _test(given, quote_name(column), "CAST(? AS BIGINT)", value)
     elif kind in (kinds.WHOLE, kinds.NUMBER, kinds.TEXT):
         return _number(given, f"coalesce({kinds.number(column, declared)}, CAST('nan' AS DOUBLE))", float(value))
     raise _refusal(given, kind, value)
@@ -194,7 +194,7 @@ def _comparison_test(given: Comparison, columns: Mapping[str, str], exact: bool)
 def _truth_in_text(given: Comparison, value: bool) -> CellTest:
     """Whether a text is true, or false; any other text is unknown."""
     ways = {truth: str(spelling_pattern(str(truth).lower())) for truth in (True, False)}
-    either = quoted(f"{BLANKS}(?:{ways[True]}|{ways[False]}){BLANKS}|{TO_THE_END}")
+    either = quote_text(f"{BLANKS}(?:{ways[True]}|{ways[False]}){BLANKS}|{TO_THE_END}")
     unknown = f"(NOT regexp_full_match({kinds.text_or_empty(given.column)}, {either}))"
     return CellTest(_spelling_test(given.column, ways[value]).holds, unknown, [], given.operator == "!=")
 
@@ -241,7 +241,7 @@ def _refusal(given: Comparison, kind: str, value: Literal) -> UsageError:
 
 def _moment(given: Comparison, declared: str, moment: Moment) -> CellTest:
     """A column of dates, timestamps or texts against a moment."""
-    cell, is_text = identifier(given.column), kinds.kind_of(declared) == kinds.TEXT
+    cell, is_text = quote_name(given.column), kinds.kind_of(declared) == kinds.TEXT
     if moment.time is None:
         if is_text or declared == "DATE":
             side = day_sql(kinds.text_or_empty(given.column)) if is_text else cell
@@ -271,7 +271,7 @@ def _moment(given: Comparison, declared: str, moment: Moment) -> CellTest:
 
 def _on_day(given: Comparison, declared: str, moment: Moment) -> CellTest:
     """A column of timestamps against a date, which stands for the whole day."""
-    cell = identifier(given.column)
+    cell = quote_name(given.column)
     before_it, before_its_end = (_against(cell, "<", declared, day) for day in (str(moment), moment.next_day))
     if given.operator not in EQUALITIES:  # each operator is "before" one of the two, or its opposite
         holds, parameters = before_it if given.operator in ("<", ">=") else before_its_end

@@ -30,7 +30,7 @@ HINT = "curator=True shows what the reader says, which may name rows and values"
 
 
 @contextmanager
-def locked(*paths: str | None) -> Iterator[Any]:
+def locked_connection(*paths: str | None) -> Iterator[Any]:
     """A connection that can read some files, or none, and nothing else.
 
     Args:
@@ -39,7 +39,7 @@ def locked(*paths: str | None) -> Iterator[Any]:
     bound = {"memory_limit": os.environ[MEMORY]} if MEMORY in os.environ else {}
     database = import_uninterrupted("duckdb").connect(":memory:", config=SETTINGS | bound)
     try:
-        allowed = [quoted(path) for path in paths if path is not None]
+        allowed = [quote_text(path) for path in paths if path is not None]
         if allowed:
             database.execute(f"SET allowed_paths = [{', '.join(allowed)}]")
         database.execute("SET enable_external_access = false")
@@ -51,7 +51,7 @@ def locked(*paths: str | None) -> Iterator[Any]:
 
 
 @contextmanager
-def refusals(name: str, curator: bool) -> Iterator[None]:
+def hide_details(name: str, curator: bool) -> Iterator[None]:
     """What DuckDB refuses, always in the same words: its own may name rows and values, and are for the curator only."""
     duckdb = import_uninterrupted("duckdb")
     try:
@@ -72,15 +72,15 @@ def refusals(name: str, curator: bool) -> Iterator[None]:
         raise InputError(name, [fault]) from None
 
 
-def define(database: Any, kind: str, names: Sequence[str]) -> None:
+def define_enum(database: Any, kind: str, names: Sequence[str]) -> None:
     """Makes a type whose values are these texts, in their order."""
     database.register("names", {"name": np.array([*names], dtype=object)})
-    database.execute(f"DROP TYPE IF EXISTS {identifier(kind)}")
-    database.execute(f"CREATE TYPE {identifier(kind)} AS ENUM (SELECT name FROM names)")
+    database.execute(f"DROP TYPE IF EXISTS {quote_name(kind)}")
+    database.execute(f"CREATE TYPE {quote_name(kind)} AS ENUM (SELECT name FROM names)")
     database.unregister("names")
 
 
-def identifier(name: str) -> str:
+def quote_name(name: str) -> str:
     """A name in a query.
 
     >>> identifier('a "b" c')
@@ -89,6 +89,6 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """A text in a query, where a parameter cannot stand."""
     return "'" + text.replace("'", "''") + "'"

@@ -14,7 +14,7 @@ from typing import Any
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.parquet_footer import require_no_brotli
 from hetdp.tables.arrow import arrow_file, arrow_table, polars_table, require_no_interrupt
-from hetdp.tables.database import HINT, RULE, locked, refusals
+from hetdp.tables.database import HINT, RULE, hide_details, locked_connection
 from hetdp.tables.frames import PandasFrame, is_pandas
 from hetdp.tables.sources import Arrays, Expressions, QueriedSource, Source, file_stamp, require_different, require_file
 from hetdp.tables.sqlite import SqliteTable
@@ -55,7 +55,7 @@ def open_parquet(database: Any, place: Path, name: str, _: str | None, curator: 
     """Opens a Parquet file. DuckDB cannot read every cell of milliseconds, so such columns get a type of their own."""
     millis = "coalesce(converted_type = 'TIMESTAMP_MILLIS' OR contains(logical_type, 'MILLIS=Milli'), false)"
     query = f"SELECT name, coalesce(num_children, 0), {millis} FROM parquet_schema(?)"
-    with refusals(name, curator):
+    with hide_details(name, curator):
         (_, count, _), *rest = database.execute(query, [str(place)]).fetchall()
         require_no_brotli(place, name)
     outermost = list(_outermost_columns(rest, count))
@@ -236,7 +236,7 @@ def open_folder(place: Path, curator: bool = False) -> Iterator[Folder]:
     files = list_files(path)
     for file in files:
         require_file(file)
-    with locked(*map(str, files)) as database:
+    with locked_connection(*map(str, files)) as database:
         parts = [_part(database, file, curator) for file in files]
         for file, part in zip(files, parts, strict=True):
             require_alike(parts[0].columns, part.columns, files[0].name, label_of_file(file))

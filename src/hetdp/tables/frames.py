@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hetdp.interrupts import import_uninterrupted
 from hetdp.tables.arrow import UNREADABLE, arrow_errors, convert_column, is_readable, scale_clipped
-from hetdp.tables.database import refusals
+from hetdp.tables.database import hide_details
 from hetdp.tables.sources import QueriedSource
 
 PEOPLE = "people"  # its name in queries
@@ -49,7 +49,7 @@ class PandasFrame(QueriedSource):
 
     def _register(self, part: Any) -> None:
         part = part.copy(deep=False)
-        with refusals("the table", self._curator), arrow_errors("the table", self._curator):
+        with hide_details("the table", self._curator), arrow_errors("the table", self._curator):
             for column in part.columns:
                 part[column] = _convert_cells(part[column])
             self._database.register(PEOPLE, part)

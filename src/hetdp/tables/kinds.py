@@ -7,7 +7,7 @@ import re
 from hetdp.errors import Fault, InputError
 from hetdp.numbers import GRAMMAR, LONGEST, NUMERAL
 from hetdp.tables.comparison import BLANKS
-from hetdp.tables.database import identifier
+from hetdp.tables.database import quote_name
 
 TEXT, WHOLE, NUMBER, TRUTH, MOMENT, OTHER = "text", "whole numbers", "numbers", "true or false", "dates", "other things"
 KINDS = {
@@ -49,7 +49,7 @@ def number(column: str, declared: str) -> str:
     Decimals and 32-bit floats are read as they are printed, so that 0.1 is the same number in every format.
     """
     if kind_of(declared) == WHOLE:
-        return f"CAST({identifier(column)} AS DOUBLE)"
+        return f"CAST({quote_name(column)} AS DOUBLE)"
     if kind_of(declared) == TEXT:
         written = f"regexp_extract({text_or_empty(column)}, '\\A{BLANKS}({NUMERAL}){BLANKS}\\z', 1)"
         return f"try_cast({written} AS DOUBLE)"
@@ -57,12 +57,12 @@ def number(column: str, declared: str) -> str:
         is_one, nearest = decimal_bounds(column, declared)
         one = f"CAST({is_one} AS DOUBLE)"
         return f"(try_cast(CAST({nearest} AS VARCHAR) AS DOUBLE) * ({one} / {one}))"  # 0 / 0 is NaN
-    return identifier(column) if declared == "DOUBLE" else f"try_cast({text(column)} AS DOUBLE)"
+    return quote_name(column) if declared == "DOUBLE" else f"try_cast({text(column)} AS DOUBLE)"
 
 
 def missing(column: str, declared: str, exact_text: bool) -> str:
     """Whether a cell is missing; true or false for every row. NaN is missing, too."""
-    cell = identifier(column)
+    cell = quote_name(column)
     if declared in ("DOUBLE", "FLOAT"):
         return f"isnan(coalesce({cell}, CAST('nan' AS {declared})))"
     if kind_of(declared) == TEXT and not exact_text:
@@ -74,7 +74,7 @@ def missing(column: str, declared: str, exact_text: bool) -> str:
 
 def text(column: str) -> str:
     """A cell as a text."""
-    return f"CAST({identifier(column)} AS VARCHAR)"
+    return f"CAST({quote_name(column)} AS VARCHAR)"
 
 
 def text_or_empty(column: str) -> str:
@@ -87,7 +87,7 @@ def decimal_bounds(column: str, declared: str) -> tuple[str, str]:
 
     A Parquet file can hold a cell with more digits, and DuckDB fails when it prints the smallest of them.
     """
-    cell, (digits, places) = identifier(column), map(int, re.findall(r"[0-9]+", declared))
+    cell, (digits, places) = quote_name(column), map(int, re.findall(r"[0-9]+", declared))
     most = f"{'9' * (digits - places) or '0'}.{'9' * places}"
     low, high = (f"CAST('{sign}{most}' AS {declared})" for sign in ("-", ""))
     is_one = f"coalesce(CAST({cell} >= {low} AS UTINYINT) * CAST({cell} <= {high} AS UTINYINT), 0)"
@@ -96,7 +96,7 @@ def decimal_bounds(column: str, declared: str) -> tuple[str, str]:
 
 def epsilon(column: str, declared: str) -> tuple[str, str | None]:
     """A cell as an ε, −1 if it is none; and whether it has more digits than a float keeps, if cells may have more."""
-    cell = identifier(column)
+    cell = quote_name(column)
     if kind_of(declared) == WHOLE or declared == "DOUBLE":
         return f"coalesce(CAST({cell} AS DOUBLE), -1)", None
     shown = text(column)

@@ -22,7 +22,7 @@ from hetdp.people.populations.folding import EpsilonLevels
 from hetdp.people.privacy.epsilons import epsilon_for_document
 from hetdp.tables import kinds
 from hetdp.tables.conditions import require_columns
-from hetdp.tables.database import identifier
+from hetdp.tables.database import quote_name
 from hetdp.tables.request import AskRequest
 from hetdp.tables.sources import Columns, Source
 from hetdp.text import format_value
@@ -108,7 +108,7 @@ class RowFaults(Faults):
             InputError: there are such rows.
         """
         if ordered[-1] == NOBODY:  # or an id with this very hash
-            missing = {"nobody": f"{identifier(self._request.person)} IS NULL"}
+            missing = {"nobody": f"{quote_name(self._request.person)} IS NULL"}
             nobody = self._source.read(missing, uses=[self._request.person])["nobody"]
             if nobody.any():
                 self._refuse("a missing id", self._request.person, nobody, PERSON_RULE)
@@ -129,7 +129,7 @@ class RowFaults(Faults):
         Raises:
             InputError: there are such rows.
         """
-        nameless = {"nameless": f"{identifier(column)} IS NULL"}
+        nameless = {"nameless": f"{quote_name(column)} IS NULL"}
         self._refuse(NAMELESS, column, self._source.read(nameless, uses=[column])["nameless"], NAME_RULE)
 
     def _refuse(self, what: str, column: str, wrong: NDArray[Any], rule: str) -> None:
@@ -350,12 +350,12 @@ def read_policy(source: Source, request: AskRequest, curator: bool = False) -> P
     require_known_columns(source, request)
     faults = RowFaults(source, request, curator)
     groups, areas = (_names(source, column, faults) for column in (request.group, request.area))
-    person = identifier(request.person)
+    person = quote_name(request.person)
     wanted = {"person": f"CASE WHEN {person} IS NULL THEN CAST({NOBODY} AS UBIGINT) ELSE hash({person}) END"}
     for name, column, found in (("group", request.group, groups), ("area", request.area, areas)):
         if column is not None and found is not None:
             source.define(name, found)
-            wanted[name] = f"enum_code(CAST({kinds.text(column)} AS {identifier(name)}))::INTEGER"
+            wanted[name] = f"enum_code(CAST({kinds.text(column)} AS {quote_name(name)}))::INTEGER"
     for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
         if where is not None and where.column is not None:
             wanted |= epsilon_cells(source, where.column, role)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.tables.database import define, identifier, locked, refusals
+from hetdp.tables.database import define_enum, hide_details, locked_connection, quote_name
 from hetdp.text import format_value
 
 NOTHING = '"NULL"'  # DuckDB's type of a column in which every cell is missing
@@ -98,7 +98,7 @@ class QueriedSource(Source):
         curator: bool = False,
     ) -> None:
         self.name, self._database, self._place, self.bound, self._curator = name, database, place, list(bound), curator
-        with refusals(name, curator):
+        with hide_details(name, curator):
             described = database.execute(f"DESCRIBE SELECT * FROM {scan}", self.bound).fetchall()
         found = {str(column): str(kind) for column, kind, *_ in described}
         ours = {column: column for column in found} if renamed is None else renamed
@@ -110,22 +110,22 @@ class QueriedSource(Source):
 
     def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
         """One pass; see `Source`."""
-        cells = ", ".join(f"{how} AS {identifier(name)}" for name, how in wanted.items())
+        cells = ", ".join(f"{how} AS {quote_name(name)}" for name, how in wanted.items())
         query = f"SELECT {cells} FROM ({self._selection(uses)})"
-        with refusals(self.name, self._curator):
+        with hide_details(self.name, self._curator):
             found = self._database.execute(query, [*parameters, *self.bound]).fetchnumpy()
         return {name: np.asarray(array) for name, array in found.items()}
 
     def distinct(self, column: str, most: int) -> list[str] | None:
         """The distinct texts; see `Source`."""
-        query = f"SELECT DISTINCT CAST({identifier(column)} AS VARCHAR) FROM ({self._selection([column])}) LIMIT ?"
-        with refusals(self.name, self._curator):
+        query = f"SELECT DISTINCT CAST({quote_name(column)} AS VARCHAR) FROM ({self._selection([column])}) LIMIT ?"
+        with hide_details(self.name, self._curator):
             found = [row[0] for row in self._database.execute(query, [*self.bound, most + 1]).fetchall()]
         return None if None in found else sorted(found)
 
     def define(self, kind: str, names: Sequence[str]) -> None:
         """Creates an enum type; see `Source`."""
-        define(self._database, kind, names)
+        define_enum(self._database, kind, names)
 
     def counted(
         self, keys: Expressions, flags: Expressions, parameters: Sequence[Any], uses: Sequence[str], most: int
@@ -139,29 +139,29 @@ class QueriedSource(Source):
             uses: the columns that they look at; no other is read.
             most: the largest number of groups; one more is returned if there are more.
         """
-        named = {name: identifier(name) for name in (*keys, *flags)}
+        named = {name: quote_name(name) for name in (*keys, *flags)}
         cells = [f"{how} AS {named[name]}" for name, how in keys.items()]
         cells += [f"CAST({how} AS INTEGER) AS {named[name]}" for name, how in flags.items()]
         sums = [f"CAST(sum({named[name]}) AS BIGINT) AS {named[name]}" for name in flags]
         by = ", ".join(named[name] for name in keys)
         query = f"SELECT {', '.join([by, 'count(*) AS people', *sums])}"
         query += f" FROM (SELECT {', '.join(cells)} FROM ({self._selection(uses)})) GROUP BY {by} LIMIT {most + 1}"
-        with refusals(self.name, self._curator):
+        with hide_details(self.name, self._curator):
             found = self._database.execute(query, [*parameters, *self.bound]).fetchnumpy()
         return {name: np.asarray(array) for name, array in found.items()}
 
     def listed(self, what: str, where: str, parameters: Sequence[Any], uses: Sequence[str]) -> list[tuple[int, Any]]:
         """The rows for which a condition holds: their indices from 0, with the value of an expression."""
-        place = identifier("_".join(["place", *uses]))  # longer than every used name, so it is none of them
+        place = quote_name("_".join(["place", *uses]))  # longer than every used name, so it is none of them
         rows = f"SELECT *, row_number() OVER () AS {place} FROM ({self._selection(uses)})"
         query = f"SELECT {place} - 1, {what} FROM ({rows}) WHERE {where} ORDER BY {place}"
-        with refusals(self.name, self._curator):
+        with hide_details(self.name, self._curator):
             found: list[tuple[int, Any]] = self._database.execute(query, [*self.bound, *parameters]).fetchall()
         return found
 
     def length(self) -> int:
         """The number of rows."""
-        with refusals(self.name, self._curator):
+        with hide_details(self.name, self._curator):
             return int(self._database.execute(f"SELECT count(*) FROM {self.scan}", self.bound).fetchone()[0])
 
     @property
@@ -172,12 +172,12 @@ class QueriedSource(Source):
     def _selection(self, uses: Sequence[str]) -> str:
         """A query for the used columns under their own names; without any, for the rows only."""
         named = dict.fromkeys(uses)
-        cells = [f"{self._cell(column)} AS {identifier(column)}" for column in named] or ["1 AS rows"]
+        cells = [f"{self._cell(column)} AS {quote_name(column)}" for column in named] or ["1 AS rows"]
         return f"SELECT {', '.join(cells)} FROM {self.scan}"
 
     def _cell(self, column: str) -> str:
         """The expression of a column in the scan."""
-        cell = identifier(self.scanned[column])
+        cell = quote_name(self.scanned[column])
         return f"CAST({cell} AS VARCHAR)" if column in self._nothing else cell
 
 
@@ -218,7 +218,7 @@ def open_source(table: Any, sheet: str | None = None, curator: bool = False, nam
     if not isinstance(table, str | Path):
         if sheet is not None:
             raise UsageError(f"a table {format_value(sheet)} in a data frame", "only SQLite files hold several tables")
-        with locked(None) as database:
+        with locked_connection(None) as database:
             yield formats.open_frame(database, table, curator)
         return
     place = Path(table)
@@ -234,7 +234,7 @@ def open_source(table: Any, sheet: str | None = None, curator: bool = False, nam
         return
     require_file(place)
     path = place.absolute()
-    with locked(str(path)) as database, closing(maker(database, path, name or path.name, sheet, curator)) as source:
+    with locked_connection(str(path)) as database, closing(maker(database, path, name or path.name, sheet, curator)) as source:
         yield source
 
 

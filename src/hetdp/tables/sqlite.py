@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.tables.database import define, identifier, refusals
+from hetdp.tables.database import define_enum, hide_details, quote_name
 from hetdp.tables.sources import Arrays, Expressions, Source, file_stamp, require_different
 from hetdp.text import format_value
 
@@ -43,13 +43,13 @@ class BatchSource(Source):
 
     def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
         """One pass; see `Source`."""
-        cells = ", ".join(f"{how} AS {identifier(name)}" for name, how in wanted.items())
+        cells = ", ".join(f"{how} AS {quote_name(name)}" for name, how in wanted.items())
         found = [self._computed(f"SELECT {cells} FROM batch", parameters, batch) for batch in self._batches(uses)]
         return {name: np.concatenate([np.asarray(part[name]) for part in found]) for name in wanted}
 
     def distinct(self, column: str, most: int) -> list[str] | None:
         """The distinct texts; see `Source`."""
-        query = f"SELECT DISTINCT CAST({identifier(column)} AS VARCHAR) AS name FROM batch"
+        query = f"SELECT DISTINCT CAST({quote_name(column)} AS VARCHAR) AS name FROM batch"
         found: set[str | None] = set()
         for batch in self._batches([column]):
             names = self._computed(query, [], batch)["name"]
@@ -62,14 +62,14 @@ class BatchSource(Source):
 
     def define(self, kind: str, names: Sequence[str]) -> None:
         """Creates an enum type; see `Source`."""
-        define(self._database, kind, names)
+        define_enum(self._database, kind, names)
 
     @abstractmethod
     def _batches(self, uses: Sequence[str]) -> Iterator[Any]:
         """Batches of the named columns, in the order of the rows; the first is empty, so that there is always one."""
 
     def _computed(self, query: str, parameters: Sequence[Any], batch: Any) -> Arrays:
-        with refusals(self.name, self._curator):
+        with hide_details(self.name, self._curator):
             self._database.register("batch", batch)
             found: Arrays = self._database.execute(query, list(parameters)).fetchnumpy()
             self._database.unregister("batch")
@@ -107,7 +107,7 @@ class SqliteTable(BatchSource):
 
     def holds_reals(self, column: str) -> bool:
         """True if SQLite stores cells of a column as floats; see `Source`."""
-        asks = f"SELECT 1 FROM {identifier(str(self.sheet))} WHERE typeof({identifier(column)}) = 'real' LIMIT 1"
+        asks = f"SELECT 1 FROM {quote_name(str(self.sheet))} WHERE typeof({quote_name(column)}) = 'real' LIMIT 1"
         with self._refusals():
             return self._file.execute(asks).fetchone() is not None
 
@@ -132,7 +132,7 @@ class SqliteTable(BatchSource):
             self._file.execute("BEGIN")
             listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND rootpage > 0"
             self.sheet = self._chosen([str(row[0]) for row in self._file.execute(listed)], sheet)
-            described = self._file.execute(f"PRAGMA table_xinfo({identifier(self.sheet)})").fetchall()
+            described = self._file.execute(f"PRAGMA table_xinfo({quote_name(self.sheet)})").fetchall()
         columns = {str(name): COMPUTED if hidden == 2 else "VARCHAR" for _, name, *_, hidden in described}
         if len(columns) < len(described) or not columns:
             raise InputError(self.name, [Fault("cannot be read", self.name, "", SQLITE_RULE)])
@@ -166,7 +166,7 @@ class SqliteTable(BatchSource):
         cells = ", ".join(map(_cell, named)) or "'1'"
         names = named or ["rows"]
         yield {name: np.empty(0, dtype=object) for name in names}
-        query = f"SELECT {cells} FROM {identifier(str(self.sheet))} NOT INDEXED"  # always in the same order
+        query = f"SELECT {cells} FROM {quote_name(str(self.sheet))} NOT INDEXED"  # always in the same order
         with self._refusals(), closing(self._file.cursor()) as rows:
             rows.execute(query)
             while batch := rows.fetchmany(BATCH):
@@ -177,7 +177,7 @@ class SqliteTable(BatchSource):
 
 def _cell(column: str) -> str:
     """A cell as text. Floats are converted in Python: SQLite prints 15 digits only, which could raise an ε."""
-    cell = identifier(column)
+    cell = quote_name(column)
     return f"CASE typeof({cell}) WHEN 'real' THEN {cell} ELSE CAST({cell} AS TEXT) END"
 
 

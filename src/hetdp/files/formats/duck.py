@@ -101,12 +101,12 @@ METADATA_KEY = "hetdp"
 
 def read_parquet(files: list[Path], name: str, known: tuple[str, ...]) -> Table:
     """The known columns of one table in Parquet files, rows in the order of the files; others are named only."""
-    paths = [exactly(file) for file in files]
-    with refusals(name, PARQUET_RULE), connection() as database:
+    paths = [exact_path(file) for file in files]
+    with report_faults(name, PARQUET_RULE), connection() as database:
         kinds = kinds_of(database, files[0])
         require_alike(database, files, kinds, name)
         cells = [
-            f"{cell_of(column, kind, name)} AS {quoted_name(column)}"
+            f"{cell_of(column, kind, name)} AS {quote_name(column)}"
             for column, kind in kinds.items()
             if column in known
         ]
@@ -121,8 +121,8 @@ def read_parquet(files: list[Path], name: str, known: tuple[str, ...]) -> Table:
 
 def parquet_metadata(path: Path, name: str) -> str | None:
     """What we wrote into a Parquet file beside its rows."""
-    with refusals(name, PARQUET_RULE), connection() as database:
-        found = database.execute("SELECT key, value FROM parquet_kv_metadata(?)", [exactly(path)]).fetchall()
+    with report_faults(name, PARQUET_RULE), connection() as database:
+        found = database.execute("SELECT key, value FROM parquet_kv_metadata(?)", [exact_path(path)]).fetchall()
     values = [value for key, value in found if key == METADATA_KEY.encode()]
     return values[0].decode("utf-8", "replace") if values else None
 
@@ -136,9 +136,9 @@ def read_large_csv(path: Path, name: str, known: tuple[str, ...], integers: bool
         f"read_csv(?, auto_detect=false, header=true, delim=',', quote='\"', escape='\"', nullstr='', strict_mode=true,"
         f" max_line_size=10000000, hive_partitioning=false, columns={{{kinds}}})"
     )
-    cells = ", ".join([*map(quoted_name, chosen), "1::TINYINT AS rows"])
-    with refusals(name, CSV_RULE), connection() as database:
-        database.execute(f"CREATE TEMP TABLE sheet AS SELECT {cells} FROM {source}", [exactly(path)])
+    cells = ", ".join([*map(quote_name, chosen), "1::TINYINT AS rows"])
+    with report_faults(name, CSV_RULE), connection() as database:
+        database.execute(f"CREATE TEMP TABLE sheet AS SELECT {cells} FROM {source}", [exact_path(path)])
         columns = {column: _csv_column(database, column, integers) for column in chosen}
         (length,) = database.execute("SELECT count(*) FROM sheet").fetchone()
     return Table(name, {column: columns.get(column, []) for column in header}, length, row_of(name))
@@ -155,7 +155,7 @@ def write_large_csv(path: Path, columns: dict[str, Any]) -> None:
     _copy(path, columns, "FORMAT csv, HEADER true")
 
 
-def exactly(path: Path) -> str:
+def exact_path(path: Path) -> str:
     """A path as DuckDB must be told it: a bracket, a star or a question mark would be a pattern for other files."""
     return re.sub(r"([*?[])", r"[\1]", str(path))
 
@@ -167,7 +167,7 @@ def kinds_of(database: Any, path: Path) -> dict[str, str]:
         InputError: it is compressed with Brotli.
     """
     require_no_brotli(path, path.name)
-    described = database.execute(f"DESCRIBE SELECT * FROM {PARQUET}", [[exactly(path)]]).fetchall()
+    described = database.execute(f"DESCRIBE SELECT * FROM {PARQUET}", [[exact_path(path)]]).fetchall()
     return {str(column): str(kind) for column, kind, *_ in described}
 
 
@@ -200,7 +200,7 @@ def _row_of_parts(files: list[Path], counts: dict[str, int]) -> Callable[[int], 
 
 def cell_of(column: str, kind: str, name: str) -> str:
     """How a Parquet column is read, by its type."""
-    quoted = quoted_name(column)
+    quoted = quote_name(column)
     if column in NUMBERS:
         if kind == "FLOAT":  # as the decimal it prints as
             return f"CAST(CAST({quoted} AS VARCHAR) AS DOUBLE)"
@@ -218,7 +218,7 @@ def _csv_column(database: Any, column: str, integers: bool) -> Any:
     if column not in NUMBERS:
         if integers and column in LABELS and (found := _integers(database, column)) is not None:
             return found
-        texts = database.execute(f"SELECT {quoted_name(column)} AS texts FROM sheet").fetchnumpy()["texts"]
+        texts = database.execute(f"SELECT {quote_name(column)} AS texts FROM sheet").fetchnumpy()["texts"]
         return texts.tolist()  # a masked array gives None where a cell is empty
     value = f"try_cast({column} AS DOUBLE)"
     numbers = database.execute(f"SELECT {value} AS value FROM sheet").fetchnumpy()["value"]
@@ -250,7 +250,7 @@ def _with_odd(numbers: Any, odd: list[tuple[int, float | str]]) -> Any:
 
 
 def _copy(path: Path, columns: dict[str, Any], options: str) -> None:
-    cells = ", ".join(f"{_written(column, values)} AS {quoted_name(column)}" for column, values in columns.items())
+    cells = ", ".join(f"{_written(column, values)} AS {quote_name(column)}" for column, values in columns.items())
     command = f"COPY (SELECT {cells} FROM sheet) TO {_quoted(str(path))} ({options})"
     duckdb = import_uninterrupted("duckdb")
     try:
@@ -272,10 +272,10 @@ def _run_on(columns: dict[str, Any], command: str) -> None:
 
 
 def _written(column: str, values: Any) -> str:
-    return f"CAST({quoted_name(column)} AS VARCHAR)" if values.dtype == object else quoted_name(column)
+    return f"CAST({quote_name(column)} AS VARCHAR)" if values.dtype == object else quote_name(column)
 
 
-def quoted_name(column: str) -> str:
+def quote_name(column: str) -> str:
     """The name of a column as SQL has it."""
     return '"' + column.replace('"', '""') + '"'
 
@@ -285,7 +285,7 @@ def _quoted(text: str) -> str:
 
 
 @contextmanager
-def refusals(name: str, rule: str) -> Iterator[None]:
+def report_faults(name: str, rule: str) -> Iterator[None]:
     """What DuckDB cannot read, in our words; of its own only the first line."""
     try:
         yield
