@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import hetdp as library
-from hetdp.tables.database import hide_details
+from hetdp.duck import hide_details
 from tests.tables.tables import PEOPLE, as_csv, as_parquet, as_sqlite
 from tests.tables.test_loading import broken_parquet
 

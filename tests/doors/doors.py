@@ -21,11 +21,11 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 import hetdp
-from hetdp.interrupts import import_uninterrupted
+from hetdp import duck
 from hetdp.partitioned.datasets import open_tables
 from hetdp.partitioned.reading import offsets_of, read_by
 from hetdp.releases.ledger.ledger import Ledger
-from hetdp.tables import database, sources
+from hetdp.tables import sources
 from hetdp.tables.comparison import add_functions
 from hetdp.tables.people_table import LocalTable
 from hetdp.tables.plan import read_plan
@@ -384,8 +384,8 @@ def one_connection(folder: Path) -> Iterator[None]:
     def locked(*_: Any) -> Iterator[Any]:
         held[1] += 1
         if held[0] is None or held[1] % KEPT == 0:
-            held[0] = import_uninterrupted("duckdb").connect(":memory:", config=database.SETTINGS | {"threads": "1"})
-            held[0].execute(f"SET allowed_directories = [{database.quote_text(str(folder))}]")
+            held[0] = duck.load().connect(":memory:", config=duck.LOCKED_SETTINGS | {"threads": "1"})
+            held[0].execute(f"SET allowed_directories = [{duck.quote_text(str(folder))}]")
             held[0].execute("SET enable_external_access = false")
             held[0].execute("SET lock_configuration = true")
             add_functions(held[0])
@@ -394,11 +394,11 @@ def one_connection(folder: Path) -> Iterator[None]:
         except BaseException:
             try:
                 held[0].execute("SELECT 1").fetchall()
-            except import_uninterrupted("duckdb").Error:  # a fault within DuckDB ends its connection
+            except duck.load().Error:  # a fault within DuckDB ends its connection
                 held[0] = None
             raise
 
-    with patch("hetdp.tables.sources.locked", locked), patch("hetdp.tables.formats.locked", locked):
+    with patch("hetdp.tables.sources.open_locked", locked), patch("hetdp.tables.formats.open_locked", locked):
         yield
     if held[0] is not None:
         held[0].close()

@@ -289,7 +289,7 @@ def test_large_mechanisms_are_loaded_as_they_were_saved(problem, tmp_path: Path)
 
 SPILLING = """
 import os, stat
-from hetdp.files.formats.duck import connection
+from hetdp.duck import connection
 with connection() as database:
     place = database.execute("SELECT current_setting('temp_directory')").fetchone()[0]
     print(place, oct(stat.S_IMODE(os.stat(place).st_mode)))

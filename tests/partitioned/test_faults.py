@@ -12,7 +12,7 @@ import pytest
 import hetdp
 from hetdp.cli import source
 from hetdp.cli.main import main
-from hetdp.files.formats.duck import write_parquet
+from hetdp.files.formats.parquet import write_parquet
 from hetdp.partitioned import reading
 from hetdp.partitioned.mechanism_files import read_claim
 from tests.partitioned.inline import Inline, read_inline

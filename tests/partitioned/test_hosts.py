@@ -24,7 +24,7 @@ import pytest
 
 import hetdp
 from hetdp.cli.main import main
-from hetdp.files.formats.duck import write_parquet
+from hetdp.files.formats.parquet import write_parquet
 from tests.partitioned.driver import GATE
 from tests.partitioned.hosts import ROOT, Driver, Hosts, can_make_namespaces
 from tests.partitioned.problems import random_problem

@@ -23,10 +23,10 @@ from hetdp.tables.comparison import (
     fold_text_sql,
     group_similar_names,
     moment_of,
+    open_locked,
     spelling_pattern,
 )
 from hetdp.tables.conditions import NO, UNKNOWN, YES, condition
-from hetdp.tables.database import locked_connection
 from hetdp.tables.predicates import canonical_predicate, format_literal, parse_predicate
 from tests.oracle import asking as oracle
 from tests.oracle.conditions import CELLS, SCHEMA, TYPED, rewritten, some_condition, some_rows
@@ -46,7 +46,7 @@ COLUMNS = {
 
 @pytest.fixture(scope="module")
 def database():
-    with locked_connection(None) as found:
+    with open_locked(None) as found:
         found.register("people", pa.Table.from_pylist(ROWS, SCHEMA))
         found.execute("CREATE TABLE rows AS SELECT * FROM people")
         yield found
@@ -252,7 +252,7 @@ def test_texts_are_folded_by_the_database_as_in_python():
     ]
     texts = [form for letter in letters for form in (letter, f" a{letter}B ", unicodedata.normalize("NFD", letter))]
     assert len(texts) > 100_000
-    with locked_connection(None) as database:
+    with open_locked(None) as database:
         database.register("people", {"cell": np.array(texts, dtype=object)})
         found = database.execute(f"SELECT {fold_text_sql('cell')} FROM people").fetchall()
     meant = [oracle.plain(text) for text in texts]
@@ -302,7 +302,7 @@ def test_a_pattern_finds_exactly_the_texts_that_are_compared_as_one():
                 text = text[:at] + chance.choice([*letters, " ", "s"]) + text[at + chance.randint(0, 1) :]
             texts.append(chance.choice(["", " ", "\t\u3000"]) + text + chance.choice(["", "\u2003", "\n"]))
     matches = 0
-    with locked_connection(None) as database:
+    with open_locked(None) as database:
         database.register("people", {"cell": np.array(texts, dtype=object)})
         for word in words:
             words_of, parameters = condition(parse_predicate(f"cell = {format_literal(word)}"), {"cell": "VARCHAR"})
@@ -365,7 +365,7 @@ WRITTEN += ["\u30001\t", "1,5", "+1", "0x1", "1e400", "1e12345", "1e123456", "1_
 
 @pytest.mark.parametrize("text", WRITTEN)
 def test_a_text_is_an_epsilon_if_and_only_if_privacy_rules_take_it(text):
-    with locked_connection(None) as database:
+    with open_locked(None) as database:
         database.register("people", {"eps": np.array([text], dtype=object)})
         value, _ = kinds.epsilon("eps", "VARCHAR")
         (found,) = database.execute(f"SELECT {value} FROM people").fetchone()

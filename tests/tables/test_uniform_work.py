@@ -139,7 +139,7 @@ def work(operators: list[dict[str, Any]]) -> Iterator[Any]:
 @pytest.fixture
 def seen(monkeypatch):
     found: list[Any] = []
-    real = sources.locked
+    real = sources.open_locked
 
     @contextmanager
     def watched(*paths: str | None) -> Iterator[Any]:
@@ -147,7 +147,7 @@ def seen(monkeypatch):
             yield Watched(database, found)
 
     for module in (sources, folders):
-        monkeypatch.setattr(module, "locked", watched)
+        monkeypatch.setattr(module, "open_locked", watched)
     return found
 
 

@@ -22,9 +22,9 @@ import pyarrow.parquet
 import pytest
 
 import hetdp
+from hetdp import duck
 from hetdp.cli.main import main
 from hetdp.partitioned import workers as asking_workers
-from hetdp.tables import database as table_database
 from hetdp.tables.sources import open_source
 from tests.partitioned.inline import Inline
 from tests.tables.extremes import BAD_TEXTS, MAKERS, arrow_columns, of_texts
@@ -292,10 +292,10 @@ def test_what_an_sqlite_schema_would_run_is_not_read(tmp_path):
 
 
 def test_a_table_that_takes_more_memory_than_there_is_is_refused_in_words(monkeypatch):
-    refusals = table_database.hide_details
-    monkeypatch.delenv(table_database.MEMORY, raising=False)
+    refusals = duck.hide_details
+    monkeypatch.delenv(duck.MEMORY, raising=False)
     with pytest.raises(hetdp.InputError, match="people: takes more memory than there is"), refusals("people", False):
         raise duckdb.OutOfMemoryException("failed to allocate data of size 8.0 EiB")
-    monkeypatch.setenv(table_database.MEMORY, "1GB")
+    monkeypatch.setenv(duck.MEMORY, "1GB")
     with pytest.raises(MemoryError), refusals("people", False):  # which a cluster tells as its own
         raise duckdb.OutOfMemoryException("failed to allocate data of size 8.0 EiB")

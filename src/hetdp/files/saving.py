@@ -16,8 +16,8 @@ from hetdp import progress
 from hetdp.certificate.certificate import Certificate, verify
 from hetdp.errors import UsageError, VerificationError
 from hetdp.files.formats.csv_form import write_csv
-from hetdp.files.formats.duck import write_large_csv, write_parquet
 from hetdp.files.formats.json_form import lines_of, write_json
+from hetdp.files.formats.parquet import write_large_csv, write_parquet
 from hetdp.files.formats.tables import DEEPEST
 from hetdp.files.formats.writing import whole_file, whole_folder
 from hetdp.files.places import OURS, STANDARD, suffix_of

@@ -20,10 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hetdp import duck
+from hetdp.duck import connection, exact_path, quote_name, report_faults
 from hetdp.errors import ClusterError, InputError, UnknownDatasetError
-from hetdp.files.formats.duck import INTEGERS, PARQUET_RULE, cell_of, connection, exact_path, quote_name, report_faults
+from hetdp.files.formats.parquet import INTEGERS, PARQUET_RULE, cell_of
 from hetdp.files.schema import JSON
-from hetdp.interrupts import import_uninterrupted
 from hetdp.partitioned.parquet_rows import ROWS, Files, as_values, read_range
 from hetdp.partitioned.partition import LocalGraph, Partition
 from hetdp.partitioned.problem import TaskRunner
@@ -71,7 +72,7 @@ def write_labels(partition: Partition, files: Files, buckets: int) -> str:
 
 def _maker() -> str:
     """Versions of DuckDB may hash otherwise: a label that is there twice would be in two buckets."""
-    return f"DuckDB {import_uninterrupted('duckdb').__version__}"
+    return duck.version()
 
 
 def write_wanted_labels(partition: Partition, chunk: int, files: Files, rows: tuple[int, int], buckets: int) -> str:

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp import progress
+from hetdp.duck import connection, quote_name, report_faults
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.files.formats.duck import PARQUET_RULE, connection, quote_name, report_faults
+from hetdp.files.formats.parquet import PARQUET_RULE
 from hetdp.files.schema import DATASET_COLUMNS, JSON, TEXT
 from hetdp.partitioned.datasets import Tables, first_answers, open_tables, scan_datasets, settle_datasets
 from hetdp.partitioned.edges import Chunk, assign_edges, build_graph, chunks_of

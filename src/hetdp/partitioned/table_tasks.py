@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hetdp import duck
+from hetdp.duck import quote_name
 from hetdp.errors import ClusterError, UsageError
-from hetdp.interrupts import import_uninterrupted
 from hetdp.partitioned.partition import map_array, write_array
 from hetdp.partitioned.shared_files import FileState
 from hetdp.problem.answer_words import NO, YES
 from hetdp.tables import conditions as condition
 from hetdp.tables import kinds
-from hetdp.tables.database import quote_name
 from hetdp.tables.formats import label_of_file
 from hetdp.tables.people_table import hash_people, part_digests
 from hetdp.tables.policy import Names, Policy, deciding_epsilons, epsilon_cells, epsilons_of_rows, require_names
@@ -108,7 +108,7 @@ def write_digests(path: FileState, person: str, place: str, curator: bool) -> st
         )
     found.sort()
     _write(place, found)
-    return f"DuckDB {import_uninterrupted('duckdb').__version__}"
+    return duck.version()
 
 
 def write_people(path: FileState, request: AskRequest, place: str, curator: bool) -> None:

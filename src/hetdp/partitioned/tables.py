@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp import progress
+from hetdp.duck import quote_name
 from hetdp.errors import ClusterError, Fault, InputError, UsageError
 from hetdp.partitioned import table_tasks as tasks
 from hetdp.partitioned.problem import Task, TaskRunner
 from hetdp.partitioned.shared_files import file_state, make_folder
 from hetdp.partitioned.table_tasks import MergedTallies, Tally, columns_of, merge_tallies
 from hetdp.tables import kinds
-from hetdp.tables.database import quote_name
 from hetdp.tables.formats import label_of_file, list_files, require_alike
 from hetdp.tables.people_table import PARTS, Payers, PeopleTable, combine_digests
 from hetdp.tables.policy import (

@@ -11,8 +11,9 @@ import binascii
 import tempfile
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+from hetdp.duck import connection, exact_path, quote_name, report_faults
 from hetdp.errors import HetdpError, InputError, UsageError
-from hetdp.files.formats.duck import PARQUET, PARQUET_RULE, connection, exact_path, kinds_of, quote_name, report_faults
+from hetdp.files.formats.parquet import PARQUET, PARQUET_RULE, kinds_of
 from hetdp.files.problems import read_problem
 from hetdp.studio.session import Document, new_document
 from hetdp.text import escape_unprintable

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from hetdp.duck import CURATOR_HINT, TABLE_RULE
 from hetdp.errors import Fault, HetdpError, InputError, UsageError
 from hetdp.interrupts import import_uninterrupted
-from hetdp.tables.database import HINT, RULE
 from hetdp.tables.sources import file_stamp, require_different
 from hetdp.tables.sqlite import BATCH, BatchSource
 
@@ -174,7 +174,7 @@ def arrow_errors(name: str, curator: bool) -> Iterator[None]:
     except BaseException as refusal:  # a panic in Rust is not an Exception
         require_no_interrupt(refusal)
         told = next((line for line in str(refusal).splitlines() if line.strip()), "")[:200] if curator else ""
-        fault = Fault("cannot be read" + (":" if told else ""), name, told, RULE, "" if curator else HINT)
+        fault = Fault("cannot be read" + (":" if told else ""), name, told, TABLE_RULE, "" if curator else CURATOR_HINT)
         raise InputError(name, [fault]) from None
 
 

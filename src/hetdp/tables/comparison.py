@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from hetdp.duck import locked_connection
 from hetdp.errors import UsageError
 from hetdp.text import format_value
 
@@ -92,6 +94,14 @@ def group_similar_names(names: Iterable[str]) -> list[list[str]]:
     for name in names:
         found.setdefault(fold_text(name), []).append(name)
     return [several for several in found.values() if len(several) > 1]
+
+
+@contextmanager
+def open_locked(*paths: str | None) -> Iterator[Any]:
+    """A locked connection (`hetdp.duck.locked_connection`) with the functions that conditions call."""
+    with locked_connection(*paths) as database:
+        add_functions(database)
+        yield database
 
 
 def add_functions(database: Any) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from hetdp.duck import quote_name, quote_text
 from hetdp.errors import UsageError
 from hetdp.tables import kinds
 from hetdp.tables.comparison import (
@@ -29,7 +30,6 @@ from hetdp.tables.comparison import (
     spelling_pattern,
     time_sql,
 )
-from hetdp.tables.database import quote_name, quote_text
 from hetdp.tables.predicates import (
     EQUALITIES,
     Among,

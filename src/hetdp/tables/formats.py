@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from hetdp.duck import CURATOR_HINT, TABLE_RULE, hide_details
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.parquet_footer import require_no_brotli
 from hetdp.tables.arrow import arrow_file, arrow_table, polars_table, require_no_interrupt
-from hetdp.tables.database import HINT, RULE, hide_details, locked_connection
+from hetdp.tables.comparison import open_locked
 from hetdp.tables.frames import PandasFrame, is_pandas
 from hetdp.tables.sources import Arrays, Expressions, QueriedSource, Source, file_stamp, require_different, require_file
 from hetdp.tables.sqlite import SqliteTable
@@ -104,7 +105,9 @@ def _collect(lazy: Any, curator: bool) -> Any:
     except BaseException as refusal:  # a panic in Rust is not an Exception
         require_no_interrupt(refusal)
         told = next((line for line in str(refusal).splitlines() if line.strip()), "")[:200] if curator else ""
-    fault = Fault("cannot be computed" + (":" if told else ""), "the table", told, RULE, "" if curator else HINT)
+    fault = Fault(
+        "cannot be computed" + (":" if told else ""), "the table", told, TABLE_RULE, "" if curator else CURATOR_HINT
+    )
     raise InputError("the table", [fault])
 
 
@@ -236,7 +239,7 @@ def open_folder(place: Path, curator: bool = False) -> Iterator[Folder]:
     files = list_files(path)
     for file in files:
         require_file(file)
-    with locked_connection(*map(str, files)) as database:
+    with open_locked(*map(str, files)) as database:
         parts = [_part(database, file, curator) for file in files]
         for file, part in zip(files, parts, strict=True):
             require_alike(parts[0].columns, part.columns, files[0].name, label_of_file(file))

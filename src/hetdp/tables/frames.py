@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hetdp.duck import hide_details
 from hetdp.interrupts import import_uninterrupted
 from hetdp.tables.arrow import UNREADABLE, arrow_errors, convert_column, is_readable, scale_clipped
-from hetdp.tables.database import hide_details
 from hetdp.tables.sources import QueriedSource
 
 PEOPLE = "people"  # its name in queries

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from hetdp.duck import quote_name
 from hetdp.errors import Fault, InputError
 from hetdp.numbers import GRAMMAR, LONGEST, NUMERAL
 from hetdp.tables.comparison import BLANKS
-from hetdp.tables.database import quote_name
 
 TEXT, WHOLE, NUMBER, TRUTH, MOMENT, OTHER = "text", "whole numbers", "numbers", "true or false", "dates", "other things"
 KINDS = {

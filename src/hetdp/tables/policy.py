@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp import progress
+from hetdp.duck import quote_name
 from hetdp.errors import Fault, InputError
 from hetdp.people.names import require_known
 from hetdp.people.populations.folding import EpsilonLevels
 from hetdp.people.privacy.epsilons import epsilon_for_document
 from hetdp.tables import kinds
 from hetdp.tables.conditions import require_columns
-from hetdp.tables.database import quote_name
 from hetdp.tables.request import AskRequest
 from hetdp.tables.sources import Columns, Source
 from hetdp.text import format_value

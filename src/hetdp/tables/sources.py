@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from hetdp.duck import define_enum, hide_details, quote_name
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.tables.database import define_enum, hide_details, locked_connection, quote_name
+from hetdp.tables.comparison import open_locked
 from hetdp.text import format_value
 
 NOTHING = '"NULL"'  # DuckDB's type of a column in which every cell is missing
@@ -218,7 +219,7 @@ def open_source(table: Any, sheet: str | None = None, curator: bool = False, nam
     if not isinstance(table, str | Path):
         if sheet is not None:
             raise UsageError(f"a table {format_value(sheet)} in a data frame", "only SQLite files hold several tables")
-        with locked_connection(None) as database:
+        with open_locked(None) as database:
             yield formats.open_frame(database, table, curator)
         return
     place = Path(table)
@@ -234,7 +235,10 @@ def open_source(table: Any, sheet: str | None = None, curator: bool = False, nam
         return
     require_file(place)
     path = place.absolute()
-    with locked_connection(str(path)) as database, closing(maker(database, path, name or path.name, sheet, curator)) as source:
+    with (
+        open_locked(str(path)) as database,
+        closing(maker(database, path, name or path.name, sheet, curator)) as source,
+    ):
         yield source
 
 

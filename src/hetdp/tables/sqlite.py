@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hetdp.duck import define_enum, hide_details, quote_name
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.tables.database import define_enum, hide_details, quote_name
 from hetdp.tables.sources import Arrays, Expressions, Source, file_stamp, require_different
 from hetdp.text import format_value
 

@@ -1,96 +1,23 @@
-"""DuckDB, loaded when it is first needed: one database in memory for each process."""
+"""Parquet files, and CSV files too large for the standard library, read and written by DuckDB without a Python loop."""
 
 from __future__ import annotations
 
-import atexit
-import os
 import re
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hetdp.errors import Fault, HetdpError, InputError
+from hetdp import duck
+from hetdp.duck import connection, exact_path, forget, quote_name, quote_text, report_faults
+from hetdp.errors import Fault, InputError
 from hetdp.files.formats.csv_form import RULE as CSV_RULE
 from hetdp.files.formats.csv_form import header_of, row_of
 from hetdp.files.formats.tables import Table
 from hetdp.files.parquet_footer import require_no_brotli
 from hetdp.files.schema import LABELS, NUMBERS
-from hetdp.interrupts import import_uninterrupted
 from hetdp.numbers import GRAMMAR, SHORT, parse_number, parse_numbers
-
-SETTINGS = {
-    "autoinstall_known_extensions": "false",  # nothing is ever fetched
-    "autoload_known_extensions": "false",
-    "disabled_optimizers": "statistics_propagation",  # what a file says of its cells does not stand for them
-    "pandas_analyze_sample": "0",  # a column of Python values is text, even if it begins with thousands of Nones
-}
-BOUNDS = {  # what a worker of a cluster is told by its environment
-    "memory_limit": "HETDP_TABLE_MEMORY",
-    "temp_directory": "HETDP_TABLE_SPILL",
-}
-
-
-@contextmanager
-def connection() -> Iterator[Any]:
-    """A connection of its own to a database in memory; what is made on it ends with it."""
-    cursor = _database(os.getpid()).cursor()
-    try:
-        yield cursor
-    except import_uninterrupted("duckdb").OutOfMemoryException:
-        raise MemoryError from None
-    except RuntimeError as refusal:
-        if "interrupted" in str(refusal):  # what DuckDB makes of Ctrl-C
-            raise KeyboardInterrupt from None
-        raise
-    except (import_uninterrupted("duckdb").InternalException, import_uninterrupted("duckdb").FatalException):
-        forget()  # a fault within DuckDB, such as a broken file can cause, ends its database for everybody
-        raise
-    finally:
-        cursor.close()
-
-
-@cache
-def _database(process: int) -> Any:
-    """One database for each process: to make one takes longer than to read a small file, and a fork must not share."""
-    said = {setting: os.environ[name] for setting, name in BOUNDS.items() if name in os.environ}
-    if "temp_directory" not in said:
-        said["temp_directory"] = _spill_folder(process)
-    return import_uninterrupted("duckdb").connect(":memory:", config=SETTINGS | said)
-
-
-def _spill_folder(process: int) -> str:
-    """A folder of its own for what does not fit in memory; DuckDB would take, or make, .tmp in the working folder."""
-    try:
-        folder = tempfile.mkdtemp(prefix="hetdp-spill-")
-    except OSError:
-        return ""  # nothing is put down anywhere
-    atexit.register(_remove, folder, process)
-    return folder
-
-
-def _remove(folder: str, process: int) -> None:
-    """Removes the folder of a process when that process ends; a forked child has one of its own."""
-    if os.getpid() == process:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def forget() -> None:
-    """Lets the next connection begin with a new database."""
-    _database.cache_clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=forget)  # a child must not end with threads that it does not have
-
-
-# Parquet, and CSV files too large for the standard library, by DuckDB: no Python loop over rows.
-
 
 INTEGERS = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"})
 PARQUET_RULE = "it is a Parquet file"
@@ -131,7 +58,7 @@ def read_large_csv(path: Path, name: str, known: tuple[str, ...], integers: bool
     """The same table that `csv_form.read_csv` reads; labels that are said to be integers come as such."""
     header = header_of(path, name)
     chosen = [column for column in header if column in known]
-    kinds = ", ".join(f"{_quoted(column)}: 'VARCHAR'" for column in header)
+    kinds = ", ".join(f"{quote_text(column)}: 'VARCHAR'" for column in header)
     source = (
         f"read_csv(?, auto_detect=false, header=true, delim=',', quote='\"', escape='\"', nullstr='', strict_mode=true,"
         f" max_line_size=10000000, hive_partitioning=false, columns={{{kinds}}})"
@@ -146,18 +73,13 @@ def read_large_csv(path: Path, name: str, known: tuple[str, ...], integers: bool
 
 def write_parquet(path: Path, columns: dict[str, Any], metadata: str | None = None) -> None:
     """A table of arrays as Parquet, with our metadata beside it."""
-    extra = "" if metadata is None else f", KV_METADATA {{{METADATA_KEY}: {_quoted(metadata)}}}"
+    extra = "" if metadata is None else f", KV_METADATA {{{METADATA_KEY}: {quote_text(metadata)}}}"
     _copy(path, columns, f"FORMAT parquet{extra}")
 
 
 def write_large_csv(path: Path, columns: dict[str, Any]) -> None:
     """The same table that `csv_form.write_csv` writes."""
     _copy(path, columns, "FORMAT csv, HEADER true")
-
-
-def exact_path(path: Path) -> str:
-    """A path as DuckDB must be told it: a bracket, a star or a question mark would be a pattern for other files."""
-    return re.sub(r"([*?[])", r"[\1]", str(path))
 
 
 def kinds_of(database: Any, path: Path) -> dict[str, str]:
@@ -251,8 +173,8 @@ def _with_odd(numbers: Any, odd: list[tuple[int, float | str]]) -> Any:
 
 def _copy(path: Path, columns: dict[str, Any], options: str) -> None:
     cells = ", ".join(f"{_written(column, values)} AS {quote_name(column)}" for column, values in columns.items())
-    command = f"COPY (SELECT {cells} FROM sheet) TO {_quoted(str(path))} ({options})"
-    duckdb = import_uninterrupted("duckdb")
+    command = f"COPY (SELECT {cells} FROM sheet) TO {quote_text(str(path))} ({options})"
+    duckdb = duck.load()
     try:
         _run_on(columns, command)
     except duckdb.IOException as refusal:
@@ -273,35 +195,3 @@ def _run_on(columns: dict[str, Any], command: str) -> None:
 
 def _written(column: str, values: Any) -> str:
     return f"CAST({quote_name(column)} AS VARCHAR)" if values.dtype == object else quote_name(column)
-
-
-def quote_name(column: str) -> str:
-    """The name of a column as SQL has it."""
-    return '"' + column.replace('"', '""') + '"'
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-@contextmanager
-def report_faults(name: str, rule: str) -> Iterator[None]:
-    """What DuckDB cannot read, in our words; of its own only the first line."""
-    try:
-        yield
-    except HetdpError:
-        raise
-    except (import_uninterrupted("duckdb").Error, RuntimeError, ValueError, LookupError, OverflowError) as refusal:
-        raise InputError(name, [_told(str(refusal), name, rule)]) from None
-
-
-def _told(words: str, name: str, rule: str) -> Fault:
-    """DuckDB's complaint without its advice, which is about its own settings."""
-    lines = [line.strip() for line in words.splitlines() if line.strip()]
-    row = re.search(r"CSV Error on Line: (\d+)", words)
-    if row:
-        reason = next((line for line in lines if line.startswith(("Expected Number", "Value with", "Invalid uni"))), "")
-        return Fault("cannot be read:", f"{name} row {int(row[1]) - 1}", reason.rstrip("."), rule)
-    if not lines:
-        return Fault("cannot be read", name, "", rule)
-    return Fault("cannot be read:", name, lines[0].partition("Error: ")[2][:200].rstrip(".") or lines[0][:200], rule)

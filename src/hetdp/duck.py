@@ -1,0 +1,208 @@
+"""DuckDB: the one module that loads it, for files of problems and for tables of people.
+
+`connection` gives a connection to a database that the process shares, for files that are public: problems, pins and
+mechanisms. `locked_connection` gives a database of its own, for a table of people: it is locked before the first row is
+read, may read the files that it was opened for, writes nothing, fetches nothing, and cannot change a setting.
+`report_faults` and `hide_details` turn what DuckDB raises into errors of hetdp: the first with DuckDB's reason, the
+second without it, since it may name rows and values. `files/` and `tables/` import this module; it imports errors only.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hetdp.errors import Fault, HetdpError, InputError
+from hetdp.interrupts import uninterrupted
+
+SETTINGS = {
+    "autoinstall_known_extensions": "false",  # nothing is ever fetched
+    "autoload_known_extensions": "false",
+    "disabled_optimizers": "statistics_propagation",  # what a file says of its cells does not stand for them
+    "pandas_analyze_sample": "0",  # a column of Python values is text, even if it begins with thousands of Nones
+}
+LOCKED_SETTINGS = SETTINGS | {
+    "disabled_optimizers": "statistics_propagation,row_group_pruner",  # what a file says of its cells decides nothing
+    "temp_directory": "",  # nothing of the table is written to disk
+}
+MEMORY = "HETDP_TABLE_MEMORY"  # variables of the environment that limit a worker of a cluster
+LIMITS = {"memory_limit": MEMORY, "temp_directory": "HETDP_TABLE_SPILL"}
+INTERRUPTED = "Query interrupted"  # DuckDB's words for Ctrl-C
+TABLE_RULE = "the table is a well-formed file that can be read"
+CURATOR_HINT = "curator=True shows what the reader says, which may name rows and values"
+
+
+def load() -> Any:
+    """The library, loaded when it is first needed."""
+    with uninterrupted():
+        import duckdb
+    return duckdb
+
+
+def version() -> str:
+    """The version of DuckDB, for workers to compare."""
+    return f"DuckDB {load().__version__}"
+
+
+# Files that are public ------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def connection() -> Iterator[Any]:
+    """A connection of its own to a database in memory; what is made on it ends with it."""
+    cursor = _database(os.getpid()).cursor()
+    try:
+        yield cursor
+    except load().OutOfMemoryException:
+        raise MemoryError from None
+    except RuntimeError as refusal:
+        if "interrupted" in str(refusal):  # what DuckDB makes of Ctrl-C
+            raise KeyboardInterrupt from None
+        raise
+    except (load().InternalException, load().FatalException):
+        forget()  # a fault within DuckDB, such as a broken file can cause, ends its database for everybody
+        raise
+    finally:
+        cursor.close()
+
+
+@cache
+def _database(process: int) -> Any:
+    """One database for each process: to make one takes longer than to read a small file, and a fork must not share."""
+    said = {setting: os.environ[name] for setting, name in LIMITS.items() if name in os.environ}
+    if "temp_directory" not in said:
+        said["temp_directory"] = _spill_folder(process)
+    return load().connect(":memory:", config=SETTINGS | said)
+
+
+def _spill_folder(process: int) -> str:
+    """A folder of its own for what does not fit in memory; DuckDB would take, or make, .tmp in the working folder."""
+    try:
+        folder = tempfile.mkdtemp(prefix="hetdp-spill-")
+    except OSError:
+        return ""  # nothing is put down anywhere
+    atexit.register(_remove, folder, process)
+    return folder
+
+
+def _remove(folder: str, process: int) -> None:
+    """Removes the folder of a process when that process ends; a forked child has one of its own."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def forget() -> None:
+    """Lets the next connection begin with a new database."""
+    _database.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=forget)  # a child must not end with threads that it does not have
+
+
+@contextmanager
+def report_faults(name: str, rule: str) -> Iterator[None]:
+    """Raises what DuckDB cannot read as an InputError, with the first line of its reason."""
+    try:
+        yield
+    except HetdpError:
+        raise
+    except (load().Error, RuntimeError, ValueError, LookupError, OverflowError) as refusal:
+        raise InputError(name, [_fault_of(str(refusal), name, rule)]) from None
+
+
+def _fault_of(words: str, name: str, rule: str) -> Fault:
+    """DuckDB's complaint without its advice, which is about its own settings."""
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
+    row = re.search(r"CSV Error on Line: (\d+)", words)
+    if row:
+        reason = next((line for line in lines if line.startswith(("Expected Number", "Value with", "Invalid uni"))), "")
+        return Fault("cannot be read:", f"{name} row {int(row[1]) - 1}", reason.rstrip("."), rule)
+    if not lines:
+        return Fault("cannot be read", name, "", rule)
+    return Fault("cannot be read:", name, lines[0].partition("Error: ")[2][:200].rstrip(".") or lines[0][:200], rule)
+
+
+def exact_path(path: Path) -> str:
+    """A path in which brackets, stars and question marks are escaped: DuckDB would read them as patterns."""
+    return re.sub(r"([*?[])", r"[\1]", str(path))
+
+
+# Tables of people -----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def locked_connection(*paths: str | None) -> Iterator[Any]:
+    """A connection that can read some files, or none, and nothing else.
+
+    Args:
+        paths: the files, as they will be named in queries; None where Python objects will be registered.
+    """
+    limit = {"memory_limit": os.environ[MEMORY]} if MEMORY in os.environ else {}
+    database = load().connect(":memory:", config=LOCKED_SETTINGS | limit)
+    try:
+        allowed = [quote_text(path) for path in paths if path is not None]
+        if allowed:
+            database.execute(f"SET allowed_paths = [{', '.join(allowed)}]")
+        database.execute("SET enable_external_access = false")
+        database.execute("SET lock_configuration = true")
+        yield database
+    finally:
+        database.close()
+
+
+@contextmanager
+def hide_details(name: str, curator: bool) -> Iterator[None]:
+    """Raises what DuckDB refuses as an InputError in fixed words; DuckDB's may name rows and values, for the curator."""
+    duckdb = load()
+    try:
+        yield
+    except HetdpError:
+        raise
+    except (duckdb.OutOfMemoryException, MemoryError):
+        if MEMORY in os.environ:  # a worker of a cluster, which was given little; others may have more
+            raise MemoryError from None
+        rule = "what a table says of its own size is true, and fits into memory"
+        raise InputError(name, [Fault("takes more memory than there is", name, "", rule)]) from None
+    except (duckdb.Error, RuntimeError, ValueError, LookupError, OverflowError) as refusal:
+        words = str(refusal)
+        if isinstance(refusal, duckdb.InterruptException) or words == INTERRUPTED:
+            raise KeyboardInterrupt from None
+        told = next((line for line in words.splitlines() if line.strip()), "")[:200] if curator else ""
+        fault = Fault("cannot be read" + (":" if told else ""), name, told, TABLE_RULE, "" if curator else CURATOR_HINT)
+        raise InputError(name, [fault]) from None
+
+
+def define_enum(database: Any, kind: str, names: Sequence[str]) -> None:
+    """Makes a type whose values are these texts, in their order."""
+    database.register("names", {"name": np.array([*names], dtype=object)})
+    database.execute(f"DROP TYPE IF EXISTS {quote_name(kind)}")
+    database.execute(f"CREATE TYPE {quote_name(kind)} AS ENUM (SELECT name FROM names)")
+    database.unregister("names")
+
+
+# SQL ------------------------------------------------------------------------------------------------------------------
+
+
+def quote_name(name: str) -> str:
+    """A name in a query.
+
+    >>> quote_name('a "b" c')
+    '"a ""b"" c"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_text(text: str) -> str:
+    """A text in a query, where a parameter cannot stand."""
+    return "'" + text.replace("'", "''") + "'"
