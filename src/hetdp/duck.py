@@ -163,7 +163,7 @@ def locked_connection(*paths: str | None) -> Iterator[Any]:
 
 @contextmanager
 def hide_details(name: str, curator: bool) -> Iterator[None]:
-    """Raises what DuckDB refuses as an InputError in fixed words; DuckDB's may name rows and values, for the curator."""
+    """Raises what DuckDB refuses as an InputError in fixed words; DuckDB's own words, which may name rows, if asked."""
     duckdb = load()
     try:
         yield
