@@ -38,7 +38,7 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
         "A table of people",
         "A yes/no question, an ε for each person, and no graph in sight: what `hetdp ask` does, from Python."
         " [Ask a table of people](../how-to/ask.md).",
-        ("ask", "Asked"),
+        ("ask", "AskResult", "Payment", "Workers"),
     ),
     (
         "Can it be done?",
@@ -152,12 +152,12 @@ MORE = {
     " `observed`, `at_least` and `contradicted`.",
     ("Odds", "strongest"): " It has `source`, `target`, `answer`, `low` and `high`. None if no edge has a finite ε.",
     (
-        "Asked",
+        "AskResult",
         "promises",
     ): " Each has `area`, `people`, `protections` (for each group `group`, `people`, `least`, `largest`,"
     " `unprotected`, `only_deciding` and `odds`), `accuracy` (margins, each with the least probability of the right"
     " answer and the largest of the wrong one) and `mechanism`.",
-    ("Asked", "simulated"): " Each has `area`, `answer` and `seed`.",
+    ("AskResult", "simulated"): " Each has `area`, `answer` and `seed`.",
     ("Odds", "words"): " It has `answers`, `change` and `name`.",
 }
 ATTRIBUTES = {

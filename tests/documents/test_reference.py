@@ -6,7 +6,7 @@ import inspect
 import re
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import click
 import pytest
@@ -53,6 +53,8 @@ def described_in(words: str, name: str, thing: Any) -> None:
         offered += [member for member in getattr(thing, "__annotations__", {}) if not member.startswith("_")]
         missing = [member for member in offered if not re.search(rf"`{member}`|^####+ {name}\.{member}$", words, re.M)]
         assert set(missing) <= {"arguments"}
+    elif get_origin(thing) is Literal:
+        assert all(f"`{value!r}`" in words for value in get_args(thing))
     elif callable(thing):
         for parameter in inspect.signature(thing).parameters:
             assert re.search(rf"`{name}\(.*\b{parameter}\b.*\)`", words)
