@@ -86,7 +86,7 @@ def _refuse_plan(path: str) -> None:
 
     from hetdp.cli.reading import STANDARD
     from hetdp.errors import HetdpError, UsageError
-    from hetdp.files.formats.json_form import read_json
+    from hetdp.files.formats.json_files import read_json
 
     place = Path(path)
     if (

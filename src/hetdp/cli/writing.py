@@ -184,7 +184,7 @@ def deliver(
         if as_json:
             out.emit_document(shapes.delivery(verb, problem, pinned, mechanism, output))
     elif as_json:
-        from hetdp.files.formats.json_form import lines_of
+        from hetdp.files.formats.json_files import lines_of
 
         out.emit(lines_of(shapes.mechanism(verb, mechanism)))
     else:

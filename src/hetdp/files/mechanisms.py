@@ -13,9 +13,9 @@ import numpy as np
 from hetdp import progress
 from hetdp.documents import parse_object, require_keys, require_kind, require_version
 from hetdp.errors import Fault, InputError
-from hetdp.files.formats.json_form import read_json, table_of
+from hetdp.files.formats.json_files import read_json, table_of
 from hetdp.files.formats.parquet import parquet_metadata, read_parquet
-from hetdp.files.formats.tables import Table
+from hetdp.files.formats.table import Table
 from hetdp.files.places import (
     STANDARD,
     existing,

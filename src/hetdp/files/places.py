@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from hetdp.documents import require_kind, require_version
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.files.formats.csv_form import read_csv
-from hetdp.files.formats.json_form import STDIN, read_json, table_of
+from hetdp.files.formats.csv_files import read_csv
+from hetdp.files.formats.json_files import STDIN, read_json, table_of
 from hetdp.files.formats.parquet import read_large_csv, read_parquet
-from hetdp.files.formats.tables import Table
+from hetdp.files.formats.table import Table
 from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER
 from hetdp.text import format_value
 

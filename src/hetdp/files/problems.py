@@ -10,8 +10,8 @@ import numpy as np
 from hetdp import progress
 from hetdp.documents import require_keys, require_kind, require_version
 from hetdp.errors import Fault
-from hetdp.files.formats.json_form import table_of
-from hetdp.files.formats.tables import Table
+from hetdp.files.formats.json_files import table_of
+from hetdp.files.formats.table import Table
 from hetdp.files.places import (
     STANDARD,
     Sheets,

@@ -15,10 +15,10 @@ import numpy as np
 from hetdp import progress
 from hetdp.certificate.certificate import Certificate, verify
 from hetdp.errors import UsageError, VerificationError
-from hetdp.files.formats.csv_form import write_csv
-from hetdp.files.formats.json_form import lines_of, write_json
+from hetdp.files.formats.csv_files import write_csv
+from hetdp.files.formats.json_files import lines_of, write_json
 from hetdp.files.formats.parquet import write_large_csv, write_parquet
-from hetdp.files.formats.tables import DEEPEST
+from hetdp.files.formats.table import DEEPEST
 from hetdp.files.formats.writing import whole_file, whole_folder
 from hetdp.files.places import OURS, STANDARD, suffix_of
 from hetdp.files.schema import CLASS_RULE, INTEGER, JSON, LABEL_RULE, TEXT, VERSION, notion_words

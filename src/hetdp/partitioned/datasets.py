@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import Fault, InputError
-from hetdp.files.formats.json_form import read_json
+from hetdp.files.formats.json_files import read_json
 from hetdp.files.formats.parquet import INTEGERS, cell_of
-from hetdp.files.formats.tables import Table
+from hetdp.files.formats.table import Table
 from hetdp.files.places import STANDARD, Sheets, existing, parts_of, reading
 from hetdp.files.problems import answer_column, positive_of, require_form
 from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER, JSON, LABELS

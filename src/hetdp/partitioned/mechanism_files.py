@@ -13,9 +13,9 @@ from hetdp import progress
 from hetdp.certificate.certificate import verify
 from hetdp.documents import parse_object
 from hetdp.errors import ClusterError, Fault, InputError, UsageError, VerificationError
-from hetdp.files.formats.json_form import read_json, write_json
+from hetdp.files.formats.json_files import read_json, write_json
 from hetdp.files.formats.parquet import parquet_metadata, write_parquet
-from hetdp.files.formats.tables import Table
+from hetdp.files.formats.table import Table
 from hetdp.files.formats.writing import whole_folder
 from hetdp.files.mechanisms import coordinates_of, notion_of, require_form, require_own, whole_numbers
 from hetdp.files.places import STANDARD, existing, parts_of, reading

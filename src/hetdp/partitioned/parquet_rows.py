@@ -12,7 +12,7 @@ import numpy as np
 from hetdp.duck import connection, exact_path, quote_name, report_faults
 from hetdp.errors import Fault, InputError
 from hetdp.files.formats.parquet import PARQUET_RULE, cell_of, is_long, kinds_of, require_alike
-from hetdp.files.formats.tables import Table
+from hetdp.files.formats.table import Table
 from hetdp.numbers import parse_numbers
 from hetdp.partitioned.shared_files import FileState, file_state
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from hetdp import progress
 from hetdp.errors import HetdpError, InterruptedSpend, LedgerError, UnwrittenRecordError, UsageError
-from hetdp.files.formats.json_form import write_json
+from hetdp.files.formats.json_files import write_json
 from hetdp.files.formats.writing import whole_file
 from hetdp.releases.charges import charge_of
 from hetdp.releases.ledger.chain import Entry

@@ -14,7 +14,7 @@ from typing import Any
 
 from hetdp.documents import parse_json, refuse, require_keys, require_kind, require_version
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.files.formats.json_form import write_json
+from hetdp.files.formats.json_files import write_json
 from hetdp.files.formats.writing import whole_file
 from hetdp.people.questions.thresholds import BLANK
 from hetdp.problem.answer_words import NO

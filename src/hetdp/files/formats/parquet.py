@@ -12,9 +12,9 @@ import numpy as np
 from hetdp import duck
 from hetdp.duck import connection, exact_path, forget, quote_name, quote_text, report_faults
 from hetdp.errors import Fault, InputError
-from hetdp.files.formats.csv_form import RULE as CSV_RULE
-from hetdp.files.formats.csv_form import header_of, row_of
-from hetdp.files.formats.tables import Table
+from hetdp.files.formats.csv_files import RULE as CSV_RULE
+from hetdp.files.formats.csv_files import header_of, row_of
+from hetdp.files.formats.table import Table
 from hetdp.files.parquet_footer import require_no_brotli
 from hetdp.files.schema import LABELS, NUMBERS
 from hetdp.numbers import GRAMMAR, SHORT, parse_number, parse_numbers

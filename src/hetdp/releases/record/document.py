@@ -20,7 +20,7 @@ from hetdp.documents import (
     require_version,
 )
 from hetdp.errors import Fault, HetdpError, InputError, UsageError
-from hetdp.files.formats.json_form import read_json
+from hetdp.files.formats.json_files import read_json
 from hetdp.files.formats.writing import require_writable
 from hetdp.releases.record.page import mark_of
 

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from hetdp.documents import parse_object
 from hetdp.errors import Fault, InputError
-from hetdp.files.formats.tables import Table
+from hetdp.files.formats.table import Table
 from hetdp.files.schema import NUMBERS
 from hetdp.numbers import parse_number
 from hetdp.text import closest, escape_json, format_value

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hetdp.errors import Fault, InputError
-from hetdp.files.formats.tables import Table
+from hetdp.files.formats.table import Table
 from hetdp.files.schema import NUMBERS
 from hetdp.numbers import parse_numbers
 from hetdp.text import format_value
