@@ -138,6 +138,37 @@ def exact_path(path: Path) -> str:
     return re.sub(r"([*?[])", r"[\1]", str(path))
 
 
+def write_columns(path: Path, columns: dict[str, Any], options: str) -> None:
+    """Writes columns, by name, to a file; `options` are those of COPY.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    cells = ", ".join(f"{_written(column, values)} AS {quote_name(column)}" for column, values in columns.items())
+    command = f"COPY (SELECT {cells} FROM sheet) TO {quote_text(str(path))} ({options})"
+    duckdb = load()
+    try:
+        _run_on(columns, command)
+    except duckdb.IOException as refusal:
+        raise OSError(5, str(refusal).rpartition(": ")[2]) from None
+    except (duckdb.Error, RuntimeError):
+        forget()  # a database that has served thousands of tables was seen to fail once, inside
+        try:
+            _run_on(columns, command)
+        except (duckdb.Error, RuntimeError) as refusal:  # the latter for names that are no Unicode
+            raise OSError(5, str(refusal).rpartition(": ")[2]) from None
+
+
+def _run_on(columns: dict[str, Any], command: str) -> None:
+    with connection() as database:
+        database.register("sheet", columns)
+        database.execute(command)
+
+
+def _written(column: str, values: Any) -> str:
+    return f"CAST({quote_name(column)} AS VARCHAR)" if values.dtype == object else quote_name(column)
+
+
 # Tables of people -----------------------------------------------------------------------------------------------------
 
 

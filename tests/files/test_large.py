@@ -15,7 +15,7 @@ import pytest
 from pyarrow import parquet
 
 import hetdp
-from hetdp.files import places, saving
+from hetdp.files.formats import csv_files
 from hetdp.theory.catalogue import NOTIONS
 
 SIZE, EDGES = 30_000, 200_000
@@ -47,7 +47,7 @@ TWO = {"dataset": ["a", "b"], "query": [1, 2]}
 
 def test_a_large_csv_file_is_read_by_duckdb_to_the_same_problem(problem, tmp_path: Path):
     hetdp.save(problem, tmp_path / "problem", tables="csv")
-    assert (tmp_path / "problem" / "edges.csv").stat().st_size > places.SMALL_FILE
+    assert (tmp_path / "problem" / "edges.csv").stat().st_size > csv_files.SMALL_FILE
     assert hetdp.read_problem(tmp_path / "problem").problem.identity == problem.identity
     (tmp_path / "problem" / "problem.json").unlink()
     again = hetdp.read_problem(tmp_path / "problem").problem
@@ -59,16 +59,16 @@ def test_a_large_csv_file_is_read_by_duckdb_to_the_same_problem(problem, tmp_pat
 @pytest.mark.parametrize("tables", ["csv", "parquet"])
 @pytest.mark.parametrize("labels", ["integer", "text"])
 def test_large_problems_of_every_notion_are_read_as_they_were_written(notion, tables, labels, tmp_path: Path):
-    rng, edges, size = np.random.default_rng(4), saving.SMALL_TABLE + 10_000, 40_000
+    rng, edges, size = np.random.default_rng(4), csv_files.SMALL_TABLE + 10_000, 40_000
     source, target = rng.integers(0, size, (2, edges))
     names = np.arange(size) if labels == "integer" else np.char.add("x", np.arange(size).astype(str))
     columns = {name: rng.random(edges).round(rng.integers(1, 17)) for name in NOTIONS[notion].parameters}
     graph = hetdp.DatasetGraph.from_edges(names[source], names[target], datasets=names, duplicates="min", **columns)
-    assert graph.edge_count > saving.SMALL_TABLE
+    assert graph.edge_count > csv_files.SMALL_TABLE
     problem = hetdp.Problem(graph, np.where(np.arange(size) % 3, 1, 2), notion)
     hetdp.save(problem, tmp_path / "problem", tables=tables)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "SMALL_FILE", 1 << 10)
+        patch.setattr(csv_files, "SMALL_FILE", 1 << 10)
         again = hetdp.read_problem(tmp_path / "problem").problem
     assert again.identity == problem.identity
     assert all(one.tobytes() == other.tobytes() for one, other in zip(again.graph.edges(), graph.edges(), strict=True))
@@ -84,7 +84,7 @@ def test_faults_of_every_column_of_a_large_csv_file_are_named_with_their_row(nam
     (tmp_path / "edges.csv").write_text("\n".join([",".join(["source", "target", *kind]), *rows]) + "\n")
     small = message_of(tmp_path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "SMALL_FILE", -1)
+        patch.setattr(csv_files, "SMALL_FILE", -1)
         assert message_of(tmp_path) == small
     assert small.startswith("FILE: 2 faults\n  edges.csv row 2: non-numeric ")
     assert "  edges.csv row 3 ('a', 'b'): negative " in small
@@ -123,7 +123,7 @@ def test_large_and_small_files_agree_on_what_a_number_is(text, tmp_path: Path, m
             return str(refusal)
 
     small = outcome()
-    monkeypatch.setattr(places, "SMALL_FILE", -1)
+    monkeypatch.setattr(csv_files, "SMALL_FILE", -1)
     assert outcome() == small
 
 
@@ -220,7 +220,7 @@ def test_a_missing_integer_label_is_no_dataset_in_any_format(tmp_path: Path, mon
     (folder / "datasets.csv").write_text("dataset,query\n0,1\n1,1\n2,2\n3,2\n")
     (folder / "edges.csv").write_text("source,target,epsilon\n1,2,0.5\n,3,0.25\n")
     assert "edges.csv row 2, source: missing label;" in message_of(folder)
-    monkeypatch.setattr(places, "SMALL_FILE", -1)
+    monkeypatch.setattr(csv_files, "SMALL_FILE", -1)
     assert "edges.csv row 2, source: missing label;" in message_of(folder)
     graph = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0)
     assert graph.indices(np.ma.MaskedArray([0, 1, 2], [True, False, False])).tolist() == [-1, 1, 2]
@@ -239,7 +239,7 @@ def test_the_name_of_a_folder_is_only_a_name(name, tmp_path: Path, monkeypatch: 
     assert hetdp.read_mechanism(folder / "m.parquet", problem)["a"] == 0.6
     (folder / "edges.parquet").unlink()
     (folder / "edges.csv").write_text("source,target,epsilon\na,b,0.5\n")
-    monkeypatch.setattr(places, "SMALL_FILE", -1)
+    monkeypatch.setattr(csv_files, "SMALL_FILE", -1)
     assert hetdp.read_problem(folder).problem.identity == problem.identity
 
 

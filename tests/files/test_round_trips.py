@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 
 import hetdp
-from hetdp.files import places, saving
+from hetdp.files.formats import csv_files
 from hetdp.mechanism.balanced import balanced_pins
 from hetdp.theory.catalogue import NOTIONS
 from tests.files.problems import EVERY, facts, mechanism_facts, written
@@ -61,8 +61,8 @@ def test_large_csv_files_are_read_and_written_as_small_ones_are(state):
     problem, partial = state
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         hetdp.save(problem, Path(folder, "small"), partial, tables="csv")
-        patch.setattr(saving, "SMALL_TABLE", -1)
-        patch.setattr(places, "SMALL_FILE", -1)
+        patch.setattr(csv_files, "SMALL_TABLE", -1)
+        patch.setattr(csv_files, "SMALL_FILE", -1)
         hetdp.save(problem, Path(folder, "large"), partial, tables="csv")
         for name in ("small", "large"):
             assert facts(*hetdp.read_problem(Path(folder, name))) == facts(problem, partial)

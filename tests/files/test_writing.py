@@ -17,6 +17,7 @@ import pytest
 
 import hetdp
 from hetdp.files import saving
+from hetdp.files.formats import csv_files, parquet
 from hetdp.files.formats.writing import whole_file, whole_folder
 
 GRAPH = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
@@ -86,8 +87,8 @@ def test_a_disk_that_is_full_leaves_no_half_of_a_file(suffix, tmp_path: Path, mo
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    for writer in ("write_json", "write_csv", "write_parquet"):
-        monkeypatch.setattr(saving, writer, full)
+    for module, writer in ((saving, "write_json"), (csv_files, "write_csv"), (parquet, "write_parquet")):
+        monkeypatch.setattr(module, writer, full)
     with pytest.raises(hetdp.UsageError, match="No space left on device"):
         hetdp.save(MECHANISM, tmp_path / f"m{suffix}")
     assert names(tmp_path) == []

@@ -122,7 +122,8 @@ def _resolved(path: Path) -> Path:
 def write(out: Output, result: Problem | Mechanism, path: str, **options: Any) -> None:
     """Writes a file in the format of its suffix; ``-`` is JSON on standard output."""
     from hetdp.cli.output import standard_output
-    from hetdp.files.saving import save, sidecar_of
+    from hetdp.files.formats.registry import FORMATS
+    from hetdp.files.saving import save
 
     if path == STANDARD:
         out.close_bar()
@@ -130,7 +131,9 @@ def write(out: Output, result: Problem | Mechanism, path: str, **options: Any) -
             save(result, path, **options)
     else:
         save(result, path, **options)
-        beside = f" and {sidecar_of(Path(path))}" if path.lower().endswith(".csv") else ""
+        form = FORMATS.get(Path(path).suffix.lower())
+        metadata = None if form is None else form.metadata_file(Path(path))
+        beside = "" if metadata is None else f" and {metadata}"
         out.say(f"wrote {path}{beside}")
 
 

@@ -11,23 +11,15 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from hetdp import progress
-from hetdp.documents import parse_object, require_keys, require_kind, require_version
+from hetdp.documents import require_keys, require_kind, require_version
 from hetdp.errors import Fault, InputError
 from hetdp.files.formats.json_files import read_json, table_of
-from hetdp.files.formats.parquet import parquet_metadata, read_parquet
+from hetdp.files.formats.parquet import read_parquet
+from hetdp.files.formats.registry import DOCUMENT, FORMATS, suffix_of
 from hetdp.files.formats.table import Table
-from hetdp.files.places import (
-    STANDARD,
-    existing,
-    kind_of_document,
-    open_document,
-    open_table,
-    parts_of,
-    reading,
-    suffix_of,
-)
+from hetdp.files.formats.writing import reading
+from hetdp.files.places import STANDARD, existing, kind_of_document, open_document, parts_of
 from hetdp.files.problems import answer_column
-from hetdp.files.saving import digest_of, sidecar_of
 from hetdp.files.schema import (
     INTEGER,
     JSON,
@@ -41,7 +33,6 @@ from hetdp.files.schema import (
 )
 from hetdp.mechanism.mechanism import LoadedClaim, LocalMechanism, Mechanism
 from hetdp.mechanism.steps import NEAR_MISS, RemoteProblem
-from hetdp.numbers import parse_number
 from hetdp.problem.columns import as_floats
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import Labels, labels_of
@@ -68,14 +59,15 @@ def open_sheet(path: str | Path) -> Sheet:
     if path != STANDARD and Path(path).is_dir():
         name, place = str(path), Path(path)
         table, meta = _open_folder(place, name)
-    elif path == STANDARD or suffix_of(path) == ".json":
+    elif path == STANDARD or suffix_of(path) == DOCUMENT:
         name, meta = open_document(path)
         require_kind(meta, "mechanism", name, kind_of_document(meta, "mechanism"))
         table = table_of(meta, "datasets", name, MECHANISM_COLUMNS)
     else:
         place, name = existing(path), str(path)
-        table = reading(place, open_table, name, MECHANISM_COLUMNS)
-        meta = _beside(place, name)
+        form = FORMATS[suffix_of(path)]
+        table = reading(place, form.read, name, MECHANISM_COLUMNS, False)
+        meta = form.read_metadata(place, name)
     findings = FaultCollector(name)
     require_form(meta, list(table.columns), name, table.name, findings)
     findings.raise_if_any()
@@ -123,23 +115,7 @@ def _open_folder(place: Path, name: str) -> tuple[Table, dict[str, Any]]:
     return table, reading(words, read_json, words.name) if words.exists() else {}
 
 
-def _beside(place: Path, name: str) -> dict[str, Any]:
-    """The words beside a table; a table made elsewhere has none."""
-    if place.suffix.lower() == ".parquet":
-        text = parquet_metadata(place, name)
-        return {} if text is None else parse_object(text, name, parse_number)
-    beside = sidecar_of(place)
-    if not beside.exists():
-        return {}
-    words: dict[str, Any] = reading(beside, read_json, beside.name)
-    if words.get("table_sha256") != digest_of(place):
-        rule = f"{beside.name} belongs to the table as it was written"
-        hint = f"without {beside.name} the table is read as one made elsewhere"
-        raise InputError(name, [Fault("a table that was changed after it was written", name, "", rule, hint)])
-    return words
-
-
-# load: a mechanism from a file, with or without its problem.
+# read_mechanism: a mechanism from a file, with or without its problem.
 
 
 AGREEMENT = 1e-5  # columns for reading may have been rounded

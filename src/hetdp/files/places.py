@@ -1,4 +1,4 @@
-"""What a path leads to, and which reader it needs."""
+"""Where problems are: a JSON document, standard input, or a folder of tables, some of them in parts."""
 
 from __future__ import annotations
 
@@ -7,20 +7,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp.documents import require_kind, require_version
-from hetdp.errors import Fault, InputError, UsageError
-from hetdp.files.formats.csv_files import read_csv
+from hetdp.errors import Fault, InputError
 from hetdp.files.formats.json_files import STDIN, read_json, table_of
-from hetdp.files.formats.parquet import read_large_csv, read_parquet
+from hetdp.files.formats.parquet import read_parquet
+from hetdp.files.formats.registry import DOCUMENT, FORMATS, SUFFIXES
 from hetdp.files.formats.table import Table
+from hetdp.files.formats.writing import reading
 from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER
 from hetdp.text import format_value
 
-SMALL_FILE = 4 << 20  # bytes that the standard library reads sooner than DuckDB loads
 STANDARD = "-"
-SUFFIXES = (".json", ".csv", ".parquet")
-OURS = frozenset(
-    {"problem.json"} | {f"{stem}{suffix}" for stem in ("edges", "datasets") for suffix in (".csv", ".parquet", "")}
-)
+OURS = frozenset({"problem.json"} | {f"{stem}{suffix}" for stem in ("edges", "datasets") for suffix in (*FORMATS, "")})
 
 
 PART = re.compile(r"part-.*[.]parquet")
@@ -52,7 +49,7 @@ def open_document(path: str | Path) -> tuple[str, dict[str, Any]]:
     if path == STANDARD:
         return STDIN, read_json(None, STDIN)
     place = existing(path)
-    if place.suffix.lower() != ".json":
+    if place.suffix.lower() != DOCUMENT:
         rule = "a problem is a .json file, or a folder with edges and datasets as .csv or .parquet"
         is_table = place.suffix.lower() in SUFFIXES
         hint = "hetdp.read_mechanism reads the table of a mechanism, hetdp.read_pins that of pins" if is_table else ""
@@ -68,16 +65,8 @@ def kind_of_document(document: dict[str, Any], wanted: str) -> str:
     return "mechanism" if is_mechanism else wanted
 
 
-def open_table(path: Path, name: str, known: tuple[str, ...], integers: bool = False) -> Table:
-    """The table in a CSV or Parquet file; in a large CSV file, labels may be read as integers at once."""
-    if path.suffix.lower() == ".parquet":
-        return read_parquet([path], name, known)
-    small = path.stat().st_size <= SMALL_FILE
-    return read_csv(path, name) if small else read_large_csv(path, name, known, integers)
-
-
 def existing(path: str | Path) -> Path:
-    """A path that leads somewhere."""
+    """A path that exists and can be read."""
     try:
         place = Path(path)
         if place.exists():
@@ -86,26 +75,6 @@ def existing(path: str | Path) -> Path:
     except (OSError, ValueError) as fault:
         reason = str(fault)
     raise InputError(str(path), [Fault("cannot be read:", str(path), reason, "the input is a file or folder")])
-
-
-def reading(place: Path, read: Any, *arguments: Any) -> Any:
-    """Calls a reader; what the system refuses is an error of ours."""
-    try:
-        return read(place, *arguments)
-    except OSError as refusal:
-        reason = refusal.strerror or str(refusal)
-        raise InputError(
-            str(place), [Fault("cannot be read:", str(place), reason, "the input is a file that can be read")]
-        ) from None
-
-
-def suffix_of(path: str | Path) -> str:
-    """The format that a path asks for."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
-        rule, hint = f"the name ends in {', '.join(SUFFIXES)}", "- is JSON on standard input or output"
-        raise UsageError(f"no format is known for {str(path)!r}", rule, hint)
-    return suffix
 
 
 def _open_folder(folder: Path, name: str) -> Sheets:
@@ -131,16 +100,18 @@ def parts_of(folder: Path) -> list[Path]:
 def _folder_table(folder: Path, stem: str, known: tuple[str, ...], integers: bool) -> Table:
     """The one table of that name: a CSV file, a Parquet file, or a folder of Parquet files."""
     parts = parts_of(folder / stem) if (folder / stem).is_dir() else []
-    found = [path for suffix in (".csv", ".parquet") if (path := folder / f"{stem}{suffix}").exists()]
+    found = [path for suffix in FORMATS if (path := folder / f"{stem}{suffix}").exists()]
     if len(found) + bool(parts) != 1:
         value = ", ".join([path.name for path in found] + [f"{stem}/part-*.parquet"] * bool(parts))
-        rule = f"a problem folder holds one of {stem}.csv, {stem}.parquet, {stem}/part-*.parquet"
+        rule = (
+            f"a problem folder holds one of {', '.join(f'{stem}{suffix}' for suffix in FORMATS)}, {stem}/part-*.parquet"
+        )
         what = "two tables of one name:" if value else f"no table of {stem}"
         raise InputError(str(folder), [Fault(what, str(folder), value, rule)])
     try:
         if parts:
             return read_parquet(parts, f"{stem}/part-*.parquet", known)
-        table: Table = reading(found[0], open_table, found[0].name, known, integers)
+        table: Table = reading(found[0], FORMATS[found[0].suffix].read, found[0].name, known, integers)
         return table
     except InputError as refusal:
         raise InputError(str(folder), refusal.faults, refusal.total) from None

@@ -11,18 +11,10 @@ from hetdp import progress
 from hetdp.documents import require_keys, require_kind, require_version
 from hetdp.errors import Fault
 from hetdp.files.formats.json_files import table_of
+from hetdp.files.formats.registry import DOCUMENT, FORMATS, suffix_of
 from hetdp.files.formats.table import Table
-from hetdp.files.places import (
-    STANDARD,
-    Sheets,
-    existing,
-    kind_of_document,
-    open_document,
-    open_problem,
-    open_table,
-    reading,
-    suffix_of,
-)
+from hetdp.files.formats.writing import reading
+from hetdp.files.places import STANDARD, Sheets, existing, kind_of_document, open_document, open_problem
 from hetdp.files.schema import (
     DATASET_COLUMNS,
     EDGE_COLUMNS,
@@ -133,12 +125,12 @@ def read_pins(path: str | Path) -> PartialMechanism:
 
 
 def _open(path: str | Path) -> Table:
-    if path == STANDARD or suffix_of(path) == ".json":
+    if path == STANDARD or suffix_of(path) == DOCUMENT:
         name, document = open_document(path)
         require_kind(document, "pins", name, kind_of_document(document, "pins"))
         require_version(document, name)
         return table_of(document, "datasets", name, PIN_COLUMNS)
-    table: Table = reading(existing(path), open_table, str(path), PIN_COLUMNS)
+    table: Table = reading(existing(path), FORMATS[suffix_of(path)].read, str(path), PIN_COLUMNS, False)
     return table
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import sys
 from collections.abc import Sequence
@@ -15,12 +14,11 @@ import numpy as np
 from hetdp import progress
 from hetdp.certificate.certificate import Certificate, verify
 from hetdp.errors import UsageError, VerificationError
-from hetdp.files.formats.csv_files import write_csv
-from hetdp.files.formats.json_files import lines_of, write_json
-from hetdp.files.formats.parquet import write_large_csv, write_parquet
+from hetdp.files.formats.json_files import write_json
+from hetdp.files.formats.registry import FORMATS, suffix_of
 from hetdp.files.formats.table import DEEPEST
 from hetdp.files.formats.writing import whole_file, whole_folder
-from hetdp.files.places import OURS, STANDARD, suffix_of
+from hetdp.files.places import OURS, STANDARD
 from hetdp.files.schema import CLASS_RULE, INTEGER, JSON, LABEL_RULE, TEXT, VERSION, notion_words
 from hetdp.mechanism.mechanism import LocalMechanism, Mechanism, RemoteMechanism
 from hetdp.numbers import json_number
@@ -222,10 +220,6 @@ def records(columns: dict[str, Any]) -> list[dict[str, Any]]:
 # save: problems and mechanisms to files, by the ending of the name.
 
 
-SMALL_TABLE = 50_000  # rows that the standard library writes sooner than DuckDB loads
-SIDECAR = ".meta.json"  # what is put after the name of a CSV file, for the words beside the table
-
-
 def save(
     thing: Problem | Mechanism,
     path: str | Path,
@@ -275,21 +269,9 @@ def _save_mechanism(mechanism: LocalMechanism, path: str | Path) -> None:
     if path == STANDARD or suffix_of(path) == ".json":
         _write_document(mechanism_document(mechanism), path)
         return
-    kind = suffix_of(path)
-    columns = mechanism_columns(mechanism)
-    words = mechanism_words(mechanism) | kind_words("labels", mechanism.problem.labels.names, kind == ".csv")
-    if kind == ".parquet":
-        with whole_file(Path(path)) as draft:
-            write_parquet(draft, columns, "\n".join(lines_of(words)))
-        return
-    if Path(path).exists() and not Path(path).is_file():  # a pipe has nothing beside it
-        _write_csv(Path(path), columns)
-        return
-    with whole_file(sidecar_of(Path(path))) as beside, whole_file(Path(path)) as draft:
-        _write_csv(draft, columns)
-        words |= {"table_sha256": digest_of(draft)}
-        with beside.open("w", encoding="utf-8") as file:
-            write_json(file, words)
+    form = FORMATS[suffix_of(path)]
+    words = mechanism_words(mechanism) | kind_words("labels", mechanism.problem.labels.names, form.is_text)
+    form.write_with_metadata(Path(path), mechanism_columns(mechanism), words)
 
 
 def _save_problem(problem: Problem, path: str | Path, partial: Any, tables: str) -> None:
@@ -302,29 +284,20 @@ def _save_problem(problem: Problem, path: str | Path, partial: Any, tables: str)
     if path == STANDARD or Path(path).suffix.lower() == ".json":
         _write_document(problem_document(problem, partial), path)
         return
-    if tables not in ("csv", "parquet") or Path(path).suffix.lower() in (".csv", ".parquet"):
-        rule = "a problem is saved to a .json file, or to a folder with tables='csv' or tables='parquet'"
+    form = FORMATS.get(f".{tables}")
+    if form is None or Path(path).suffix.lower() in FORMATS:
+        known = " or ".join(f"tables={suffix[1:]!r}" for suffix in FORMATS)
+        rule = f"a problem is saved to a .json file, or to a folder with {known}"
         raise UsageError(f"a problem cannot be saved to {str(path)!r} with tables={tables!r}", rule)
     sheets = {"datasets": dataset_columns(problem, partial), "edges": edge_columns(problem)}
     words = problem_words(problem)
-    words |= kind_words("labels", problem.labels.names, tables == "csv")
-    words |= kind_words("classes", problem.graph.edge_classes() or (), tables == "csv")
+    words |= kind_words("labels", problem.labels.names, form.is_text)
+    words |= kind_words("classes", problem.graph.edge_classes() or (), form.is_text)
     with whole_folder(Path(path), OURS) as draft:
         for name, columns in sheets.items():
-            (_write_csv if tables == "csv" else write_parquet)(draft / f"{name}.{tables}", columns)
+            form.write(draft / f"{name}.{tables}", columns)
         with (draft / "problem.json").open("w", encoding="utf-8") as file:
             write_json(file, words)
-
-
-def sidecar_of(path: Path) -> Path:
-    """Where the words beside a CSV table are kept."""
-    return path.with_name(path.name + SIDECAR)
-
-
-def digest_of(path: Path) -> str:
-    """By which a table and its words know each other."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _proved(mechanism: LocalMechanism) -> LocalMechanism:
@@ -343,10 +316,6 @@ def _write_document(document: dict[str, Any], path: str | Path) -> None:
         return
     with whole_file(Path(path)) as draft, draft.open("w", encoding="utf-8") as file:
         write_json(file, document)
-
-
-def _write_csv(path: Path, columns: dict[str, Any]) -> None:
-    (write_csv if len(next(iter(columns.values()))) <= SMALL_TABLE else write_large_csv)(path, columns)
 
 
 def kind_words(key: str, names: Any, is_text: bool) -> dict[str, str]:

@@ -11,7 +11,8 @@ from hetdp.errors import Fault, InputError
 from hetdp.files.formats.json_files import read_json
 from hetdp.files.formats.parquet import INTEGERS, cell_of
 from hetdp.files.formats.table import Table
-from hetdp.files.places import STANDARD, Sheets, existing, parts_of, reading
+from hetdp.files.formats.writing import reading
+from hetdp.files.places import STANDARD, Sheets, existing, parts_of
 from hetdp.files.problems import answer_column, positive_of, require_form
 from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER, JSON, LABELS
 from hetdp.partitioned.parquet_rows import Files, as_values, files_of, read_range

@@ -16,9 +16,9 @@ from hetdp.errors import ClusterError, Fault, InputError, UsageError, Verificati
 from hetdp.files.formats.json_files import read_json, write_json
 from hetdp.files.formats.parquet import parquet_metadata, write_parquet
 from hetdp.files.formats.table import Table
-from hetdp.files.formats.writing import whole_folder
+from hetdp.files.formats.writing import reading, whole_folder
 from hetdp.files.mechanisms import coordinates_of, notion_of, require_form, require_own, whole_numbers
-from hetdp.files.places import STANDARD, existing, parts_of, reading
+from hetdp.files.places import STANDARD, existing, parts_of
 from hetdp.files.problems import answer_column
 from hetdp.files.saving import certificate_document
 from hetdp.files.schema import MECHANISM_COLUMNS, VALUES, VERSION, notion_words

@@ -1,4 +1,4 @@
-"""Parquet files, and CSV files too large for the standard library, read and written by DuckDB without a Python loop."""
+"""Parquet files, read and written by DuckDB without a Python loop over rows; metadata is in the file itself."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from hetdp import duck
-from hetdp.duck import connection, exact_path, forget, quote_name, quote_text, report_faults
+from hetdp.documents import parse_object
+from hetdp.duck import connection, exact_path, quote_name, quote_text, report_faults, write_columns
 from hetdp.errors import Fault, InputError
-from hetdp.files.formats.csv_files import RULE as CSV_RULE
-from hetdp.files.formats.csv_files import header_of, row_of
-from hetdp.files.formats.table import Table
+from hetdp.files.formats.json_files import lines_of
+from hetdp.files.formats.table import Table, TableFormat, row_of
+from hetdp.files.formats.writing import whole_file
 from hetdp.files.parquet_footer import require_no_brotli
 from hetdp.files.schema import LABELS, NUMBERS
-from hetdp.numbers import GRAMMAR, SHORT, parse_number, parse_numbers
+from hetdp.numbers import parse_number, parse_numbers
 
 INTEGERS = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"})
 PARQUET_RULE = "it is a Parquet file"
@@ -54,32 +54,10 @@ def parquet_metadata(path: Path, name: str) -> str | None:
     return values[0].decode("utf-8", "replace") if values else None
 
 
-def read_large_csv(path: Path, name: str, known: tuple[str, ...], integers: bool = False) -> Table:
-    """The same table that `csv_form.read_csv` reads; labels that are said to be integers come as such."""
-    header = header_of(path, name)
-    chosen = [column for column in header if column in known]
-    kinds = ", ".join(f"{quote_text(column)}: 'VARCHAR'" for column in header)
-    source = (
-        f"read_csv(?, auto_detect=false, header=true, delim=',', quote='\"', escape='\"', nullstr='', strict_mode=true,"
-        f" max_line_size=10000000, hive_partitioning=false, columns={{{kinds}}})"
-    )
-    cells = ", ".join([*map(quote_name, chosen), "1::TINYINT AS rows"])
-    with report_faults(name, CSV_RULE), connection() as database:
-        database.execute(f"CREATE TEMP TABLE sheet AS SELECT {cells} FROM {source}", [exact_path(path)])
-        columns = {column: _csv_column(database, column, integers) for column in chosen}
-        (length,) = database.execute("SELECT count(*) FROM sheet").fetchone()
-    return Table(name, {column: columns.get(column, []) for column in header}, length, row_of(name))
-
-
 def write_parquet(path: Path, columns: dict[str, Any], metadata: str | None = None) -> None:
     """A table of arrays as Parquet, with our metadata beside it."""
     extra = "" if metadata is None else f", KV_METADATA {{{METADATA_KEY}: {quote_text(metadata)}}}"
-    _copy(path, columns, f"FORMAT parquet{extra}")
-
-
-def write_large_csv(path: Path, columns: dict[str, Any]) -> None:
-    """The same table that `csv_form.write_csv` writes."""
-    _copy(path, columns, "FORMAT csv, HEADER true")
+    write_columns(path, columns, f"FORMAT parquet{extra}")
 
 
 def kinds_of(database: Any, path: Path) -> dict[str, str]:
@@ -136,62 +114,22 @@ def cell_of(column: str, kind: str, name: str) -> str:
     raise InputError(name, [Fault("a column of type", f"{name}, {column}", kind, rule)])
 
 
-def _csv_column(database: Any, column: str, integers: bool) -> Any:
-    if column not in NUMBERS:
-        if integers and column in LABELS and (found := _integers(database, column)) is not None:
-            return found
-        texts = database.execute(f"SELECT {quote_name(column)} AS texts FROM sheet").fetchnumpy()["texts"]
-        return texts.tolist()  # a masked array gives None where a cell is empty
-    value = f"try_cast({column} AS DOUBLE)"
-    numbers = database.execute(f"SELECT {value} AS value FROM sheet").fetchnumpy()["value"]
-    odd = database.execute(
-        f"SELECT rowid, {column} FROM sheet WHERE {column} IS NOT NULL AND (NOT regexp_full_match({column}, ?)"
-        f" OR isinf({value}) OR (length({column}) > ? AND CAST({value} AS VARCHAR) <> {column}))",
-        [GRAMMAR, SHORT],
-    ).fetchall()
-    numbers = numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
-    return _with_odd(numbers, [(row, parse_number(text)) for row, text in odd])
+def read_metadata(path: Path, name: str) -> dict[str, Any]:
+    """What we wrote into the file beside its rows, as a document; empty for a file made elsewhere."""
+    text = parquet_metadata(path, name)
+    return {} if text is None else parse_object(text, name, parse_number)
 
 
-def _integers(database: Any, column: str) -> Any:
-    """A column of integers as we write them, or None if some text is anything else."""
-    value = f"try_cast({column} AS BIGINT)"
-    other = f"SELECT count(*) FROM sheet WHERE {column} IS NOT NULL AND ({value}::VARCHAR = {column}) IS NOT TRUE"
-    if database.execute(other).fetchone()[0]:
-        return None
-    return database.execute(f"SELECT {value} AS value FROM sheet").fetchnumpy()["value"]
+def write_with_metadata(path: Path, columns: dict[str, Any], document: dict[str, Any]) -> None:
+    """Writes a table with a document in it."""
+    with whole_file(path) as draft:
+        write_parquet(draft, columns, "\n".join(lines_of(document)))
 
 
-def _with_odd(numbers: Any, odd: list[tuple[int, float | str]]) -> Any:
-    """Numerals that only our own grammar decides; a text that is no number makes the column a list."""
-    if any(isinstance(value, str) for _, value in odd):
-        numbers = numbers.tolist()
-    for row, value in odd:
-        numbers[row] = value
-    return numbers
+def _read(path: Path, name: str, known: tuple[str, ...], integers: bool) -> Table:
+    return read_parquet([path], name, known)
 
 
-def _copy(path: Path, columns: dict[str, Any], options: str) -> None:
-    cells = ", ".join(f"{_written(column, values)} AS {quote_name(column)}" for column, values in columns.items())
-    command = f"COPY (SELECT {cells} FROM sheet) TO {quote_text(str(path))} ({options})"
-    duckdb = duck.load()
-    try:
-        _run_on(columns, command)
-    except duckdb.IOException as refusal:
-        raise OSError(5, str(refusal).rpartition(": ")[2]) from None
-    except (duckdb.Error, RuntimeError):
-        forget()  # a database that has served thousands of tables was seen to fail once, inside
-        try:
-            _run_on(columns, command)
-        except (duckdb.Error, RuntimeError) as refusal:  # the latter for names that are no Unicode
-            raise OSError(5, str(refusal).rpartition(": ")[2]) from None
-
-
-def _run_on(columns: dict[str, Any], command: str) -> None:
-    with connection() as database:
-        database.register("sheet", columns)
-        database.execute(command)
-
-
-def _written(column: str, values: Any) -> str:
-    return f"CAST({quote_name(column)} AS VARCHAR)" if values.dtype == object else quote_name(column)
+FORMAT = TableFormat(
+    _read, write_parquet, read_metadata, write_with_metadata, is_text=False, metadata_file=lambda path: None
+)

@@ -1,10 +1,11 @@
-"""A table as it was read: columns by name, and how messages name a row."""
+"""A table as it was read (columns by name, and how messages name a row), and what a format of tables offers."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,3 +127,29 @@ class Table(NamedTuple):
 def _integer(value: Any) -> Any:
     """A text that an integer prints as, as that integer."""
     return int(value) if isinstance(value, str) and re.fullmatch(INTEGER_TEXT, value) else value
+
+
+def row_of(name: str) -> Any:
+    """How messages name a row: the first one below the header is 1."""
+    return lambda at: f"{name} row {at + 1}"
+
+
+class TableFormat(NamedTuple):
+    """What reads and writes the tables of one format; `registry.FORMATS` lists them by suffix.
+
+    Attributes:
+        read: the table in a file. Its arguments are the path, the name for messages, the columns to keep, and True if
+            labels are known to be integers.
+        write: writes columns to a path.
+        read_metadata: what was written beside the table, as a document; empty for a table made elsewhere.
+        write_with_metadata: writes columns and a document beside them, whole or not at all.
+        is_text: True if cells are text, so that the document must say which labels are integers.
+        metadata_file: the file beside the table that holds the document; None if the table itself does.
+    """
+
+    read: Callable[[Path, str, tuple[str, ...], bool], Table]
+    write: Callable[[Path, dict[str, Any]], None]
+    read_metadata: Callable[[Path, str], dict[str, Any]]
+    write_with_metadata: Callable[[Path, dict[str, Any], dict[str, Any]], None]
+    is_text: bool
+    metadata_file: Callable[[Path], Path | None]

@@ -1,14 +1,15 @@
-"""Writing so that nothing is lost: to a temporary name beside the place, then renamed."""
+"""Files that are written whole or not at all (under a temporary name, then renamed), and errors of the system."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from hetdp.errors import UsageError
+from hetdp.errors import Fault, InputError, UsageError
 
 OUTPUT_RULE = "the output is a file or folder that can be written"
 PRIVATE = 0o600  # for the owner alone
@@ -152,3 +153,13 @@ def _refusals(path: Path) -> Iterator[None]:
     except OSError as refusal:
         reason = refusal.strerror or str(refusal)
         raise UsageError(f"cannot write {str(path)!r}: {reason}", OUTPUT_RULE) from refusal
+
+
+def reading(place: Path, read: Callable[..., Any], *arguments: Any) -> Any:
+    """Calls a reader; what the system refuses becomes an InputError."""
+    try:
+        return read(place, *arguments)
+    except OSError as refusal:
+        reason = refusal.strerror or str(refusal)
+        rule = "the input is a file that can be read"
+        raise InputError(str(place), [Fault("cannot be read:", str(place), reason, rule)]) from None
