@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Mapping
 from difflib import get_close_matches
 from typing import Any, Literal
 
-import numpy as np
-
-from hetdp.errors import Fault, InputError, UsageError
+from hetdp.errors import Fault, UsageError
+from hetdp.frames import column_names, fetch_relation, is_relation, plain_column
 from hetdp.problem.columns import as_column
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
@@ -17,8 +15,6 @@ from hetdp.problem.parameters import COLUMNS
 from hetdp.text import format_value
 
 TABLE_RULE = "a table has named columns: a data frame, an Arrow table, a mapping of columns, a structured array"
-BEYOND_NUMPY = re.compile("decimal|128|256", re.IGNORECASE)  # types of numbers that an array of NumPy would round
-FAITHFUL_SQL = re.compile(r"U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|VARCHAR")  # what DuckDB hands over as it is
 
 
 def from_table(
@@ -101,90 +97,9 @@ def read_columns(table: Any, wanted: Mapping[str, Hashable], findings: FaultColl
             findings.add(_no_such(role, name, table, names) if name not in names else _several(role, name))
     if findings.total:
         return {}
-    if hasattr(type(table), "fetchnumpy"):
-        table = _fetched(table, list(dict.fromkeys(map(str, wanted.values()))))
+    if is_relation(table):
+        table = fetch_relation(table, list(dict.fromkeys(map(str, wanted.values()))))
     return {role: plain_column(table[name]) for role, name in wanted.items()}
-
-
-def column_names(table: Any) -> list[Any] | None:
-    """The names of the columns, or None if this is no table.
-
-    Attributes are looked up on the type: those of a data frame may be columns of that name.
-    """
-    if isinstance(table, Mapping):
-        return list(table)
-    if isinstance(table, np.ndarray):
-        return list(table.dtype.names) if table.dtype.names else None
-    if hasattr(type(table), "collect") or hasattr(type(table), "compute"):
-        hint = "collect(), compute() or toPandas() fetches it"
-        raise UsageError(f"{type(table).__name__} is a plan for a table", "a table lies in memory", hint)
-    for attribute in ("column_names", "columns"):  # in Arrow, `columns` are the columns themselves
-        if hasattr(type(table), attribute):
-            return list(getattr(table, attribute))
-    return None
-
-
-def plain_column(values: Any) -> Any:
-    """A column as an array of numbers, or as a list with None where a value is missing; what is neither stays."""
-    if isinstance(values, np.ndarray) or not hasattr(values, "to_numpy"):
-        return values
-    _require_whole(values)
-    gaps = _gaps(values)
-    if gaps is not None:
-        return [None if gap else value for value, gap in zip(_as_list(values), gaps, strict=True)]
-    if BEYOND_NUMPY.search(str(getattr(values, "dtype", getattr(values, "type", "")))):
-        return _as_list(values)
-    array = values.to_numpy(zero_copy_only=False) if hasattr(values, "to_pylist") else values.to_numpy()
-    if array.dtype.kind in "iuf":
-        return array
-    return array.tolist() if array.dtype.kind == "O" else _as_list(values)  # NumPy's own times would turn into integers
-
-
-def _require_whole(values: Any) -> None:
-    """Refuses Arrow data whose offsets or indices lead elsewhere, which to read could end the process.
-
-    Raises:
-        InputError: it is such.
-    """
-    declared = getattr(values, "dtype", None)
-    in_pandas = getattr(declared, "storage", "") == "pyarrow" or type(declared).__name__ == "ArrowDtype"
-    data = values.array.__arrow_array__() if in_pandas else values
-    if hasattr(data, "validate") and (hasattr(data, "buffers") or hasattr(data, "chunks")):
-        try:
-            data.validate(full=True)
-        except ValueError as refusal:
-            reason = str(refusal).splitlines()[0][:200]
-            raise InputError(
-                "table", [Fault("broken Arrow data:", "table", reason, "it is what Arrow allows")]
-            ) from None
-
-
-def _gaps(values: Any) -> Any:
-    """Which values are missing, or None if none is: pandas has NA, None and NaN, others have null."""
-    for test in ("isna", "is_null"):
-        if hasattr(values, test):
-            gaps = np.asarray(getattr(values, test)(), dtype=np.bool_)
-            return gaps if gaps.ndim == 1 and gaps.any() else None
-    return None
-
-
-def _as_list(values: Any) -> list[Any]:
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(values, method):
-            return list(getattr(values, method)())
-    return list(values)
-
-
-def _fetched(relation: Any, names: list[str]) -> Mapping[str, Any]:
-    """These columns of a DuckDB relation as arrays, masked where null; what it would round is refused."""
-    types = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    for name in names:
-        if not FAITHFUL_SQL.fullmatch(types[name]):
-            rule = "a DuckDB relation hands over integers, floats and text as they are, other types not"
-            raise UsageError(f"column {name!r} is {types[name]}", rule, "relation.to_arrow_table() keeps every value")
-    quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-    fetched: Mapping[str, Any] = relation.project(quoted).fetchnumpy()
-    return fetched
 
 
 def _labels(datasets: Any, findings: FaultCollector) -> Any:

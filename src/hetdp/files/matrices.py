@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import Fault, UsageError
-from hetdp.files.frames import plain_column
+from hetdp.frames import plain_column
 from hetdp.problem.columns import Integers, as_column
 from hetdp.problem.edges import arcs_of
 from hetdp.problem.faults import FaultCollector

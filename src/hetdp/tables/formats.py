@@ -14,9 +14,10 @@ from typing import Any
 from hetdp.duck import CURATOR_HINT, TABLE_RULE, hide_details
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.parquet_footer import require_no_brotli
+from hetdp.frames import is_arrow, is_lazy_polars, is_pandas, is_polars
 from hetdp.tables.arrow import arrow_file, arrow_table, polars_table, require_no_interrupt
 from hetdp.tables.comparison import open_locked
-from hetdp.tables.frames import PandasFrame, is_pandas
+from hetdp.tables.frames import PandasFrame
 from hetdp.tables.sources import Arrays, Expressions, QueriedSource, Source, file_stamp, require_different, require_file
 from hetdp.tables.sqlite import SqliteTable
 from hetdp.text import format_value
@@ -76,15 +77,15 @@ def open_arrow(database: Any, place: Path, name: str, _: str | None, curator: bo
 
 def open_frame(database: Any, table: Any, curator: bool) -> Source:
     """Opens a data frame or an Arrow table. A lazy frame is computed once: the order of its rows may change."""
-    if hasattr(table, "collect_schema") and hasattr(table, "collect"):
+    if is_lazy_polars(table):
         table = _collect(table, curator)
     if is_pandas(table):
         _require_names(list(table.columns))
         return PandasFrame(database, table, curator)
-    if hasattr(table, "to_arrow") and hasattr(table, "get_column"):
+    if is_polars(table):
         _require_names(list(table.columns))
         return polars_table(database, table, curator)
-    if hasattr(table, "validate") and hasattr(table, "select") and hasattr(table, "schema"):
+    if is_arrow(table):
         return arrow_table(database, table, curator)
     rule = "a table is the name of a file, a pandas or Polars data frame, or an Arrow table"
     methods = (method for method in ("to_arrow_table", "to_table", "read_all") if hasattr(table, method))

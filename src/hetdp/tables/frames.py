@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.duck import hide_details
+from hetdp.frames import is_held_by_arrow
 from hetdp.interrupts import import_uninterrupted
 from hetdp.tables.arrow import UNREADABLE, arrow_errors, convert_column, is_readable, scale_clipped
 from hetdp.tables.sources import QueriedSource
@@ -18,11 +19,6 @@ PEOPLE = "people"  # its name in queries
 MISSING = ("NAType", "NaTType")  # types of missing values in pandas
 NULLABLE = re.compile("(U?Int(8|16|32|64)|Float(32|64)|Boolean|DatetimeTZ)Dtype")  # types of pandas
 MICROSECONDS = {"s": 1_000_000, "ms": 1_000}
-
-
-def is_pandas(table: Any) -> bool:
-    """True for a pandas data frame, without importing pandas."""
-    return hasattr(table, "iloc")
 
 
 class PandasFrame(QueriedSource):
@@ -59,16 +55,11 @@ def _convert_cells(cells: Any) -> Any:
     """A column converted for DuckDB; the conversion depends on its type alone."""
     declared = cells.dtype
     held = getattr(getattr(declared, "categories", None), "dtype", declared)
-    if _is_arrow(held):
+    if is_held_by_arrow(held):
         return _of_arrow(cells, held)
     if isinstance(held, np.dtype) and held.kind in "biufmM":
         return _in_microseconds(cells) if held is declared and held.kind == "M" else cells
     return cells if NULLABLE.fullmatch(type(held).__name__) else _texts(cells)
-
-
-def _is_arrow(declared: Any) -> bool:
-    """True if Arrow holds cells of this type."""
-    return getattr(declared, "storage", "") == "pyarrow" or type(declared).__name__ == "ArrowDtype"
 
 
 def _can_be_read(declared: Any) -> bool:
