@@ -1,18 +1,20 @@
 """Everything that runs on Dask workers, behind the same verbs and types as on one machine.
 
-A partitioned problem is a folder of arrays that all workers reach; each *partition* owns a range of the datasets, and
-knows the labels of its *ghosts*, the neighbours that other partitions own. Tasks are functions of file names: they
-keep nothing, so that each may run twice, or on another worker.
+A partitioned problem is a folder of arrays that all workers can access. Each *partition* owns a range of the datasets,
+and knows the labels of its *ghosts*, the neighbours that other partitions own. Tasks are stateless functions of file
+names, so that each may run twice, or on another worker.
 
-- A problem: `reading` builds its layout from Parquet files (`datasets`, `edges`, `labels`, `parquet_rows`), `tallies`
-  from groups and a question; `problem` is the object that users hold, `partition` the arrays of one partition.
-- The verbs: `steps` has the steps of `check`, `extend` and `design`; `rounds` is the search, `fair` the fair values;
+- Problems: `reading` builds the layout from Parquet files (`datasets`, `edges`, `labels`, `parquet_rows`), and
+  `tallies` from groups and a question. `problem` is the object that users hold; `partition` has the arrays of one
+  partition.
+- Verbs: `steps` has the steps of `check`, `extend` and `design`, `rounds` the search, and `fair` the fair values.
   `verification` proves; `mechanism` and `mechanism_files` hold, explain, write and read the result.
-- Workers: `workspace` is the shared folder, `shared_files` its rules; `cluster` and `processes` are the only modules
-  that import Dask.
-- A table of people: `workers`, `tables` and `table_tasks`, for `hetdp ask`.
+- Workers: `workspace` manages the shared folder, and `shared_files` its files. `cluster` and `processes` are the only
+  modules that import Dask.
+- Tables of people: `workers`, `tables` and `table_tasks`, for `hetdp ask`.
 
-The command line, `spaces` and the studio may import it; lower packages never do: they know a partitioned problem as a
-`RemoteProblem` (mechanism/steps.py). It may import all below it; of the engines only cpu/'s kernel. `verification`
-imports neither engines nor theory nor mechanism. A new step of a verb is a method of `Steps`, and a task in `steps`.
+The command line, `spaces` and the studio may import this package. Lower packages never do: to them a partitioned
+problem is a `RemoteProblem` (mechanism/steps.py). The package may import everything below it, but of the engines only
+the kernel in cpu/. `verification` imports neither engines nor theory nor mechanism. To add a step to a verb, add a
+method to `Steps` and a task to `steps`.
 """

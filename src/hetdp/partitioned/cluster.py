@@ -1,7 +1,7 @@
 """Runs tasks on the workers of a Dask scheduler, or on workers that are started here.
 
-Tasks keep nothing and may run twice: what they say lies in files that are written whole. So a worker that is lost
-costs what it was doing, and no more. Results are small, since arrays stay in files.
+Tasks are stateless and may run twice. Their output goes to files that are written atomically, so losing a worker
+costs only the task that it was running. Return values are small, because arrays stay in files.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from hetdp.partitioned.processes import (
 )
 from hetdp.partitioned.workspace import SOFTWARE, Mark, mark_folder, run_guarded
 
-PATIENCE = 30.0  # seconds without any worker, or without the scheduler, before the cluster is lost
-CONNECT = 10.0  # seconds until a scheduler must have answered
+PATIENCE = 30.0  # seconds without any worker, or without the scheduler, before the cluster counts as lost
+CONNECT = 10.0  # seconds to wait for a scheduler's first answer
 START = 60.0  # seconds that workers may take to start
-STILL = 660.0  # seconds without a sign of life from a worker; by default, schedulers give it up within 600
-ANSWER = 5.0  # seconds in which a scheduler that is there answers
-PACE = 0.5  # seconds between two looks at the cluster
+STILL = 660.0  # seconds without a heartbeat before a worker counts as hung; schedulers drop it after 600 by default
+ANSWER = 5.0  # seconds to wait for an answer of a scheduler that is connected
+PACE = 0.5  # seconds between two checks of the cluster
 LOGGERS = ("distributed", "distributed.client", "tornado", "asyncio")
 HINT = "what was done is kept in the work folder, if one was named: the same command goes on from there"
 
@@ -57,18 +57,18 @@ class Cluster:
     """Runs tasks on the workers of a scheduler.
 
     Args:
-        address: of a scheduler, such as tls://node:8786; None: workers are started on this machine.
-        workers: how many to start.
-        memory: how much memory each of these may take, such as "2GB".
-        work: a folder that all workers reach.
+        address: address of a scheduler, such as tls://node:8786. None starts workers on this machine.
+        workers: number of workers to start.
+        memory: memory limit of each started worker, such as "2GB".
+        work: a folder that all workers can access.
     """
 
     def __init__(self, address: str | None, workers: int, memory: str, work: str) -> None:
-        parse_memory(memory)  # or a refusal
+        parse_memory(memory)  # raises if the limit is invalid
         self._settings = dask.config.set(SETTINGS)
         self._levels = {name: logging.getLogger(name).level for name in LOGGERS}
         for name in LOGGERS:
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is said in our words
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # failures are reported as ClusterError instead
         self._memory, self._processes = memory, list[subprocess.Popen[bytes]]()
         self._home: tempfile.TemporaryDirectory[str] | None = None
         self._local: Any = None
@@ -77,7 +77,7 @@ class Cluster:
         self._mark = Mark("", "")
         try:
             self._mark = mark_folder(work)
-            with uninterrupted():  # half a client could not be closed
+            with uninterrupted():  # a half-built client could not be closed
                 if address is None:
                     security = make_certificate()
                     self._home = tempfile.TemporaryDirectory(prefix="hetdp-workers-", ignore_cleanup_errors=True)
@@ -95,7 +95,7 @@ class Cluster:
         atexit.register(self.close)
 
     def _require_workers(self, address: str | None) -> None:
-        """Waits for the first worker, or for all that are started here."""
+        """Waits for the first worker of a cluster, or for all workers that were started here."""
         progress.report_stage("reading (waiting for workers)")
         needed, end = max(1, len(self._processes)), time.monotonic() + START
         found = self.workers()
@@ -113,10 +113,10 @@ class Cluster:
         raise ClusterError("the cluster has no workers", rule, hint)
 
     def run(self, task: Task, items: Iterable[tuple[Any, ...]], words: str = "") -> list[Any]:
-        """The results of a task for each item, in their order.
+        """Runs a task on each item and returns the results in the same order.
 
         Raises:
-            ClusterError: the cluster was lost, or cannot do it.
+            ClusterError: the cluster was lost, or cannot run the task.
         """
         if self._is_closed:
             raise UsageError("a partitioned problem that was closed", "its workers have ended", "read it again")
@@ -136,7 +136,7 @@ class Cluster:
             return [self._result(future, watch) for future in failed or futures]
         except HetdpError:
             raise
-        except (KilledWorker, MemoryError) as ended:  # also of a worker that was lost with its result, over and over
+        except (KilledWorker, MemoryError) as ended:  # also if workers are lost with their results again and again
             raise _out_of_memory(ended, self._memory if self._processes else "") from None
         except (CommClosedError, TimeoutError, CancelledError) as lost:
             raise ClusterError("the scheduler was lost", HINT) from lost
@@ -148,52 +148,52 @@ class Cluster:
             rule = f"all machines run {SOFTWARE}, and the same versions of Dask"
             raise ClusterError(f"the cluster cannot run hetdp: {_first_line(refusal)}", rule) from None
         finally:
-            with suppress(Exception):  # of a client that has no scheduler any more
+            with suppress(Exception):  # the client may have lost its scheduler
                 self._client.cancel(futures, force=True)
 
     def _are_done(self, futures: list[Future]) -> bool:
-        """Waits a moment; whether all are done, or one failed."""
+        """Waits briefly; returns True if all futures are done or one has failed."""
         try:
             with self._client.as_current():
                 wait(futures, timeout=PACE)
         except TimeoutError:
             pass
-        except Exception:  # cancelled, by a client that lost its scheduler
+        except Exception:  # cancelled because the client lost its scheduler
             time.sleep(PACE)
         return all(future.done() for future in futures) or any(future.status == "error" for future in futures)
 
     def _result(self, future: Future, watch: Watch) -> Any:
-        """What a task returned; if its worker was lost with it, another one does it again."""
+        """The return value of a task; if its worker was lost, another worker runs the task again."""
         while True:
             if future.status in ("cancelled", "lost"):
                 raise ClusterError("the scheduler was lost", HINT)
             if future.status == "error":
-                raise future.exception()  # which is here already
+                raise future.exception()  # already received
             try:
                 return future.result(timeout=PACE)
             except TimeoutError:
-                if future.status != "error":  # of the task itself
+                if future.status != "error":  # otherwise the task itself timed out
                     watch.look()
 
     def is_alive(self) -> bool:
-        """Whether a worker may still come back: those that were started here must run."""
+        """True if a worker may still come back: one that was started here must still be running."""
         return not self._processes or any(process.poll() is None for process in self._processes)
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a scheduler, as far as the client knows."""
+        """True if the client believes that it is connected to a scheduler."""
         return bool(self._client.status == "running")
 
     def workers(self) -> dict[str, float] | None:
-        """When the scheduler last heard of each worker, by its clock; None if it does not answer, soon."""
+        """Each worker's last heartbeat, by the scheduler's clock; None if the scheduler does not answer in time."""
         try:
             found = self._client.sync(self._client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER)
             return {address: float(facts["last_seen"]) for address, facts in found["workers"].items()}
-        except Exception:  # whatever a client says that lost its scheduler
+        except Exception:  # a client without a scheduler may raise anything
             return None
 
     def close(self) -> None:
-        """Leaves the scheduler, and Dask's settings as they were; ends the workers that were started here."""
+        """Disconnects, ends the workers that were started here, and restores Dask's settings."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -201,7 +201,7 @@ class Cluster:
         for process in self._processes:
             process.terminate()
         if self._client is not None:
-            with suppress(Exception):  # a scheduler that does not answer
+            with suppress(Exception):  # the scheduler may not answer
                 self._client.close(timeout=2)
         end_all(self._processes)
         if self._local is not None:
@@ -211,28 +211,28 @@ class Cluster:
         self._processes = []
         atexit.unregister(self.close)
         self._settings.__exit__(None, None, None)
-        gc.collect()  # what a client gave up says so when it is forgotten; it is not for the user
+        gc.collect()  # abandoned futures log when they are collected: let them do so while logging is off
         for name, level in self._levels.items():
             logging.getLogger(name).setLevel(level)
 
 
 class Watch:
-    """Looks whether a cluster that is waited for is still there.
+    """Checks that a cluster is still alive while its results are awaited.
 
     Args:
-        cluster: the cluster.
+        cluster: the cluster to check.
     """
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._alone_since: float | None = None
-        self._heard: dict[str, tuple[float, float]] = {}  # of each worker: the scheduler's time, and ours
+        self._heard: dict[str, tuple[float, float]] = {}  # last heartbeat: the scheduler's clock, and ours
 
     def look(self) -> None:
-        """Returns, unless there is nobody left to wait for.
+        """Checks the cluster once; returns if waiting still makes sense.
 
         Raises:
-            ClusterError: the scheduler, or all workers, have been away for a while, or one has stopped without ending.
+            ClusterError: the scheduler or all workers have been gone for too long, or a worker hangs.
         """
         now, found = time.monotonic(), self._cluster.workers() if self._cluster.is_connected else None
         if found:
@@ -268,7 +268,7 @@ REACH = "is it running, and can this machine reach it? It says its address when 
 
 
 def reason_at(address: str) -> tuple[str, str] | None:
-    """Why nobody understood us at an address, and what to do, if that can be found out by asking once more."""
+    """The reason why connecting to an address failed and a hint, if one more connection attempt reveals them."""
     found = re.fullmatch(r"(tcp|tls)://(.+):([0-9]+)/?", address)
     if found is None:
         return None
@@ -278,7 +278,7 @@ def reason_at(address: str) -> tuple[str, str] | None:
         with socket.create_connection((found[2].strip("[]"), int(found[3])), ANSWER) as plain:
             plain.settimeout(ANSWER)
             with context.wrap_socket(plain) as secret:
-                secret.recv(1)  # a certificate that is refused is told now
+                secret.recv(1)  # a refused certificate is reported only on the first read
     except ssl.SSLCertVerificationError as refusal:
         if mine:
             return f"its certificate is refused here: {refusal.verify_message}", "ca-file must name its authority"
@@ -288,7 +288,7 @@ def reason_at(address: str) -> tuple[str, str] | None:
             return f"it refuses the certificate of this machine ({reason})", "its authority must sign client.cert"
         if mine:
             return f"it does not speak TLS ({reason})", "its address then begins with tcp://"
-        if "alert" in reason:  # it asks for a certificate, so it speaks TLS
+        if "alert" in reason:  # it asks for a certificate, so it uses TLS
             return PLAIN
     except OSError:
         return None
@@ -299,13 +299,13 @@ PLAIN = "it speaks TLS, and the address says that it does not", "its address beg
 
 
 def is_foreign(error: BaseException) -> bool:
-    """Whether an error means that a machine of the cluster does not know what it was sent."""
+    """True if an error means that a machine of the cluster could not deserialize what it was sent."""
     text = str(error)
     return isinstance(error, ImportError) or "deserializ" in text.lower() or "Can't get attribute" in text
 
 
 def _system(error: OSError, memory: str) -> ClusterError:
-    """What the system refused a worker."""
+    """The error for an operating system failure on a worker."""
     if error.errno == errno.ENOMEM:
         return _out_of_memory(MemoryError(), memory)
     place = "" if error.filename is None else f" {error.filename!r}"
@@ -314,7 +314,7 @@ def _system(error: OSError, memory: str) -> ClusterError:
 
 
 def _out_of_memory(error: BaseException, memory: str) -> ClusterError:
-    """A worker that was ended over and over, nearly always because its memory did not suffice."""
+    """The error for workers that were killed repeatedly, nearly always for lack of memory."""
     share = f", more than the {memory} that it may take" if memory else ""
     if isinstance(error, MemoryError):
         return ClusterError("a worker ran out of memory", f"a partition needs more than it has{share}", MORE)

@@ -1,4 +1,9 @@
-"""The tables of a partitioned problem: their form, checked before any row is read, and the datasets by partition."""
+"""The tables of a partitioned problem, and the table of datasets, one partition at a time.
+
+`open_tables` checks files and columns before any row is read. Workers then read the rows of their partition:
+`scan_datasets` checks labels and lists the distinct answers, `first_answers` decides which of them mean 1, and
+`settle_datasets` writes answers and given values.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +37,8 @@ class Tables(NamedTuple):
     """A problem in Parquet files.
 
     Attributes:
-        name: how messages name it.
-        words: what problem.json says.
+        name: name used in messages.
+        words: content of problem.json.
         datasets: the table of datasets.
         edges: the table of edges.
         notion: the key of the notion of privacy.
@@ -47,7 +52,7 @@ class Tables(NamedTuple):
 
 
 def open_tables(path: str | Path, by: str | None = None) -> Tables:
-    """The tables of a folder, if they have the form of a problem; one more column of datasets may be there."""
+    """Opens the tables of a folder and checks their columns; `by` names an extra column of datasets that is allowed."""
     folder, name = Path(path) if path == STANDARD else existing(path), str(path)
     rule = "partitions are read from a folder with edges and datasets as Parquet, one file or part-*.parquet"
     if not folder.is_dir():
@@ -66,7 +71,7 @@ def open_tables(path: str | Path, by: str | None = None) -> Tables:
 
 
 def _require_integers(name: str, *tables: Files) -> None:
-    """Refuses labels that are text where integers are meant: here they are compared as the files hold them."""
+    """Refuses text labels where problem.json declares integers: partitions compare labels as stored."""
     for files in tables:
         for column in sorted(files.kinds.keys() & LABELS):
             if files.kinds[column] not in INTEGERS and files.length:
@@ -76,7 +81,7 @@ def _require_integers(name: str, *tables: Files) -> None:
 
 
 def _empty(files: Files) -> Table:
-    """The table without its rows: what its form is judged by."""
+    """The table without its rows, for checking its columns."""
     return Table(files.name, {column: [] for column in files.kinds}, files.length, files.row)
 
 
@@ -92,17 +97,17 @@ def _files(folder: Path, stem: str, name: str, rule: str) -> Files:
     try:
         files = files_of(several, f"{stem}/part-*.parquet") if several else files_of([single], single.name)
         for column in files.kinds.keys() & {*KNOWN[stem]}:
-            cell_of(column, files.kinds[column], files.name)  # or a refusal, before workers read any of it
+            cell_of(column, files.kinds[column], files.name)  # raises before workers read any row
         return files
     except InputError as refusal:
         raise InputError(name, refusal.faults, refusal.total) from None
 
 
-# The table of datasets, a partition at a time: labels, true answers and given values, looked at by workers.
+# Datasets of one partition --------------------------------------------------------------------------------------------
 
 
 PINS = ("p", "z", "error")
-DIFFERENT = 100  # answers that are looked at, as written: 68 texts mean a digit or a truth value; a third is a fault
+DIFFERENT = 100  # distinct answers kept, as written: 68 texts mean a digit or a truth value; a third meaning is a fault
 
 
 class ListedLabels:
@@ -112,24 +117,24 @@ class ListedLabels:
         self.names: Any = names
 
     def index(self, _: Any) -> int:
-        """Nothing is looked up here."""
+        """Not supported: these labels are only displayed."""
         raise NotImplementedError
 
     def indices(self, _: Any) -> Any:
-        """Nothing is looked up here."""
+        """Not supported: these labels are only displayed."""
         raise NotImplementedError
 
 
 class DatasetScan(NamedTuple):
-    """What a first look at a partition's datasets found.
+    """Result of the first pass over a partition's datasets.
 
     Attributes:
-        faults: of their labels.
-        total: how many.
-        in_order: whether the labels are the numbers of the datasets themselves.
-        answers: the different answers as written, in order of their first row: what texts mean depends on all of them.
-        rows: the first row of each.
-        missing: the faults of rows without an answer, and how many there are.
+        faults: the first faults of the labels.
+        total: number of faults.
+        in_order: True if each label equals the number of its dataset.
+        answers: the distinct answers as written, by first occurrence; the meaning of a text depends on all of them.
+        rows: label of the first dataset with each answer.
+        missing: the first faults of rows without an answer, and the number of such rows.
     """
 
     faults: list[Fault]
@@ -141,7 +146,7 @@ class DatasetScan(NamedTuple):
 
 
 def scan_datasets(partition: Partition, files: Files, kind: str) -> DatasetScan:
-    """Looks at labels and answers."""
+    """Checks the labels of a partition and lists its distinct answers."""
     table = read_range(files, partition.first, partition.first + partition.size, ("dataset", "query"))
     findings, missing = FaultCollector(""), FaultCollector("")
     names = table.label_column("dataset", findings, kind) if partition.size else np.empty(0, dtype=np.int64)
@@ -162,7 +167,7 @@ def scan_datasets(partition: Partition, files: Files, kind: str) -> DatasetScan:
 
 
 def _require_usual_json(table: Table, names: Any, findings: FaultCollector) -> None:
-    """Labels are compared by their JSON, as it stands: it has one form only."""
+    """Refuses labels whose JSON is not in hetdp's own form: partitions compare it as text."""
     rule = "on partitions, a label's JSON is written as hetdp writes it"
     for at, (cell, name) in enumerate(zip(as_values(table.columns["dataset"]), names, strict=True)):
         if isinstance(cell, str) and cell != label_to_json(name):
@@ -174,12 +179,12 @@ def _no_answer(labels: ListedLabels, at: int) -> Fault:
 
 
 def _is_plain(values: Any) -> bool:
-    """Whether a column holds integers or truth values, and no gap."""
+    """True if a column holds integers or truth values, none of them missing."""
     return isinstance(values, np.ndarray) and values.dtype.kind in "iub" and not isinstance(values, np.ma.MaskedArray)
 
 
 def _different(values: Any, listed: list[Any]) -> tuple[list[Any], list[int]]:
-    """The first few different answers, and where each is first."""
+    """The first distinct answers, and the position of each one's first occurrence."""
     if _is_plain(values):
         found, first = np.unique(values, return_index=True)
         order = np.argsort(first)[:DIFFERENT]
@@ -194,7 +199,7 @@ def _different(values: Any, listed: list[Any]) -> tuple[list[Any], list[int]]:
 
 
 def first_answers(scanned: list[DatasetScan], positive: Any, findings: FaultCollector) -> list[Any]:
-    """How answer 1 is written, or the faults that one machine would find; asked of the different answers alone."""
+    """The spellings that mean answer 1, from the distinct answers; collects the faults that one machine finds."""
     pairs: dict[Any, Any] = {}
     for one in scanned:
         for value, label in zip(one.answers, one.rows, strict=True):
@@ -210,7 +215,7 @@ def first_answers(scanned: list[DatasetScan], positive: Any, findings: FaultColl
 
 
 def settle_datasets(partition: Partition, files: Files, ones: list[Any], notion: str) -> tuple[list[Fault], int, int]:
-    """Writes answers and given values; returns faults, how many, and how many values are given."""
+    """Writes answers and given values; returns the first faults, their number, and the number of given values."""
     table = read_range(files, partition.first, partition.first + partition.size, DATASET_COLUMNS)
     findings = FaultCollector("")
     labels = ListedLabels(table.label_column("dataset", findings) if partition.size else [])

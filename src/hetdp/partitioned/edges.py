@@ -1,4 +1,9 @@
-"""The table of edges, a chunk at a time: checked, numbered, and assigned to the partitions that own their ends."""
+"""The edges of a partitioned problem: from chunks of their table to the graph of each partition.
+
+`assign_edges` reads one chunk, checks it, replaces labels by numbers, and writes each edge for the partitions that own
+its ends. `build_graph` collects the edges of one partition and writes its rows, its ghosts, and the datasets whose
+labels it sends to other partitions.
+"""
 
 from __future__ import annotations
 
@@ -35,17 +40,17 @@ from hetdp.problem.parameters import COLUMNS, Parameters, parameters_of
 from hetdp.problem.space import Indices
 from hetdp.theory.catalogue import notion_of_key
 
-CHUNK = 1 << 21  # edges that a task reads at once
-SHARES = 16  # of a table that is not larger; every partition opens the files of each
+CHUNK = 1 << 21  # largest number of edges that a task reads at once
+SHARES = 16  # most chunks of a smaller table; every partition opens the files of each chunk
 
 
 class Chunk(NamedTuple):
     """Some rows of the table of edges.
 
     Attributes:
-        number: which chunk.
-        start: its first row.
-        stop: the row after its last.
+        number: index of the chunk.
+        start: first row.
+        stop: row after the last.
     """
 
     number: int
@@ -54,7 +59,7 @@ class Chunk(NamedTuple):
 
 
 def chunks_of(files: Files, workers: int) -> list[Chunk]:
-    """The chunks of a table, about equal shares for so many workers: none crosses from one file to the next."""
+    """Splits a table into chunks of about equal size, suited to the number of workers; no chunk spans two files."""
     found: list[Chunk] = []
     workers = min(workers, SHARES)
     shares = workers * max(1, -(-files.length // (workers * CHUNK)))
@@ -69,14 +74,14 @@ def chunks_of(files: Files, workers: int) -> list[Chunk]:
 
 
 def chunk_path(work: str, chunk: int, name: str) -> Path:
-    """The file of one column of a chunk, by partition."""
+    """The file of one column of a chunk, sorted by partition."""
     return Path(work, "edges", f"{chunk}-{name}.npy")
 
 
 def assign_edges(
     partition: Partition, chunk: Chunk, files: Files, notion: str, labels: str, class_kind: str
 ) -> tuple[list[Fault], int]:
-    """Reads a chunk, reports its faults, and writes its sound edges by partition; `partition` is any of them."""
+    """Reads a chunk, writes its valid edges by partition, and returns its faults; `partition` may be any of them."""
     table, findings, unread = read_range(files, chunk.start, chunk.stop, EDGE_COLUMNS), FaultCollector(""), list[int]()
     ends = [table.label_column(end, findings) for end in ("source", "target")]
     given = {name: table.number_column(name) for name in COLUMNS if name in table.columns}
@@ -90,7 +95,7 @@ def assign_edges(
 
 
 def _write(partition: Partition, chunk: Chunk, ends: tuple[Indices, Indices], edges: Edges, usable: Any) -> None:
-    """Each edge to the owner of its source, and to that of its target if it is another."""
+    """Writes each edge for the owner of its source, and for the owner of its target if that is another partition."""
     keep = ends[0] != ends[1]
     rows = np.flatnonzero(keep if usable is None else keep & usable)
     source, target = ends[0][rows], ends[1][rows]
@@ -98,7 +103,7 @@ def _write(partition: Partition, chunk: Chunk, ends: tuple[Indices, Indices], ed
     kind = np.uint16 if count < 2**16 else np.int64
     owner, other = partition.owners(source).astype(kind), partition.owners(target).astype(kind)
     cut = np.flatnonzero(owner != other)
-    order = np.argsort(np.concatenate([owner, other[cut]]), kind="stable")  # a radix sort, for so few owners
+    order = np.argsort(np.concatenate([owner, other[cut]]), kind="stable")  # numpy uses a radix sort for few owners
     chosen = np.concatenate([np.arange(len(rows)), cut])[order]
     bounds = np.concatenate(
         [[0], np.cumsum(np.bincount(owner, minlength=count) + np.bincount(other[cut], minlength=count))]
@@ -120,11 +125,11 @@ class AssignedEdges(NamedTuple):
     """The edges that touch a partition.
 
     Attributes:
-        source: the number of one end.
-        target: the number of the other.
-        columns: what each promises, as written.
-        rows: where each stands in the table of edges.
-        classes: the class of each, if some edge has one.
+        source: number of the first end.
+        target: number of the second end.
+        columns: privacy parameters as written.
+        rows: row of each edge in the table of edges.
+        classes: class of each edge, if any edge has one.
     """
 
     source: NDArray[np.int64]
@@ -171,18 +176,18 @@ def _classes_in(partition: Partition, chunk: Chunk, piece: slice) -> Classes:
     )
 
 
-# From the edges of a partition to its rows, its ghosts, and the datasets whose labels it sends to others.
+# Graph of one partition -----------------------------------------------------------------------------------------------
 
 
 class BuiltGraph(NamedTuple):
-    """What became of a partition.
+    """Result of building the graph of a partition.
 
     Attributes:
-        faults: edges that contradict each other.
-        total: how many.
-        arcs: how many arcs begin at its datasets.
-        free: how many more do that constrain nothing.
-        ghosts: how many neighbours others own.
+        faults: the first edges that contradict each other.
+        total: number of contradictions.
+        arcs: number of arcs that begin at the partition's own datasets.
+        free: number of further such arcs, which constrain nothing.
+        ghosts: number of neighbours that other partitions own.
     """
 
     faults: list[Fault]
@@ -193,7 +198,7 @@ class BuiltGraph(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """Labels of numbers, looked up where a message needs one."""
+    """A sequence of labels by number, looked up only when a message needs one."""
 
     numbers: Any
     label: Callable[[int], Any]
@@ -255,7 +260,7 @@ def _write_rows(partition: Partition, graph: DatasetGraph, ghosts: NDArray[np.in
 
 
 def _write_search(partition: Partition, graph: DatasetGraph, own: slice) -> None:
-    """The arcs that lead to own datasets: what a search goes along."""
+    """Writes the arcs that lead to own datasets, which searches follow."""
     kept = (graph.targets >= own.start) & (graph.targets < own.stop)
     counts = np.zeros(len(kept) + 1, dtype=np.int64)
     np.cumsum(kept, out=counts[1:])
@@ -266,7 +271,7 @@ def _write_search(partition: Partition, graph: DatasetGraph, own: slice) -> None
 def _contradictions(
     partition: Partition, assigned: AssignedEdges, names: tuple[str, ...], edges: Files, datasets: Files, labels: str
 ) -> BuiltGraph:
-    """The faults as one machine reports them, of those edges whose first end is here."""
+    """The faults that one machine would report, limited to edges whose first end is in this partition."""
     least = np.minimum(assigned.source, assigned.target)
     chosen = np.flatnonzero((least >= partition.first) & (least < partition.first + partition.size))
     source, target = assigned.source[chosen], assigned.target[chosen]
@@ -290,7 +295,7 @@ def _contradictions(
 
 
 class _Names:
-    """Labels of some numbers, found when a message wants them."""
+    """Labels of some datasets, looked up when a message needs them."""
 
     def __init__(self, numbers: NDArray[np.int64], label: Callable[[int], Any]) -> None:
         self._numbers, self._label = numbers, label

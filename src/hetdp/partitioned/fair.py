@@ -1,8 +1,8 @@
-"""The fair objective on partitions: searches in turn, each from what the last one says of the other answer.
+"""The fair objective on partitions: a sequence of searches, each starting from the labels that the last one found.
 
-In each turn every dataset is offered what its neighbours of the other answer allow if their labels are those of the
-turn before, and a search spreads the offers among equal answers. When the offers stay as they are, the labels are the
-fair ones, bit for bit (docs/theory/partitions.md).
+In each turn every dataset is offered the bound that its neighbours of the other answer allow, given their labels of the
+previous turn, and a search spreads the offers among datasets of equal answers. Once the offers no longer change, the
+labels are the fair ones, bit for bit (docs/theory/partitions.md).
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def choose_fair(problem: PartitionedProblem, name: str, pins: str, given: str | 
     """Writes the fair values of the boundary.
 
     Args:
-        problem: whose values they are.
-        name: what is written in between is named after it.
-        pins: the name under which they are written.
-        given: the name of values that are kept; None if there are none.
-        limits: what searches from these found.
+        problem: the problem.
+        name: prefix for the names of intermediate arrays.
+        pins: name of the array that receives the values.
+        given: name of the array of given values, which are kept; None if there are none.
+        limits: results of the searches from the given values.
     """
     place, turn = f"{name}-fair", 0
     try:
@@ -46,13 +46,13 @@ def choose_fair(problem: PartitionedProblem, name: str, pins: str, given: str | 
             remove_arrays(problem, f"{place}-{turn - 1}")
             turn += 1
         problem.run(finish_fair, place, turn - 1, pins, given)
-    finally:  # also after Ctrl-C: the arcs are there twice meanwhile
+    finally:  # also after Ctrl-C: the copied arcs take as much space as the graph
         for used in (place, f"{place}-{turn - 1}", f"{place}-{turn}"):
             remove_arrays(problem, used)
 
 
 def prepare_fair(partition: Partition, place: str, given: str | None, limits: Searches) -> None:
-    """Writes who is free, what given values allow each, and the arcs between free datasets of equal answers."""
+    """Writes which datasets are free, their bounds from given values, and the arcs between free equal answers."""
     graph = LocalGraph(partition)
     roles = graph.gather("answers").astype(np.uint8)  # FREE_1 is 1 and FREE_2 is 2
     most, least = np.full(partition.size, np.inf), np.full(partition.size, -np.inf)
@@ -71,7 +71,7 @@ def prepare_fair(partition: Partition, place: str, given: str | None, limits: Se
 
 
 def write_offers(partition: Partition, place: str, turn: int, notion: str) -> bool:
-    """Writes where the search of a turn starts; returns whether that is elsewhere than in the turn before."""
+    """Writes the start labels of a turn's search; returns True if they differ from those of the previous turn."""
     graph = LocalGraph(partition)
     before = f"{place}-{turn - 1}"
     labels = np.full(graph.size, np.inf) if turn == 0 else graph.gather(f"{before}/own")
@@ -83,12 +83,12 @@ def write_offers(partition: Partition, place: str, turn: int, notion: str) -> bo
 
 
 def keep_labels(partition: Partition, search: str, latest: int) -> None:
-    """Writes the labels that a search found where others will look for them."""
+    """Writes the labels that a search found under the name that other partitions read."""
     partition.save(f"{search}/own", labels_of(partition, search, latest))
 
 
 def finish_fair(partition: Partition, place: str, turn: int, pins: str, given: str | None) -> None:
-    """Writes the values of the boundary, raised where a rounding left them below what the given ones demand."""
+    """Writes the values of the boundary, raised where rounding left them below the bound from given values."""
     labels = np.maximum(partition.load(f"{place}-{turn}/own"), partition.load(f"{place}/least"))
     z = np.where(partition.load("answers") == 1, labels, -labels) + 0.0
     partition.save(pins, boundary_values(partition, z, given))

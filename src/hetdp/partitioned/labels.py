@@ -1,11 +1,13 @@
 """Labels of a problem that no process holds whole: to numbers and back, and the digest that identifies the problem.
 
-Labels 0 … n − 1 in order are their own numbers. Others are joined in buckets.
+Labels 0 … n − 1 in order are their own numbers. Other labels are joined with their numbers in hash buckets:
 
-Every partition writes its labels with their numbers, ordered by a hash; every chunk of edges writes the labels it
-needs, each once, ordered by the same hash. One task for each bucket of the hash joins the two, and finds labels that
-are there twice. Then each chunk reads the numbers that it asked for. DuckDB does all this, on disk where memory is
-short.
+1. Every partition writes its labels with their numbers, ordered by bucket.
+2. Every chunk of edges writes the distinct labels that it needs, ordered by bucket.
+3. One task per bucket joins the two and finds duplicate labels.
+4. Every chunk reads the numbers that it asked for.
+
+DuckDB does this work, and spills to disk when memory is short.
 """
 
 from __future__ import annotations
@@ -35,25 +37,25 @@ from hetdp.problem.space import Indices
 from hetdp.problem.spelling import label_from_json, label_to_json
 from hetdp.theory.notion import Notion
 
-RANGE, NAMED, STRANGE = "range", "named", "strange"  # labels that are numbers; that are looked up; of another kind
-ENCODED = "encoded"  # labels that are looked up by their JSON
+RANGE, NAMED, STRANGE = "range", "named", "strange"  # equal to their numbers; looked up; of an invalid type
+ENCODED = "encoded"  # labels that are looked up by their JSON text
 WIDE = "DECIMAL(20, 0)"  # holds integers of 64 bits, signed or not; Parquet would round a HUGEINT to a float
-REPEATED = 1000  # labels that are there twice which are reported
+REPEATED = 1000  # most duplicate labels that a bucket reports
 
 
 def kind_of(files: Files, column: str) -> str:
-    """What labels in a column are: integers, text, or nothing that a label may be."""
+    """The kind of labels in a column: integers, text, or a type that labels cannot have."""
     kind = files.kinds.get(column, "")
     return "integer" if kind in INTEGERS else "text" if kind == "VARCHAR" or kind.startswith("ENUM") else kind
 
 
 def _label(column: str, kind: str) -> str:
-    """A label as it is compared: integers of any width alike, text as it is."""
+    """SQL for a label in comparable form: all integers in one type, text unchanged."""
     return f"CAST({quote_name(column)} AS {WIDE if kind == 'integer' else 'VARCHAR'})"
 
 
 def write_labels(partition: Partition, files: Files, buckets: int) -> str:
-    """Writes the labels of a partition with their numbers, by bucket; returns whose hash it is."""
+    """Writes the labels of a partition with their numbers, by bucket; returns the software that computed the hash."""
     label, number = _label("dataset", kind_of(files, "dataset")), partition.first
     queries = []
     for path, low, high in files.pieces(partition.first, partition.first + partition.size):
@@ -71,12 +73,12 @@ def write_labels(partition: Partition, files: Files, buckets: int) -> str:
 
 
 def _maker() -> str:
-    """Versions of DuckDB may hash otherwise: a label that is there twice would be in two buckets."""
+    """The software that hashes; with different hashes, duplicates of a label could end up in different buckets."""
     return duck.version()
 
 
 def write_wanted_labels(partition: Partition, chunk: int, files: Files, rows: tuple[int, int], buckets: int) -> str:
-    """Writes the different labels that a chunk of edges speaks of, by bucket; returns whose hash it is."""
+    """Writes the distinct labels in a chunk of edges, by bucket; returns the software that computed the hash."""
     queries = [
         f"SELECT {_label(end, kind_of(files, end))} AS label FROM {rows_of_file(path)}"
         f" WHERE file_row_number >= {low} AND file_row_number < {high}"
@@ -92,12 +94,12 @@ def write_wanted_labels(partition: Partition, chunk: int, files: Files, rows: tu
 
 
 def join_bucket(partition: Partition, bucket: int, chunks: int) -> tuple[list[int], int]:
-    """Finds the numbers of all labels that hash to a bucket; returns the datasets whose label was there before.
+    """Joins the labels in a bucket with their numbers; returns the first duplicates, and their number.
 
     Args:
-        partition: any of them.
-        bucket: which bucket.
-        chunks: how many chunks of edges ask for numbers.
+        partition: any partition of the problem.
+        bucket: index of the bucket.
+        chunks: number of chunks of edges.
     """
     names = (
         f"SELECT label, number FROM {_table(partition, 'names', len(partition.offsets) - 1)} WHERE bucket = {bucket}"
@@ -117,7 +119,7 @@ def join_bucket(partition: Partition, bucket: int, chunks: int) -> tuple[list[in
 def numbers_of_ends(
     partition: Partition, chunk: int, files: Files, rows: tuple[int, int], ends: list[Any], labels: str
 ) -> tuple[Indices, Indices]:
-    """The numbers of both ends of a chunk's edges, −1 where a label names no dataset."""
+    """The numbers of both ends of a chunk's edges; −1 if no dataset has the label."""
     if labels == STRANGE:
         return np.full(rows[1] - rows[0], -1), np.full(rows[1] - rows[0], -1)
     if labels == RANGE:
@@ -143,17 +145,17 @@ def _looked_up(partition: Partition, chunk: int, files: Files, rows: tuple[int, 
 
 
 def rows_of_file(path: str) -> str:
-    """The rows of a file, with their numbers."""
+    """SQL for the rows of a file, with their row numbers."""
     return ROWS.replace("?", _text(exact_path(Path(path))))
 
 
 def _table(partition: Partition, name: str, count: int) -> str:
-    """All files of one step, and no others; a folder above them that is called ``number=1`` is no column."""
+    """SQL for all files of one step; Hive partitioning is off, so a parent folder ``number=1`` adds no column."""
     folder = Path(partition.work, name)
     require_real(partition.work, folder)
     files = [path for path in (folder / f"{number}.parquet" for number in range(count)) if path.exists()]
     for path in files:
-        open_plain(path).close()  # or a refusal
+        open_plain(path).close()  # raises if it is not a plain file
     return f"read_parquet([{', '.join(_text(exact_path(path)) for path in files)}], hive_partitioning=false)"
 
 
@@ -163,7 +165,7 @@ def _text(value: str) -> str:
 
 @contextmanager
 def _own_files() -> Iterator[None]:
-    """What DuckDB cannot read of the work folder was changed by somebody: nobody's input is at fault."""
+    """Turns errors about files in the work folder into ClusterError: the user's input is not at fault."""
     try:
         with report_faults("labels", PARQUET_RULE):
             yield
@@ -173,17 +175,17 @@ def _own_files() -> Iterator[None]:
 
 
 def copy_to(query: str, root: str, path: Path) -> None:
-    """The rows of a query as a file, whole or not at all, in a folder below a root that is there."""
+    """Writes the rows of a query to a file atomically, in a folder below an existing root."""
     require_real(root, path.parent, make=True)
     with replace_file(path) as draft, report_faults("labels", PARQUET_RULE), connection() as database:
         database.execute(f"COPY ({query}) TO {_text(str(draft))} (FORMAT parquet)")
 
 
-# Labels of datasets by their numbers, and the other way round, from the files of the problem.
+# Lookup in the files of the problem -----------------------------------------------------------------------------------
 
 
 def labels_at(datasets: Files, numbers: list[int], labels: str) -> list[Any]:
-    """The labels of some datasets, in ascending order of their numbers."""
+    """The labels of some datasets, whose numbers are in ascending order."""
     if labels == RANGE:
         return numbers
     found: list[Any] = []
@@ -194,7 +196,7 @@ def labels_at(datasets: Files, numbers: list[int], labels: str) -> list[Any]:
             rows = wanted[(wanted >= first) & (wanted < first + count)] - first
             if not len(rows):
                 continue
-            datasets.pieces(first + int(rows[0]), first + int(rows[0]) + 1)  # or a refusal
+            datasets.pieces(first + int(rows[0]), first + int(rows[0]) + 1)  # raises if the file has changed
             database.register("chosen", {"number": rows})
             query = (
                 f"SELECT {cell} AS label FROM {ROWS} JOIN chosen ON file_row_number = number"
@@ -214,7 +216,7 @@ def own_labels(partition: Partition, datasets: Files, labels: str) -> Any:
 
 
 def find_labels(partition: Partition, datasets: Files, labels: list[Any]) -> dict[int, int]:
-    """For each place in a list of labels the number of the dataset, if it is one of this partition's."""
+    """Maps positions in a list of labels to dataset numbers, for the datasets of this partition."""
     places = {label: at for at, label in enumerate(labels)}
     names = as_values(own_labels(partition, datasets, ""))
     return {places[name]: partition.first + at for at, name in enumerate(names) if name in places}
@@ -228,14 +230,14 @@ def _json_or_none(label: Any) -> str | None:
 
 
 class LabelWriter(NamedTuple):
-    """What a task that writes labels is told."""
+    """Everything that a task needs to write labels."""
 
     files: Files
     kind: str
 
     @property
     def words(self) -> dict[str, str]:
-        """What a mechanism says of its labels beside its table."""
+        """Entries about labels for the metadata file of a mechanism."""
         return {"labels": JSON} if self.kind == ENCODED else {}
 
     def own(self, partition: Partition) -> Any:
@@ -243,12 +245,12 @@ class LabelWriter(NamedTuple):
         return own_labels(partition, self.files, self.kind)
 
     def at(self, numbers: list[int]) -> list[Any]:
-        """The labels of some datasets, in ascending order of their numbers."""
+        """The labels of some datasets, whose numbers are in ascending order."""
         return labels_at(self.files, numbers, self.kind)
 
 
 class FileNames:
-    """Labels both ways: of numbers from a file, of labels by asking the workers."""
+    """Translates numbers to labels by reading a file, and labels to numbers by asking the workers."""
 
     def __init__(self, partitions: list[Partition], datasets: Files, kind: str, workers: TaskRunner) -> None:
         self.files, self.kind = datasets, kind
@@ -256,7 +258,7 @@ class FileNames:
 
     @property
     def written(self) -> LabelWriter:
-        """How tasks write labels."""
+        """The object with which tasks write labels."""
         return LabelWriter(self.files, self.kind)
 
     def labels(self, numbers: list[int]) -> list[Any]:
@@ -275,14 +277,14 @@ class FileNames:
         return number
 
     def indices(self, labels: list[Any]) -> Any:
-        """The numbers of some datasets, −1 where a label names none."""
+        """The numbers of some datasets; −1 for an unknown label."""
         if self.kind == RANGE:
             return RangeLabels(self.files.length).indices(labels)
         labels = [label.item() if isinstance(label, np.generic) else label for label in labels]
         return self.cells([_json_or_none(label) for label in labels] if self.kind == ENCODED else labels)
 
     def cells(self, labels: list[Any]) -> Any:
-        """The numbers of some datasets, by what stands in the files, −1 where that names none."""
+        """The numbers of some datasets, by labels as stored in the files; −1 for an unknown label."""
         if self.kind == RANGE:
             return RangeLabels(self.files.length).indices(labels)
         wanted = int if kind_of(self.files, "dataset") == "integer" else str
@@ -296,17 +298,17 @@ class FileNames:
         return numbers
 
 
-# The digest by which mechanism files know their problem, the same as on one machine, a piece for each task.
+# Identity of the problem: the same digest as on one machine, computed in pieces ---------------------------------------
 
 
 class Piece(NamedTuple):
-    """Some entries of one array of the whole problem.
+    """A range of entries of one array of the whole problem.
 
     Attributes:
-        name: which array.
-        width: bytes of an entry.
-        start: its first entry.
-        stop: the entry after its last.
+        name: name of the array.
+        width: bytes per entry.
+        start: first entry.
+        stop: entry after the last.
     """
 
     name: str
@@ -323,7 +325,7 @@ def identity_of_partitions(
     labels: str,
     workers: TaskRunner,
 ) -> str:
-    """The identity of the problem that the partitions make together."""
+    """The identity of the whole problem."""
     size, starts = datasets.length, tuple(np.concatenate([[0], np.cumsum(arcs)]).astype(np.int64).tolist())
     wide = 4 if size < 2**31 else 8
     title = f"hetdp problem 1\n{notion.key} {size} {starts[-1]}\n".encode()
@@ -340,9 +342,9 @@ def identity_of_partitions(
 
 
 def digest_labels(partitions: list[Partition], datasets: Files, labels: str, title: bytes) -> bytes:
-    """The digest of what stands before the arrays: the title, and all labels in their order."""
+    """The digest of the part before the arrays: the title and all labels in order."""
     digest = hashlib.sha256(title)
-    if labels == RANGE and partitions[0].offsets[-1]:  # no labels at all are none in order
+    if labels == RANGE and partitions[0].offsets[-1]:  # an empty problem has no range of labels
         digest.update(b"0 to n - 1\n")
         return digest.digest()
     before = b"["
@@ -357,7 +359,7 @@ def digest_labels(partitions: list[Partition], datasets: Files, labels: str, tit
 
 
 def digest_piece(partitions: list[Partition], starts: tuple[int, ...], piece: Piece) -> bytes:
-    """The digest of one piece of an array, from the partitions that hold it."""
+    """The digest of one piece of an array, read from the partitions that hold it."""
     digest = hashlib.sha256()
     by_dataset = piece.name in ("answers", "indptr")
     bounds: Any = partitions[0].offsets if by_dataset else starts

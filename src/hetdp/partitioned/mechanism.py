@@ -1,6 +1,6 @@
-"""PartitionedMechanism: a mechanism whose values lie in files; and paths of bounds across partitions.
+"""`PartitionedMechanism`, a mechanism whose values are stored in files, and binding paths across partitions.
 
-Each stretch of a path is followed by the partition that owns it.
+`trace_path` follows a path of bounds from partition to partition: each partition follows the links of its own datasets.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from hetdp.theory.notion import Notion, reversed_places
 
 
 class Edge(NamedTuple):
-    """An edge between a dataset and the one before it on a path, seen from the dataset.
+    """An edge between a dataset and its predecessor on a path, seen from the dataset.
 
     Attributes:
-        used: its parameters as the search used them, floored.
-        written: the same as written.
-        edge_class: its class; None if it has none.
+        used: the floored parameters that the search used.
+        written: the parameters as written.
+        edge_class: the class; None if the edge has none.
     """
 
     used: tuple[float, ...]
@@ -55,7 +55,7 @@ class Edge(NamedTuple):
 
 
 def follow_links(partition: Partition, name: str, pins: str, number: int) -> tuple[list[Bound], int]:
-    """The steps from a dataset back along its links, as far as this partition owns them; and who comes next, or −1."""
+    """Follows links back from a dataset within this partition; returns the steps and the next dataset, or −1."""
     graph = LocalGraph(partition)
     z, links, given = partition.load(f"{name}/z"), partition.load(f"{name}/links"), partition.load(pins)
     classes, steps = _class_names(partition), []
@@ -77,10 +77,10 @@ def _class_names(partition: Partition) -> tuple[Any, ...] | None:
 def _edges_at(
     partition: Partition, graph: LocalGraph, places: NDArray[np.int64], classes: tuple[Any, ...] | None
 ) -> list[Edge]:
-    """Some arcs from own datasets, by their places."""
+    """The edges at some positions among the partition's arcs."""
     columns = []
     for at, used in enumerate(graph.parameters):
-        floored = f"floored_{at}"  # where what is used lies on the grid
+        floored = f"floored_{at}"  # exists if the used values were moved to the grid
         columns.append((partition.load(floored) if partition.has(floored) else used, partition.load(f"lowered_{at}")))
     names: list[Any] = [None] * len(places)
     if classes is not None:
@@ -96,7 +96,7 @@ def _edges_at(
 
 
 def trace_path(problem: PartitionedProblem, name: str, pins: str, number: int) -> list[Bound]:
-    """The whole path to a dataset, from where it begins."""
+    """The whole path to a dataset, from its start."""
     steps: list[Bound] = []
     partitions = problem.partitions
     while number >= 0:
@@ -107,13 +107,13 @@ def trace_path(problem: PartitionedProblem, name: str, pins: str, number: int) -
 
 
 def tightest_of(notion: Notion, edges: Sequence[Edge], start: float) -> Edge:
-    """Of parallel edges, seen from their end, the one with the tightest bound after this label."""
+    """Among parallel edges, seen from their end, the one that gives the tightest bound for a start label."""
     places = reversed_places(notion.parameters)
     return edges[tightest(notion, start, (tuple(edge.used[at] for at in places) for edge in edges))]
 
 
 def neighbours_of(partition: Partition, name: str, number: int, back: tuple[int, ...]) -> list[tuple[Beside, Edge]]:
-    """The neighbours of a dataset that this partition owns, once for each edge, with the edge."""
+    """The neighbours of an own dataset, once per edge, with the edge."""
     graph, at = LocalGraph(partition), number - partition.first
     row = slice(int(graph.indptr[at]), int(graph.indptr[at + 1]))
     places = np.asarray(graph.targets[row])
@@ -129,7 +129,7 @@ def neighbours_of(partition: Partition, name: str, number: int, back: tuple[int,
 
 
 def _of(partition: Partition, array: str, numbers: Indices) -> NDArray[Any]:
-    """The entries of some datasets, from their owners; false where there is no such array."""
+    """The entries of some datasets, read from their owners; False if an owner lacks the array."""
     if not partition.has(array):
         return np.zeros(len(numbers), dtype=np.bool_)
     known, back = np.unique(numbers, return_inverse=True)
@@ -137,7 +137,7 @@ def _of(partition: Partition, array: str, numbers: Indices) -> NDArray[Any]:
 
 
 def path_of(problem: PartitionedProblem, steps: Sequence[Bound], z: Any, upper: bool) -> BindingPath:
-    """The path in the words that people read; an edge is seen from its start, which comes earlier."""
+    """Converts steps to a `BindingPath` with labels; each edge is seen from its start, which comes first."""
     notion, coordinate = problem.notion, problem.notion.coordinate
     z = np.asarray(z, dtype=np.float64)
     labels = problem.names.labels([step.number for step in steps])
@@ -156,8 +156,8 @@ def path_of(problem: PartitionedProblem, steps: Sequence[Bound], z: Any, upper: 
     )
 
 
-LABELS = 1 << 12  # labels that are looked up at once
-MOST_VALUES = 1 << 24  # datasets whose values are gathered in this process at once
+LABELS = 1 << 12  # labels looked up at once
+MOST_VALUES = 1 << 24  # most datasets whose values are gathered in this process
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,14 +165,14 @@ class PartitionedMechanism(RemoteMechanism):
     """A private mechanism on a partitioned problem. ``mechanism[label]`` is p at one dataset; `blocks` reads them all.
 
     Attributes:
-        problem: what it answers.
-        name: what its arrays are called in the work folder.
-        moved: how far in z the given values were moved, at most, to be exactly compatible.
-        certificate: the proof, if one was asked for.
-        objective: what chose the pinned values; "extension" if they were given.
-        rounds: how many rounds the search took.
-        sent: how many labels went from one partition to another in each of them.
-        objective_gap: None, as no objective of partitioned problems has one.
+        problem: the problem that it answers.
+        name: name of its arrays in the work folder.
+        moved: largest distance in z by which given values were moved to be exactly compatible.
+        certificate: the proof, if one was requested.
+        objective: the objective that chose the pinned values; "extension" if they were given.
+        rounds: number of rounds of the search.
+        sent: number of labels sent between partitions in each round.
+        objective_gap: always None: no objective of partitioned problems has a gap.
     """
 
     problem: PartitionedProblem
@@ -186,31 +186,31 @@ class PartitionedMechanism(RemoteMechanism):
 
     @property
     def is_as_proved(self) -> bool:
-        """True if the certificate was made of these very values; one that was loaded has none."""
+        """True if the certificate was made for exactly these values; a loaded mechanism has no certificate."""
         return self.certificate is not None
 
     @property
     def search_words(self) -> str:
-        """How many rounds the search took, and how many labels went between partitions."""
+        """A phrase with the number of rounds and of labels sent between partitions."""
         return f"{pluralize(self.rounds, 'round')}, {pluralize(sum(self.sent), 'label')} between partitions"
 
     @cached_property
-    def coordinates(self) -> Floats:  # type: ignore[override]  # read when asked for; a mechanism is frozen anyway
-        """z of all datasets, if they fit in this process.
+    def coordinates(self) -> Floats:  # type: ignore[override]  # read on access; a mechanism is frozen anyway
+        """z of all datasets.
 
         Raises:
-            UsageError: they do not; `blocks` reads them a partition at a time.
+            UsageError: there are too many for one process; `blocks` reads them one partition at a time.
         """
         return self._gathered("z")
 
     @cached_property
     def pinned(self) -> Mask:  # type: ignore[override]
-        """Which values were given, or chosen by an objective."""
+        """A mask of the datasets whose values were given or chosen by an objective."""
         return self._gathered("pinned")
 
     @cached_property
     def links(self) -> Indices:  # type: ignore[override]
-        """For each free dataset the number of the neighbour that binds it; −1 where none does."""
+        """For each free dataset the number of the neighbour that binds it; −1 if there is none."""
         return self._gathered("links")
 
     @property
@@ -224,7 +224,7 @@ class PartitionedMechanism(RemoteMechanism):
         return self.problem.notion.coordinate.error(self.coordinates, self._answers())
 
     def columns(self) -> dict[str, Any]:
-        """The mechanism as a table, if it fits in this process."""
+        """The columns of the mechanism's table, if it fits in this process."""
         names, answers = list(self), self._answers()
         found = {
             "dataset": names,
@@ -277,13 +277,13 @@ class PartitionedMechanism(RemoteMechanism):
         return float(partition.load(f"{self.name}/z")[number - partition.first])
 
     def blocks(self) -> Iterator[Floats]:
-        """z of all datasets, in their order, a partition at a time."""
+        """Iterates over z of all datasets in order, one partition at a time."""
         for partition in self.problem.partitions:
             yield partition.load(f"{self.name}/z")
 
     @cached_property
     def against_coin(self) -> CoinComparison:
-        """Where it is no better than a coin: at how many datasets, and which one is the worst; counted by workers."""
+        """The number of datasets where it is no better than a coin flip, and the worst one; counted by workers."""
         problem = self.problem
         counts = reduce(CoinCounts.combine, problem.run(coin_counts, self.name, self.objective), CoinCounts())
         best = self.certificate is not None and self.certificate.optimal
@@ -294,21 +294,21 @@ class PartitionedMechanism(RemoteMechanism):
         return explain_at(self.proved_best(), self.problem.index(dataset))
 
     def row(self, dataset: Hashable) -> dict[str, Any]:
-        """What the table of the mechanism says of one dataset."""
+        """The row of one dataset in the mechanism's table."""
         number = self.problem.index(dataset)
         answer, pinned = int(_at(self, "answers", number)), bool(_at(self, f"{self.name}/pinned", number))
         return row_of(self.problem.notion, self.coordinate(number), answer, pinned, is_given(self, number))
 
     def proved_best(self) -> PartitionedMechanism:
-        """The mechanism with a proof that it is the best one for its pins.
+        """The mechanism with a proof that it is optimal for its pins.
 
         Raises:
-            InputError: it is not.
+            InputError: it is not optimal.
         """
         return replace(self, certificate=require_best(self.certificate or verify(self.problem, self)))
 
     def write(self, path: str | Path) -> None:
-        """Writes it to a folder, a file for each partition."""
+        """Writes the mechanism to a folder, one file per partition."""
         with uninterrupted():
             from hetdp.partitioned.mechanism_files import save_mechanism
         save_mechanism(self, path)
@@ -355,7 +355,7 @@ def explain_at(mechanism: PartitionedMechanism, number: int) -> BindingPath:
 
 
 def is_given(mechanism: PartitionedMechanism, number: int) -> bool:
-    """True if the value of a dataset was given, and no objective chose it."""
+    """True if the value of a dataset was given rather than chosen by an objective."""
     if _owner(mechanism, number).has(f"{mechanism.name}/given"):
         return bool(_at(mechanism, f"{mechanism.name}/given", number))
     return mechanism.objective == EXTENSION and bool(_at(mechanism, f"{mechanism.name}/pinned", number))
@@ -373,12 +373,12 @@ def _at(mechanism: PartitionedMechanism, array: str, number: int) -> Any:
 
 
 def mark_given(partition: Partition, name: str, pins: str) -> None:
-    """Writes which values of a mechanism were given, where an objective chose the others."""
+    """Writes which values of a mechanism were given; an objective chose the others."""
     partition.save(f"{name}/given", ~np.isnan(partition.load(pins)))
 
 
 def coin_counts(partition: Partition, name: str, objective: str) -> CoinCounts:
-    """How the datasets of a partition compare with a coin."""
+    """Compares the datasets of a partition with a coin flip."""
     z, ones, pinned = partition.load(f"{name}/z"), partition.load("answers") == 1, partition.load(f"{name}/pinned")
     was_given = partition.load(f"{name}/given") if partition.has(f"{name}/given") else given_by(objective, pinned)
     return count_against_coin(z, ones, was_given, partition.first)

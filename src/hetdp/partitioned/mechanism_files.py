@@ -1,4 +1,4 @@
-"""Mechanisms of partitioned problems as files: each worker writes, or reads, the rows of its own datasets."""
+"""Reads and writes mechanisms of partitioned problems; each worker handles the rows of its own datasets."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ ORDER_RULE = "its rows are those of the problem's datasets, in the same order"
 
 
 class RowsRead(NamedTuple):
-    """What became of the rows of a partition.
+    """Result of reading the rows of a partition.
 
     Attributes:
-        faults: what is wrong with them.
-        total: how much.
-        differing: how many of the partition's pins differ.
-        others: labels that bind and are no neighbours', the first of them, and where each stands.
+        faults: the first faults.
+        total: number of faults.
+        differing: number of pins of the partition whose value differs.
+        others: the first binding labels that are not neighbours, and the row of each.
     """
 
     faults: list[Fault]
@@ -65,7 +65,7 @@ def read_rows(partition: Partition, name: str, notion: str, files: Files, datase
     said = table.label_column("dataset", findings) if partition.size else []
     if findings.total:
         return RowsRead(findings.faults, findings.total)
-    if own.dtype.kind in "iu" and {*map(type, said)} == {str}:  # then what binds is text, too
+    if own.dtype.kind in "iu" and {*map(type, said)} == {str}:  # then binding labels are text, too
         said, bound = whole_numbers(said), as_values(table.columns.get("binding", ()))
         table = table._replace(columns=table.columns | ({"binding": whole_numbers(bound)} if bound else {}))
     others = _as_written(said) != _as_written(own) if partition.size else np.zeros(0, dtype=np.bool_)
@@ -94,14 +94,14 @@ def read_rows(partition: Partition, name: str, notion: str, files: Files, datase
 
 
 def _as_written(labels: Any) -> Any:
-    """Labels to be compared: NumPy's own texts would lose a NUL at the end."""
+    """Labels as an array for comparison; NumPy's string dtype would drop a trailing NUL."""
     return labels if isinstance(labels, np.ndarray) else np.array(labels, dtype=object)
 
 
 def _links(
     partition: Partition, table: Table, own: Any, datasets: Files, labels: str
 ) -> tuple[Any, list[tuple[Any, str]]]:
-    """The numbers of what binds, −1 where nothing does or what does is no neighbour; and the labels of those."""
+    """Numbers of the binding neighbours, −1 if there is none; and the binding labels that are not neighbours."""
     binding = table.columns.get("binding")
     if binding is None or not partition.size:
         return np.full(partition.size, -1, dtype=np.int64), []
@@ -123,7 +123,7 @@ OURS = frozenset({WORDS, ROWS})
 
 
 def save_mechanism(mechanism: PartitionedMechanism, path: str | Path) -> int:
-    """Writes a mechanism to a folder, whole or not at all, if it is private; returns how many datasets are pinned."""
+    """Writes a mechanism to a folder atomically, if it is private; returns the number of pinned datasets."""
     problem = mechanism.problem
     proof = mechanism.certificate or verify(problem, mechanism)
     if not proof.private:
@@ -142,7 +142,7 @@ def save_mechanism(mechanism: PartitionedMechanism, path: str | Path) -> int:
 
 
 def metadata_of(mechanism: PartitionedMechanism, pinned: int) -> dict[str, Any]:
-    """What a mechanism states beside its table."""
+    """The content of a mechanism's metadata file."""
     problem, certificate = mechanism.problem, mechanism.certificate
     return {
         "schema_version": VERSION,
@@ -161,10 +161,10 @@ def metadata_of(mechanism: PartitionedMechanism, pinned: int) -> dict[str, Any]:
 
 
 def _require_files(problem: PartitionedProblem, folder: Path, sizes: list[int]) -> None:
-    """Refuses to hand on files that this machine does not see as the workers wrote them.
+    """Checks that this machine sees the files as the workers wrote them.
 
     Raises:
-        ClusterError: one is missing or shorter, or there is one more.
+        ClusterError: a file is missing, has another size, or is unexpected.
     """
     wanted = {_file_name(partition): size for partition, size in zip(problem.partitions, sizes, strict=True) if size}
     found = {entry.name: entry.lstat().st_size for entry in folder.iterdir()}
@@ -179,9 +179,9 @@ def _file_name(partition: Partition) -> str:
 
 
 def write_mechanism_rows(partition: Partition, name: str, folder: str, notion: str, labels: Any) -> tuple[int, int]:
-    """Writes the rows of one partition; returns how many are pinned, and the size of the file."""
+    """Writes the rows of one partition; returns the number of pinned ones and the size of the file."""
     z, answers, pinned = partition.load(f"{name}/z"), partition.load("answers"), partition.load(f"{name}/pinned")
-    if not partition.size and partition.offsets[-1]:  # a problem without datasets has a table, too
+    if not partition.size and partition.offsets[-1]:  # an empty problem still gets one file
         return 0, 0
     coordinate, own = notion_of_key(notion).coordinate, labels.own(partition)
     columns = {
@@ -203,7 +203,7 @@ def write_mechanism_rows(partition: Partition, name: str, folder: str, notion: s
 
 
 def _bound_by(partition: Partition, links: Any, own: Any, labels: Any) -> Any:
-    """The label of each dataset's link, missing where there is none."""
+    """The label of each dataset's link; missing if it has none."""
     free = links < 0
     if isinstance(labels, LabelWriter) and labels.kind == RANGE:
         return np.ma.MaskedArray(links, free)
@@ -221,12 +221,12 @@ def _bound_by(partition: Partition, links: Any, own: Any, labels: Any) -> Any:
 
 
 def read_claim(path: str | Path, problem: PartitionedProblem) -> LoadedClaim[PartitionedMechanism]:
-    """Reads a mechanism that is to be judged on a problem, whichever it was made for."""
+    """Reads a mechanism to be verified on a problem, even if it was made for another one."""
     return LoadedClaim(*_read(path, problem))
 
 
 def _read(path: str | Path, problem: PartitionedProblem) -> tuple[PartitionedMechanism, bool, str, int]:
-    """A mechanism from a folder that `save` wrote, or from one Parquet file, with the facts of a claim."""
+    """Reads a mechanism from a folder that `save` wrote or from one Parquet file, with the fields of a claim."""
     progress.report_stage("reading the mechanism")
     files, words = open_mechanism(path)
     notion_of(words, str(path), "z" in files.kinds, problem.notion)
@@ -252,13 +252,13 @@ def _read(path: str | Path, problem: PartitionedProblem) -> tuple[PartitionedMec
 
 
 def read_mechanism(path: str | Path, problem: PartitionedProblem) -> PartitionedMechanism:
-    """Reads a mechanism that was made for this problem, or does not say so; others are refused."""
+    """Reads a mechanism; refuses one that names another problem."""
     require_own(open_mechanism(path)[1], str(path), problem.identity)
     return _read(path, problem)[0]
 
 
 def open_mechanism(path: str | Path) -> tuple[Files, dict[str, Any]]:
-    """The files of a mechanism and its words, if they have the form of one; no row is read."""
+    """The files and metadata of a mechanism, after checking their form; no row is read."""
     files, words = _find_files(path, str(path))
     findings = FaultCollector(str(path))
     require_form(words, list(files.kinds), str(path), files.name, findings)
@@ -284,7 +284,7 @@ def _find_files(path: str | Path, name: str) -> tuple[Files, dict[str, Any]]:
 
 
 def _refuse_unknown(names: FileNames, strangers: list[tuple[Any, str]], findings: FaultCollector) -> None:
-    """Refuses labels that bind and name no dataset; those of datasets that are no neighbours are for the proof."""
+    """Refuses binding labels that name no dataset; datasets that are not neighbours are left to verification."""
     rule = "it is the label of a neighbour, or empty"
     unknown = names.cells([label for label, _ in strangers]) < 0 if strangers else []
     for at in np.flatnonzero(unknown):

@@ -1,4 +1,4 @@
-"""Rows of a table in Parquet files, a range at a time: what a task reads of a table that nobody reads whole."""
+"""Reads ranges of rows from a table in Parquet files, so that no task needs the whole table."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Files(NamedTuple):
     """A table in Parquet files.
 
     Attributes:
-        name: how messages name it.
+        name: name used in messages.
         paths: the files, in order.
-        kinds: the type of each column.
-        counts: how many rows each file has.
-        seen: each file as the driver sees it; a worker that sees another one says so.
-        origin: the table that this one is in another order of, if it is; its column ORIGIN has the rows there.
+        kinds: type of each column.
+        counts: number of rows of each file.
+        seen: state of each file on the driver, so that a worker that sees another file can refuse it.
+        origin: the original table, if this one is a reordered copy; the column ORIGIN has the original row numbers.
     """
 
     name: str
@@ -43,16 +43,16 @@ class Files(NamedTuple):
 
     @property
     def length(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return sum(self.counts)
 
     @property
     def starts(self) -> list[int]:
-        """The first row of each file, and at the end how many there are."""
+        """The first row of each file, followed by the number of rows."""
         return [0, *accumulate(self.counts)]
 
     def row(self, at: int) -> str:
-        """How messages name a row."""
+        """The name of a row in messages."""
         if self.origin is not None:
             query = f"SELECT {ORIGIN} FROM {ROWS} WHERE file_row_number = ?"
             with connection() as database:
@@ -65,10 +65,10 @@ class Files(NamedTuple):
         return f"{path.parent.name}/{path.name} row {at - self.starts[file] + 1}"
 
     def pieces(self, start: int, stop: int) -> list[tuple[str, int, int]]:
-        """The files that hold some rows, and which of their own rows these are.
+        """Splits a range of rows into (path, first row, end row) by file.
 
         Raises:
-            ClusterError: this machine sees another file under one of these names than the driver does.
+            ClusterError: a file on this machine differs from the one that the driver sees.
         """
         bounds = zip(self.paths, self.starts, self.counts, strict=False)
         cut = [(path, max(start - first, 0), min(stop - first, count)) for path, first, count in bounds]
@@ -79,7 +79,7 @@ class Files(NamedTuple):
 
 
 def files_of(paths: list[Path], name: str) -> Files:
-    """What is known of a table before any row of it is read."""
+    """Describes a table from the metadata of its files; no row is read."""
     with report_faults(name, PARQUET_RULE), connection() as database:
         kinds = kinds_of(database, paths[0])
         require_alike(database, paths, kinds, name)
@@ -93,7 +93,7 @@ def _count(database: Any, path: Path) -> int:
 
 
 def read_range(files: Files, start: int, stop: int, known: tuple[str, ...]) -> Table:
-    """The known columns of some rows, read as `duck.read_parquet` reads all."""
+    """Reads the known columns of a range of rows, converted as in `duck.read_parquet`."""
     chosen = [column for column in files.kinds if column in known]
     pieces = [_read_piece(files, piece, chosen) for piece in files.pieces(start, stop)]
     columns = {column: _joined([piece[column] for piece in pieces]) for column in chosen}
@@ -109,7 +109,7 @@ def _read_piece(files: Files, piece: tuple[str, int, int], chosen: list[str]) ->
     with report_faults(files.name, PARQUET_RULE), connection() as database:
         query = f"SELECT {', '.join(cells)} FROM {ROWS} WHERE file_row_number >= ? AND file_row_number < ?"
         found: dict[str, Any] = database.execute(query, [exact_path(Path(path)), low, high]).fetchnumpy()
-    if any(len(column) != high - low for column in found.values()):  # what a file says of itself may be false
+    if any(len(column) != high - low for column in found.values()):  # a file's metadata may be wrong
         fault = Fault("has other rows than it says", f"{Path(path).parent.name}/{Path(path).name}", "", PARQUET_RULE)
         raise InputError(files.name, [fault])
     return found
@@ -124,6 +124,6 @@ def _joined(columns: list[Any]) -> Any:
 
 
 def as_values(column: Any) -> list[Any]:
-    """A column as Python values, None where nothing stands."""
+    """A column as Python values; None for a missing cell."""
     values: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
     return values

@@ -1,6 +1,7 @@
-"""One partition: its arrays, each in a file, and its graph with the *ghosts*, the neighbours that others own.
+"""One partition: its arrays, each in a file, and its graph.
 
-An array is written whole or not at all, and mapped when it is read.
+A partition's graph covers its own datasets and its *ghosts*, the neighbours that other partitions own. Arrays are
+written atomically and memory-mapped when they are read.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from hetdp.problem.labels import Lookup
 from hetdp.problem.space import EdgeBlock, Floats, Indices, blocks_of
 
 SUFFIX = ".npy"
-RUN = "run-"  # begins the name of a folder for what one run needs; the driver makes it, and removes it at the end
+RUN = "run-"  # prefix of the folder with the arrays of one run, which the driver makes and removes
 
 
 class Partition(NamedTuple):
-    """A partition of a problem, known by its place: what a task is told, and all that it needs to know.
+    """A partition of a problem, identified by its location; this is all that a task needs to find its arrays.
 
     Attributes:
-        work: the folder that all workers reach.
-        number: which partition.
-        offsets: the number of the first dataset of each partition, and at the end how many datasets there are.
+        work: the folder that all workers can access.
+        number: index of the partition.
+        offsets: the number of the first dataset of each partition, followed by the number of datasets.
     """
 
     work: str
@@ -39,12 +40,12 @@ class Partition(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many datasets it owns."""
+        """Number of own datasets."""
         return self.offsets[self.number + 1] - self.offsets[self.number]
 
     @property
     def first(self) -> int:
-        """The number of its first dataset among all."""
+        """The number of its first dataset."""
         return self.offsets[self.number]
 
     def other(self, number: int) -> Partition:
@@ -52,20 +53,20 @@ class Partition(NamedTuple):
         return self._replace(number=number)
 
     def path(self, name: str) -> Path:
-        """The file of an array; what is named after a run lies in the folder of that run."""
+        """The file of an array; arrays named after a run are in the folder of that run."""
         run, _, rest = name.partition("/") if name.startswith(RUN) else ("", "", name)
         return Path(self.work, run, str(self.number), rest + SUFFIX)
 
     def load(self, name: str) -> NDArray[Any]:
-        """An array, mapped from its file, not to be written to."""
+        """Maps an array from its file, read-only."""
         return map_array(self.work, self.path(name))
 
     def copy(self, name: str) -> NDArray[Any]:
-        """An array in memory."""
+        """Reads an array into memory."""
         return np.array(self.load(name))
 
     def has(self, name: str) -> bool:
-        """Whether there is such an array."""
+        """True if the array exists."""
         return self.path(name).exists()
 
     def save(self, name: str, values: NDArray[Any]) -> None:
@@ -88,14 +89,14 @@ class Partition(NamedTuple):
 
 
 def map_array(root: str | Path, path: Path) -> NDArray[Any]:
-    """An array that is read where it is looked at.
+    """Maps an array from its file, read-only.
 
     Args:
         root: the folder below which no link is followed.
-        path: its file.
+        path: the file.
 
     Raises:
-        ClusterError: it is no plain file, or holds no array.
+        ClusterError: it is not a plain file, or does not contain an array.
     """
     require_real(root, path.parent)
     with open_plain(path) as file:
@@ -105,7 +106,7 @@ def map_array(root: str | Path, path: Path) -> NDArray[Any]:
             shape, in_fortran_order, dtype = read(file)
             if dtype.hasobject:
                 raise ValueError("an array of numbers is expected")
-            if 0 in shape:  # what is empty cannot be mapped
+            if 0 in shape:  # an empty array cannot be mapped
                 values: NDArray[Any] = np.empty(shape, dtype)
                 values.flags.writeable = False
                 return values
@@ -118,10 +119,10 @@ def map_array(root: str | Path, path: Path) -> NDArray[Any]:
 
 
 def write_array(root: str | Path, path: Path, values: NDArray[Any]) -> None:
-    """Writes an array to a name of its own first, so that a task that runs twice does no harm.
+    """Writes an array to a temporary name and renames it, so that running a task twice does no harm.
 
     Args:
-        root: a folder that is there; folders below it are made.
+        root: an existing folder; missing folders below it are made.
         path: the file.
         values: the array.
     """
@@ -130,20 +131,20 @@ def write_array(root: str | Path, path: Path, values: NDArray[Any]) -> None:
         np.save(file, np.asarray(values))
 
 
-# What one partition knows: its own datasets, and its *ghosts*, the neighbours that others own.
+# Graph of one partition: own datasets and ghosts ----------------------------------------------------------------------
 
 
 def load_columns(partition: Partition, name: str) -> tuple[Floats, ...]:
-    """All columns of parameters that arcs have."""
+    """All parameter columns of the arcs."""
     known = takewhile(partition.has, (f"{name}_{column}" for column in count()))
     return tuple(partition.load(column) for column in known)
 
 
 class LocalGraph:
-    """The edges of one partition: `rows` from its own datasets to all, in the form that the verifier takes.
+    """The edges of one partition, as rows from its own datasets, in the form that the verifier takes.
 
     Args:
-        partition: whose edges they are.
+        partition: the partition.
     """
 
     def __init__(self, partition: Partition) -> None:
@@ -154,12 +155,12 @@ class LocalGraph:
 
     @property
     def own(self) -> slice:
-        """Where its own datasets stand."""
+        """The positions of its own datasets."""
         return slice(self.before, self.before + self.partition.size)
 
     @cached_property
     def indptr(self) -> NDArray[np.int64]:
-        """Where the row of each own dataset begins, and the last one ends."""
+        """The start of each own dataset's row, followed by the end of the last row."""
         return self.partition.load("rows_indptr")
 
     @cached_property
@@ -169,12 +170,12 @@ class LocalGraph:
 
     @cached_property
     def parameters(self) -> tuple[Floats, ...]:
-        """What each arc promises, floored."""
+        """The floored parameters of each arc."""
         return load_columns(self.partition, "rows")
 
     @property
     def arc_count(self) -> int:
-        """How many arcs begin at its own datasets."""
+        """Number of arcs that begin at its own datasets."""
         return len(self.targets)
 
     def edge_blocks(self) -> Iterator[EdgeBlock]:
@@ -182,15 +183,15 @@ class LocalGraph:
         return blocks_of(self.indptr, self.targets, self.parameters, self.before)
 
     def with_ghosts(self, own: NDArray[Any], ghosts: NDArray[Any]) -> NDArray[Any]:
-        """One array of both, in their order."""
+        """One array with the entries of own datasets and ghosts, in order of their numbers."""
         return np.concatenate([ghosts[: self.before], own, ghosts[self.before :]])
 
     def gather(self, name: str) -> NDArray[Any]:
-        """An array of its own, with the entries of the ghosts from their owners."""
+        """An array of the partition, extended by the ghosts' entries from their owners."""
         return self.with_ghosts(self.partition.load(name), self.partition.everywhere(name, self.ghosts))
 
     def numbers(self, places: Indices) -> NDArray[np.int64]:
-        """The numbers that some of them have among all datasets; −1 stays."""
+        """The dataset numbers of some positions; −1 stays −1."""
         places = np.asarray(places, dtype=np.int64)
         is_own = (places >= self.before) & (places < self.own.stop)
         ghost = np.where(places < self.before, places, places - self.partition.size)
@@ -199,14 +200,14 @@ class LocalGraph:
         return np.where(is_own, places - self.before + self.partition.first, known[at])
 
     def place(self, number: int) -> int:
-        """Where a dataset stands here."""
+        """The position of a dataset in this partition's arrays."""
         if self.partition.first <= number < self.partition.first + self.partition.size:
             return number - self.partition.first + self.before
         at = int(np.searchsorted(self.ghosts, number))
         return at if at < self.before else at + self.partition.size
 
     def places(self, numbers: Indices) -> NDArray[np.int64]:
-        """Where some of them stand here; −1 stays, and stands for what is neither own nor a ghost."""
+        """The positions of some datasets; −1 for −1 and for datasets that are neither own nor ghosts."""
         numbers = np.asarray(numbers, dtype=np.int64)
         own = (numbers >= self.partition.first) & (numbers < self.partition.first + self.partition.size)
         at = np.minimum(np.searchsorted(self.ghosts, numbers), max(len(self.ghosts) - 1, 0))
@@ -215,24 +216,24 @@ class LocalGraph:
         return np.where(own, numbers - self.partition.first + self.before, ghost)
 
 
-# The files of one partition's graph: its ghosts, whom it tells what, its rows, and what a search goes along.
+# Building the files of the graph --------------------------------------------------------------------------------------
 
 
 Numbers = NDArray[np.int64]
 
 
 def is_elsewhere(partition: Partition, numbers: Numbers) -> NDArray[np.bool_]:
-    """Which datasets others own."""
+    """A mask of the datasets that other partitions own."""
     return (numbers < partition.first) | (numbers >= partition.first + partition.size)
 
 
 def ghosts_among(partition: Partition, *ends: Numbers) -> Numbers:
-    """The datasets that others own, each once, in order."""
+    """The distinct datasets that other partitions own, sorted."""
     return sort_distinct(np.concatenate([numbers[is_elsewhere(partition, numbers)] for numbers in ends]))
 
 
 def places_among(partition: Partition, ghosts: Numbers, numbers: Numbers) -> Indices:
-    """Where datasets stand among own ones and ghosts."""
+    """The positions of datasets among own ones and ghosts."""
     before = int(np.searchsorted(ghosts, partition.first))
     places = numbers - (partition.first - before)
     if len(ghosts):
@@ -243,7 +244,7 @@ def places_among(partition: Partition, ghosts: Numbers, numbers: Numbers) -> Ind
 
 
 def write_cut(partition: Partition, source: Numbers, target: Numbers) -> None:
-    """For each other partition, the own datasets that are its ghosts: those whose changes it is told."""
+    """Writes, for each other partition, which own datasets are its ghosts: it receives their changes."""
     count, width, pairs = len(partition.offsets) - 1, max(partition.size, 1), []
     for near, far in ((source, target), (target, source)):
         cut = np.flatnonzero(~is_elsewhere(partition, near) & is_elsewhere(partition, far))
@@ -255,7 +256,7 @@ def write_cut(partition: Partition, source: Numbers, target: Numbers) -> None:
 
 
 def write_rows(partition: Partition, name: str, indptr: Numbers, targets: Indices, columns: tuple[Floats, ...]) -> None:
-    """Rows in compressed form."""
+    """Writes rows in compressed form (CSR)."""
     partition.save(f"{name}_indptr", indptr)
     partition.save(f"{name}_targets", targets)
     for at, column in enumerate(columns):

@@ -1,4 +1,7 @@
-"""PartitionedProblem: a problem that no process ever holds whole. Its arrays lie in a folder that all workers reach."""
+"""`PartitionedProblem`: a problem that no process ever holds whole.
+
+Its arrays are in a folder that all workers can access, and its verbs run as tasks on the partitions.
+"""
 
 from __future__ import annotations
 
@@ -31,24 +34,24 @@ Task = Callable[..., Any]
 
 
 class TaskRunner(Protocol):
-    """Who runs tasks: functions of file names that keep nothing, so that each may run twice, or elsewhere."""
+    """Runs tasks: stateless functions of file names, so that each may run twice, or on another worker."""
 
     def run(self, task: Task, items: Iterable[tuple[Any, ...]], words: str = "") -> list[Any]:
-        """The results of a task for each item, in their order; raises ClusterError when there is nobody left."""
+        """Runs a task on each item and returns the results in order; raises ClusterError if no worker is left."""
 
     def close(self) -> None:
-        """Ends what was started for this problem alone."""
+        """Ends the processes that were started for this problem."""
 
 
 class PartitionedGraph(NamedTuple):
-    """What is known of all datasets and edges together.
+    """Totals over all datasets and edges.
 
     Attributes:
-        size: how many datasets there are.
-        arc_count: twice the number of edges that constrain.
-        edge_count: how many edges there are, those without a constraint included.
-        parameter_names: what an edge promises.
-        ghosts: how many neighbours partitions have in others, all partitions together.
+        size: number of datasets.
+        arc_count: twice the number of edges with a constraint.
+        edge_count: number of edges, including those without a constraint.
+        parameter_names: names of the privacy parameters of an edge.
+        ghosts: number of ghosts, summed over all partitions.
     """
 
     size: int
@@ -58,17 +61,17 @@ class PartitionedGraph(NamedTuple):
     ghosts: int = 0
 
 
-OWN = "pins"  # the arrays of the values that a problem gives itself
+OWN = "pins"  # name of the arrays with the values in the problem's own tables
 
 
 @dataclass(frozen=True)
 class PartitionedPins:
-    """Values that are given on some datasets of a partitioned problem, in the arrays of its partitions.
+    """Given values on some datasets of a partitioned problem, stored in arrays of its partitions.
 
     Attributes:
-        count: how many datasets have one.
-        work: the work folder of the problem, by which it is known.
-        name: the name of the arrays; by default, of those that the problem's own tables give.
+        count: number of datasets with a given value.
+        work: the work folder, which identifies the problem.
+        name: name of the arrays; by default the values in the problem's own tables.
     """
 
     count: int
@@ -79,19 +82,19 @@ class PartitionedPins:
 class PartitionedProblem(RemoteProblem):
     """A problem read by `read_partitioned`, in which each partition owns a range of the datasets.
 
-    It stands where a Problem does: `check`, `extend`, `design` (fair and balanced) and `verify` take it, and run on its
-    workers.
+    It can be used like a `Problem`: `check`, `extend`, `design` (fair and balanced) and `verify` take it, and run on
+    its workers.
 
     Attributes:
         work: the folder with the arrays of the partitions.
-        offsets: the number of the first dataset of each partition, and at the end how many datasets there are.
-        graph: how many datasets and edges there are.
+        offsets: the number of the first dataset of each partition, followed by the number of datasets.
+        graph: totals over datasets and edges.
         notion: the notion of privacy.
-        about: words for people.
-        pinned: how many datasets have a value in its own tables.
-        workers: who runs the tasks.
-        names: what finds labels of numbers, and numbers of labels.
-        gridded: whether every ε is a multiple of 2^-40, and so is where balanced values start.
+        about: free text for readers.
+        pinned: number of datasets with a value in the problem's own tables.
+        workers: runs the tasks.
+        names: translates between labels and numbers.
+        gridded: True if every ε, and every start value of the balanced objective, is a multiple of 2^-40.
     """
 
     graph: PartitionedGraph
@@ -118,12 +121,12 @@ class PartitionedProblem(RemoteProblem):
 
     @cached_property
     def identity(self) -> str:
-        """By which mechanism files know it: what the problem has on one machine, found when it is asked for."""
+        """The digest by which mechanism files identify it, the same as on one machine; computed on first access."""
         return self._identity()
 
     @property
     def partition_count(self) -> int:
-        """How many partitions there are."""
+        """Number of partitions."""
         return len(self.offsets) - 1
 
     @property
@@ -131,23 +134,23 @@ class PartitionedProblem(RemoteProblem):
         """All partitions.
 
         Raises:
-            UsageError: the problem was closed, and its folder with it.
+            UsageError: the problem was closed.
         """
         if not self._run.is_dir():
             raise UsageError("a partitioned problem that was closed", "its folder was removed", "read it again")
         return [Partition(self.work, number, self.offsets) for number in range(len(self.offsets) - 1)]
 
     def run(self, task: Task, *arguments: Any, words: str = "") -> list[Any]:
-        """The results of a task on every partition."""
+        """Runs a task on every partition and returns the results."""
         return self.workers.run(task, [(partition, *arguments) for partition in self.partitions], words)
 
     def new_name(self, verb: str) -> str:
-        """A name that no array has, for what one call needs; its files are removed with those of this run."""
+        """A new array name for one call; its files are removed at the end of the run."""
         return f"{self._run.name}/{verb}-{os.urandom(6).hex()}"
 
     @property
     def labels(self) -> PartitionedLabels:
-        """The names of the datasets, both ways."""
+        """The labels of the datasets."""
         return PartitionedLabels(self)
 
     def label(self, number: int) -> Hashable:
@@ -160,7 +163,7 @@ class PartitionedProblem(RemoteProblem):
         return self.names.index(label)
 
     def steps(self, engine: EngineName) -> PartitionedSteps:
-        """The steps of `check`, `extend` and `design`, each a task for every partition."""
+        """The steps of `check`, `extend` and `design`, which run as tasks on every partition."""
         if engine not in ("auto", DASK):
             rule = f"partitions are for the engine {DASK!r}"
             raise UsageError(f"engine {engine!r} on a partitioned problem", rule, "leave it out")
@@ -169,7 +172,7 @@ class PartitionedProblem(RemoteProblem):
         return PartitionedSteps(self)
 
     def survey(self, mechanism: Any, with_links: bool = True) -> tuple[Survey, Callable[[], Chains]]:
-        """What workers see on all edges, and a function that lets them follow all chains of links."""
+        """The workers' survey of all edges, and a function that has them follow all chains of links."""
         with uninterrupted():
             from hetdp.partitioned.mechanism import PartitionedMechanism
             from hetdp.partitioned.verification import survey_partitions
@@ -179,7 +182,7 @@ class PartitionedProblem(RemoteProblem):
         return survey_partitions(self, mechanism.name, with_links)
 
     def read_claim(self, path: str | Path) -> LoadedClaim[PartitionedMechanism]:
-        """Reads a mechanism that is to be judged on this problem, whichever it was made for."""
+        """Reads a mechanism to be verified on this problem, even if it was made for another one."""
         with uninterrupted():
             from hetdp.partitioned.mechanism_files import read_claim
         return read_claim(path, self)
@@ -191,7 +194,7 @@ class PartitionedProblem(RemoteProblem):
         return read_mechanism(path, self)
 
     def close(self) -> None:
-        """Ends the workers that were started for it, and removes what lies in the work folder for this run alone."""
+        """Ends the workers that were started for it, and removes this run's temporary files from the work folder."""
         self._end()
         shutil.rmtree(self._run, ignore_errors=True)
 
@@ -201,11 +204,11 @@ class PartitionedProblem(RemoteProblem):
 
 
 class LabelFinder(Protocol):
-    """Labels both ways, by asking the files."""
+    """Translates between labels and numbers."""
 
     @property
     def written(self) -> Any:
-        """How tasks write labels: `own(part)` and `at(numbers)`."""
+        """The object with which tasks write labels; it has `own(partition)` and `at(numbers)`."""
 
     def labels(self, numbers: list[int]) -> list[Any]:
         """The labels of some datasets."""
@@ -214,11 +217,11 @@ class LabelFinder(Protocol):
         """The number of a dataset; raises UnknownDatasetError."""
 
     def indices(self, labels: list[Any]) -> Any:
-        """The numbers of some datasets, −1 where a label names none."""
+        """The numbers of some datasets; −1 for an unknown label."""
 
 
 class PartitionedLabels:
-    """Labels of a partitioned problem, as those of another are asked for."""
+    """The labels of a partitioned problem, with the interface of `Labels`."""
 
     def __init__(self, problem: PartitionedProblem) -> None:
         self._names = problem.names
@@ -232,12 +235,12 @@ class PartitionedLabels:
         return number
 
     def indices(self, labels: Any) -> Any:
-        """The numbers of some, −1 where a label names none."""
+        """The numbers of some datasets; −1 for an unknown label."""
         return self._names.indices(list(labels))
 
 
 class _Some:
-    """Labels by number; only the first few are ever looked at one after the other."""
+    """A sequence of labels by number; callers iterate over the first few only."""
 
     def __init__(self, problem: PartitionedProblem) -> None:
         self._problem = problem
@@ -253,6 +256,6 @@ class _Some:
 
 
 def remove_arrays(problem: PartitionedProblem, name: str) -> None:
-    """Removes the arrays of that name, which nobody needs any more."""
+    """Removes the arrays with a name."""
     for partition in problem.partitions:
         shutil.rmtree(partition.path(name).with_suffix(""), ignore_errors=True)

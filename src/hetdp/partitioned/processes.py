@@ -1,11 +1,10 @@
-"""A scheduler and workers that are started on this machine, for this process alone.
+"""Starts a scheduler and workers on this machine, for this process only.
 
-A scheduler runs whatever it is sent. So this one takes part with those only who show a certificate that is made for it,
-and kept in memory: other accounts of this machine reach its port, and are turned away. Over HTTP, where nobody asks for
-a certificate, nothing is told.
+A scheduler runs whatever it is sent. Other accounts on this machine can reach its port, so it accepts only peers with a
+certificate that is made for this run and kept in memory. Its HTTP pages, which would need no certificate, are off.
 
-Dask adds its folder for temporary files to the places of modules. So it gets a new one, that is this user's alone, and
-that is the working folder of the workers, too: no module and no setting of another folder reaches them.
+Dask adds its folder for temporary files to the module search path. So it gets a new folder that only this user can
+access. The same folder is the working directory of the workers, so that they load no module or setting from elsewhere.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from hetdp.partitioned.shared_files import require_real
 
 Process = subprocess.Popen[bytes]
 
-LEAST = 400_000_000  # bytes of a worker
-RETRIES = 3  # times that a task is begun again after its worker was lost
+LEAST = 400_000_000  # bytes that a worker needs for itself
+RETRIES = 3  # times that a task is started again after its worker was lost
 HERE = "127.0.0.1"
 SETTINGS = {
     "distributed.comm.timeouts.connect": "10s",
     "distributed.comm.timeouts.tcp": "20s",
     "distributed.scheduler.allowed-failures": RETRIES,
     "distributed.admin.log-length": 0,
-    "distributed.worker.memory.target": False,  # results are small: there is nothing to move to disk
+    "distributed.worker.memory.target": False,  # results are small: there is nothing to spill
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": 0.9,
     "distributed.worker.memory.terminate": 0.97,
@@ -42,7 +41,7 @@ SETTINGS = {
 
 
 def make_certificate() -> Security:
-    """One certificate for all who take part, made anew."""
+    """A new certificate, shared by scheduler, workers and client."""
     try:
         return Security.temporary()
     except ImportError:
@@ -52,7 +51,7 @@ def make_certificate() -> Security:
 
 
 def parse_memory(memory: str) -> int:
-    """How many bytes a worker may take; refuses what does not suffice for the worker itself."""
+    """The memory limit of a worker in bytes; refuses a limit too small for the worker itself."""
     try:
         found = int(parse_bytes(memory))
     except ValueError:
@@ -65,7 +64,7 @@ def parse_memory(memory: str) -> int:
 
 
 def start_scheduler(home: str, security: Security) -> LocalCluster:
-    """One without pages, also where Bokeh is installed; those of others in this process stay as they are.
+    """Starts a scheduler without HTTP pages, even if Bokeh is installed; other schedulers in this process keep theirs.
 
     Args:
         home: an empty folder for its temporary files.
@@ -77,26 +76,26 @@ def start_scheduler(home: str, security: Security) -> LocalCluster:
 
 
 def _no_pages() -> dict[str, Any]:
-    """Settings by which there are no pages; new lists each time, since Dask adds to them."""
+    """Settings that turn off HTTP pages; new lists on each call, because Dask appends to them."""
     return {name: [] for name in ("distributed.scheduler.http.routes", "distributed.worker.http.routes")}
 
 
 def start_worker(scheduler: str, memory: str, work: str, home: str, security: Security) -> Process:
-    """One worker, which ends by itself when it finds no scheduler for a minute.
+    """Starts a worker, which ends by itself after a minute without a scheduler.
 
     Args:
-        scheduler: the address of its scheduler.
-        memory: how much memory it may take.
+        scheduler: address of its scheduler.
+        memory: its memory limit.
         work: a folder that it may write to.
-        home: an empty folder, which is its working folder, and for temporary files of Dask.
+        home: an empty folder: its working directory, also used for temporary files of Dask.
         security: the certificate.
     """
     folder = Path(work, "workers")
-    require_real(work, folder, make=True)  # what does not fit into memory is put down there
+    require_real(work, folder, make=True)  # for data that does not fit into memory
     command = python_command("-m", "distributed.cli.dask_worker", scheduler, "--local-directory", home)
     command += ["--nthreads", "1", "--memory-limit", memory, "--death-timeout", "60"]
     command += ["--host", HERE, "--dashboard-address", f"{HERE}:0", "--no-dashboard"]
-    sent = (SETTINGS | _no_pages()) | {  # which nobody else can read, unlike a command
+    sent = (SETTINGS | _no_pages()) | {  # in the environment: other users could read the command line
         "distributed.comm.require-encryption": True,
         "distributed.comm.tls.ca-file": security.tls_ca_file,
         "distributed.comm.tls.worker.cert": security.tls_worker_cert,
@@ -113,12 +112,12 @@ def start_worker(scheduler: str, memory: str, work: str, home: str, security: Se
         stdin=nowhere,
         stdout=nowhere,
         stderr=nowhere,
-        start_new_session=True,  # Ctrl-C is for the driver, which then ends them
+        start_new_session=True,  # Ctrl-C goes to the driver only, which then ends the workers
     )
 
 
 def end_all(processes: Sequence[Process]) -> None:
-    """Waits until they have ended, and ends those that do not."""
+    """Waits for processes to end, and kills those that do not."""
     for process in processes:
         try:
             process.wait(timeout=5)

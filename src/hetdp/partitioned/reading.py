@@ -1,7 +1,8 @@
-"""read_partitioned: a problem in Parquet files, read by workers; no process ever holds it whole.
+"""`read_partitioned`: reads a problem from Parquet files with workers, so that no process ever holds it whole.
 
 The workers build a *layout* in the work folder: answers and pins of the datasets, numbers of the labels, edges by
-partition, and graphs. A later run with the same problem starts from there.
+partition, and graphs. A later run with the same problem and work folder reuses it. With `by`, the datasets are sorted
+by a column first, so that datasets with equal entries share a partition.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ from hetdp.version import VERSION
 
 
 def order_datasets(tables: Tables, column: str, folder: str, workers: TaskRunner) -> tuple[Tables, list[int]]:
-    """The tables with their datasets in order of a column, in a new folder, and where each of its entries ends."""
+    """Writes the datasets sorted by a column; returns the new tables, and the end of each run of equal entries."""
     datasets = tables.datasets
     path = str(Path(folder, f"by-{sha256(column.encode()).hexdigest()[:16]}.parquet"))
     (ends,) = workers.run(write_ordered, [(datasets, column, path)], "reading datasets by column")
@@ -78,7 +79,7 @@ def order_datasets(tables: Tables, column: str, folder: str, workers: TaskRunner
 
 
 def write_ordered(datasets: Files, column: str, path: str) -> list[int]:
-    """Writes the table in order, on disk where memory is short; returns where each entry of the column ends."""
+    """Writes the table sorted, spilling to disk if needed; returns the end of each run of equal entries."""
     kept = ", ".join(map(quote_name, dict.fromkeys([*datasets.kinds])))
     tables, start = [], 0
     for one, _, rows in datasets.pieces(0, datasets.length):
@@ -94,35 +95,35 @@ def write_ordered(datasets: Files, column: str, path: str) -> list[int]:
 
 
 def require_column(datasets: Files, column: str, name: str) -> None:
-    """Refuses a column that is not there."""
+    """Refuses a column that does not exist."""
     if column not in datasets.kinds:
         rule = "partitions are made by a column of the datasets"
         raise InputError(name, [Fault("missing column", datasets.name, column, rule)])
 
 
 def snap_to_entries(offsets: tuple[int, ...], ends: list[int]) -> tuple[int, ...]:
-    """Partitions that end where an entry of the column does, near to where they would."""
+    """Moves the ends of partitions to the nearest ends of runs of equal entries."""
     bounds = np.array([0, *ends])
     inner = bounds[np.minimum(np.searchsorted(bounds, offsets[1:-1]), len(bounds) - 1)]
     return (0, *inner.tolist(), offsets[-1])
 
 
-# The layout of a problem in the work folder, built by workers: datasets, numbers of labels, edges, and graphs.
+# Layout in the work folder --------------------------------------------------------------------------------------------
 
 
 class Layout(NamedTuple):
-    """A problem that lies in a work folder.
+    """A problem stored in a work folder.
 
     Attributes:
-        folder: its name there.
-        offsets: where partitions begin.
+        folder: its subfolder.
+        offsets: the first dataset of each partition, followed by the number of datasets.
         notion: the key of the notion of privacy.
-        labels: how labels become numbers.
-        arcs: how many arcs begin in each partition.
-        edges: how many edges there are.
-        pinned: how many datasets have a value.
-        ghosts: how many neighbours partitions have in others.
-        fingerprint: what all this was made of.
+        labels: how labels are translated to numbers.
+        arcs: number of arcs that begin in each partition.
+        edges: number of edges.
+        pinned: number of datasets with a given value.
+        ghosts: number of ghosts, summed over all partitions.
+        fingerprint: digest of the files and options that it was built from.
     """
 
     folder: str
@@ -139,9 +140,9 @@ class Layout(NamedTuple):
 def build_layout(
     work: str, tables: Tables, offsets: tuple[int, ...], duplicates: str, positive: Any, workers: TaskRunner
 ) -> Layout:
-    """Runs all steps in a new folder, and leaves a note of the layout.
+    """Builds the layout in a new folder, and records it in the work folder.
 
-    So a task of an earlier command, on a worker that was cut off from it, has no part in this one.
+    The folder is new so that a leftover task of an earlier command, on a disconnected worker, cannot interfere.
     """
     _clear(work)
     folder = make_folder(work, LAYOUT)
@@ -201,7 +202,7 @@ def _build_layout(
 
 
 def _clear(work: str) -> None:
-    """Removes what an earlier run left without a note, since it did not come to its end."""
+    """Removes the unfinished layout of an earlier run."""
     Path(work, NOTE).unlink(missing_ok=True)
     for entry in Path(work).glob(f"{LAYOUT}-*"):
         shutil.rmtree(entry, ignore_errors=True)
@@ -215,10 +216,10 @@ def _number(
     findings: FaultCollector,
     workers: TaskRunner,
 ) -> str:
-    """How labels become numbers; where they are looked up, the work for that, and labels that are there twice.
+    """Decides how labels are translated to numbers; joins them if they must be looked up, and reports duplicates.
 
     Raises:
-        UsageError: workers cannot compare them.
+        UsageError: workers cannot compare the labels.
     """
     datasets, edges = tables.datasets, tables.edges
     same = not edges.length or {kind_of(edges, end) for end in ("source", "target")} == {kind_of(datasets, "dataset")}
@@ -249,10 +250,10 @@ def _take(findings: FaultCollector, faults: list[Fault], total: int) -> None:
 
 
 def find_layout(work: str, tables: Tables, duplicates: str, positive: Any) -> Layout | None:
-    """The layout that an earlier run left in this folder, if one did.
+    """The layout that an earlier run left in this folder, or None.
 
     Raises:
-        UsageError: it is another problem, or comes from other files or options.
+        UsageError: the layout is of another problem, or was built from other files or options.
     """
     note = None
     try:
@@ -270,7 +271,7 @@ def find_layout(work: str, tables: Tables, duplicates: str, positive: Any) -> La
 
 
 def _fingerprint(tables: Tables, duplicates: str, positive: Any) -> str:
-    """What the layout depends on: the files as the system knows them, and the options."""
+    """Digest of everything that the layout depends on: the state of the files, and the options."""
     datasets = tables.datasets.origin or tables.datasets
     paths, ordered = [*datasets.paths, *tables.edges.paths], Path(tables.datasets.paths[0]).name
     states = [(path, Path(path).stat().st_size, Path(path).stat().st_mtime_ns) for path in paths]
@@ -279,7 +280,7 @@ def _fingerprint(tables: Tables, duplicates: str, positive: Any) -> str:
 
 
 class PartitionedFile(NamedTuple):
-    """What a folder states: a problem, and the values given on some of its datasets. `with` closes the problem."""
+    """The content of a folder: a problem, and given values on some datasets. `with` closes the problem."""
 
     problem: PartitionedProblem
     partial: PartitionedPins
@@ -304,29 +305,29 @@ def read_partitioned(
 ) -> PartitionedFile:
     """Reads a problem that may be larger than the memory of any machine; needs the extra ``distributed``.
 
-    The problem stands where another does: `check`, `extend`, `design` (fair and balanced), `verify` and `save`
-    take it, and run on its workers. All numbers are those that one machine finds, bit for bit.
+    The problem can be used like any other: `check`, `extend`, `design` (fair and balanced), `verify` and `save`
+    take it, and run on its workers. All numbers are the same as on one machine, bit for bit.
 
     Args:
         path: a folder with ``edges`` and ``datasets`` as Parquet, each one file or a folder ``part-*.parquet``.
-        cluster: the address of a Dask scheduler, such as ``tls://node:8786``, whose certificates Dask's own
-            settings name. Default: workers on this machine.
-        workers: how many to start on this machine; one for each core by default.
-        memory: how much memory each of these may take.
-        work: a folder that all workers reach, for what they write in between; nobody else may write to it. It is kept,
-            and a later run with the same problem goes on from there. Default, for workers on this machine: a temporary
-            one, which is removed.
-        partitions: how many ranges of datasets there are; or "files", one for each file of datasets. Default: those of
-            the work folder, if the problem lies there already; else as many as there are workers, or more if the
-            problem is large.
-        by: a column of the table of datasets, which may be one more than hetdp knows: those with the same entry are in
-            the same partition. Datasets are then in the order of that column, in everything that is written.
-        duplicates: what happens to an edge of one class listed twice with different ε: "error", or "min", the more
-            private one. Edges of different classes are all kept: the tightest binds, and every class pays.
-        positive: which given answer counts as 1; default: what the folder says.
+        cluster: address of a Dask scheduler, such as ``tls://node:8786``; Dask's own settings name the certificates.
+            By default workers are started on this machine.
+        workers: number of workers to start on this machine; by default one per core.
+        memory: memory limit of each started worker.
+        work: a folder that all workers can access and that nobody else can write to, for intermediate files. It is
+            kept, and a later run with the same problem continues from it. With workers on this machine, the default
+            is a temporary folder, which is removed.
+        partitions: number of ranges of datasets, or "files" for one per file of datasets. By default the partitions of
+            the work folder if it already contains the problem; otherwise one per worker, or more if the problem is
+            large.
+        by: a column of the table of datasets, which may be one that hetdp does not know. Datasets with the same entry
+            are in the same partition, and all output lists the datasets in the order of this column.
+        duplicates: how to treat an edge of one class that is listed twice with different ε: "error" refuses it, "min"
+            takes the more private ε. Edges of different classes are all kept: the tightest binds, and every class pays.
+        positive: the answer that counts as 1; by default the one that the folder names.
 
     Raises:
-        InputError: listing every fault of the files.
+        InputError: the files have faults; all of them are listed.
         ClusterError: no worker could be reached, or the last one was lost.
 
     >>> import hetdp
@@ -367,7 +368,7 @@ def _refuse_files(partitions: int | str | None) -> None:
 
 
 def _require_apart(work: str | Path | None, problem: Path) -> None:
-    """Refuses to work in the folder of the problem: the next reader would find strangers among its tables."""
+    """Refuses the problem's folder as work folder: its tables must not be mixed with other files."""
     if work is not None and problem.resolve() in (place := Path(work).resolve(), *place.parents)[1:]:
         rule = "a problem's folder holds the problem"
         raise UsageError(f"the work folder {str(work)!r} lies in {str(problem)!r}", rule, "choose another folder")
@@ -382,7 +383,7 @@ def read_by(
     positive: Any,
     end: Callable[[], None],
 ) -> PartitionedFile:
-    """The same with workers that are there already; `end` is what closing the problem does."""
+    """Reads a problem with running workers; `end` is called when the problem is closed."""
     layout = find_layout(work, tables, duplicates, positive) or build_layout(
         work, tables, offsets, duplicates, positive, workers
     )
@@ -400,7 +401,7 @@ def read_by(
 
 
 def offsets_of(tables: Tables, partitions: int | str | None, workers: int, arcs: int = ARCS) -> tuple[int, ...]:
-    """Where partitions begin: equal ranges of datasets, or one for each file of them."""
+    """The bounds of the partitions: equal ranges of datasets, or one range per file."""
     size = tables.datasets.length
     if partitions == "files":
         return tuple(tables.datasets.starts)

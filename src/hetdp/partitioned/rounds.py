@@ -1,7 +1,11 @@
-"""A search over all partitions, in rounds: changes of ghosts go in, the CPU engine's kernel runs, changes go out.
+"""A search over all partitions, in rounds.
 
-Ghosts send labels and never receive bounds: a bound on a ghost is found by its owner. So a label never rests on
-anything but what an owner said, and chains of links form no cycle, however old the labels of ghosts are
+In each round a partition takes in the changed labels of its ghosts, runs the CPU engine's kernel, and sends its own
+changed labels to the partitions that have them as ghosts. The search ends when no partition has changes to send. The
+driver sees counts only.
+
+Ghosts send labels and never receive bounds: a bound on a ghost is found by its owner. So every label depends only on
+labels from their owners, and chains of links form no cycle, even if the labels of ghosts are outdated
 (docs/theory/partitions.md).
 """
 
@@ -26,7 +30,7 @@ NEWS = np.dtype([("place", "<i8"), ("label", "<f8")])
 
 
 class SearchRows:
-    """The arcs that lead to a partition's own datasets, from these and from ghosts; or some of these, by their name."""
+    """The arcs from own datasets and ghosts to own datasets; or a subset of them, by its name."""
 
     def __init__(self, graph: LocalGraph, name: str = "") -> None:
         self.size, self._part = graph.size, graph.partition
@@ -34,31 +38,31 @@ class SearchRows:
 
     @cached_property
     def indptr(self) -> NDArray[np.int64]:
-        """Where each row begins."""
+        """The start of each row."""
         return self._part.load(f"{self._name}_indptr")
 
     @cached_property
     def targets(self) -> Indices:
-        """The other ends."""
+        """The other end of each arc."""
         return self._part.load(f"{self._name}_targets")
 
     @cached_property
     def parameters(self) -> tuple[Floats, ...]:
-        """What each arc allows."""
+        """The parameters of each arc."""
         return load_columns(self._part, self._name)
 
 
 class Round(NamedTuple):
-    """What a partition is told of a round.
+    """The instructions for one partition in one round.
 
     Attributes:
-        search: the name of the search.
+        search: name of the search.
         notion: the key of the notion of privacy.
-        number: which round, from 1 on.
-        before: the round in which this partition was last at work; 0: its start labels.
-        news: the partitions that have news for this one, from the round before.
-        with_roles: whether roles say which edges take part.
-        rows: the name of the arcs that take part; all if it is empty.
+        number: number of the round, starting at 1.
+        before: the last round in which this partition ran; 0 if it starts from its start labels.
+        news: the partitions that sent changes to this one in the previous round.
+        with_roles: True if roles decide which edges take part.
+        rows: name of the arcs that take part; all if empty.
     """
 
     search: str
@@ -71,7 +75,7 @@ class Round(NamedTuple):
 
 
 def run_round(partition: Partition, round_: Round) -> tuple[int, dict[int, int]]:
-    """Grows the labels of one partition; returns how many fell, and how many news there are for each other one."""
+    """Grows the labels of one partition; returns the number that fell, and the number of changes by receiver."""
     notion = notion_of_key(round_.notion)
     graph = LocalGraph(partition)
     labels, links, active = _state(graph, round_)
@@ -86,10 +90,10 @@ def run_round(partition: Partition, round_: Round) -> tuple[int, dict[int, int]]
 
 
 def _state(graph: LocalGraph, round_: Round) -> tuple[Floats, Indices, NDArray[np.bool_] | None]:
-    """Labels and links after the last round, and whose labels are news; at first all are."""
+    """Labels and links after the previous round, and a mask of changed labels; None in the first round: all count."""
     partition, search = graph.partition, round_.search
     if round_.before == 0:
-        labels = graph.gather(f"{search}/start") + 0.0  # in which no zero has a sign
+        labels = graph.gather(f"{search}/start") + 0.0  # adding 0.0 turns −0.0 into 0.0
         return labels, np.full(graph.size, -1, dtype=graph.targets.dtype), None
     labels, links = (
         partition.copy(f"{search}/labels-{round_.before}"),
@@ -106,12 +110,12 @@ def _state(graph: LocalGraph, round_: Round) -> tuple[Floats, Indices, NDArray[n
 
 
 def news_from(partition: Partition, search: str, number: int, sender: int, receiver: int) -> Any:
-    """The file of what one partition has to tell another after a round."""
+    """The file of changes that one partition sends to another after a round."""
     return partition.other(sender).path(f"{search}/news-{number}-{receiver}")
 
 
 def _tell(partition: Partition, round_: Round, labels: Floats, fell: NDArray[np.bool_]) -> dict[int, int]:
-    """Writes what fell on cut edges, for each partition at their other ends."""
+    """Writes the labels that fell at cut edges, for each partition at the other ends."""
     bounds, places = partition.load("cut_bounds"), partition.load("cut_places")
     sent: dict[int, int] = {}
     changed = fell[places]
@@ -126,18 +130,18 @@ def _tell(partition: Partition, round_: Round, labels: Floats, fell: NDArray[np.
     return sent
 
 
-# The driver of a search: it ends when no partition has news. The driver sees counts only.
+# Driver of a search ---------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class Growth:
-    """A search that has ended.
+    """A finished search.
 
     Attributes:
-        search: its name: the labels and links of a partition are in a folder of that name.
-        latest: for each partition, the round in which it was last at work.
-        rounds: how many there were.
-        sent: how many labels went from one partition to another, in each round.
+        search: its name, which is also the folder of its labels and links in each partition.
+        latest: for each partition, the last round in which it ran.
+        rounds: number of rounds.
+        sent: number of labels sent between partitions in each round.
     """
 
     search: str
@@ -147,27 +151,27 @@ class Growth:
 
 
 def grow(problem: PartitionedProblem, search: str, start: Task, *arguments: Any, with_roles: bool = False) -> Growth:
-    """Grows labels from a start to the fixed point.
+    """Grows labels from their start values to the fixed point.
 
     Args:
-        problem: whose partitions take part.
-        search: a name that no other search of this problem has.
+        problem: the problem.
+        search: a new name for the search.
         start: a task that writes the start labels of a partition, and its roles, under that name.
-        arguments: what it is told besides the partition and the name.
-        with_roles: whether it writes roles.
+        arguments: its arguments after the partition and the name.
+        with_roles: True if it writes roles.
     """
     problem.run(start, search, *arguments, words="searching (start labels)")
     return grow_from(problem, search, with_roles=with_roles)
 
 
 def grow_from(problem: PartitionedProblem, search: str, *, rows: str = "", with_roles: bool = False) -> Growth:
-    """The same from start labels that are there already.
+    """Grows labels from start labels that are already written.
 
     Args:
-        problem: whose partitions take part.
-        search: the name under which they lie, and the roles.
-        rows: the name of the arcs that take part; all arcs if it is empty.
-        with_roles: whether roles say which edges take part.
+        problem: the problem.
+        search: name of the start labels and roles.
+        rows: name of the arcs that take part; all arcs if empty.
+        with_roles: True if roles decide which edges take part.
     """
     partitions = problem.partitions
     growth = Growth(search, [0] * len(partitions))
@@ -194,7 +198,7 @@ def grow_from(problem: PartitionedProblem, search: str, *, rows: str = "", with_
 
 
 def _forget(partitions: list[Partition], growth: Growth, news: dict[int, list[int]]) -> None:
-    """Removes what no task will read again: labels before this round, and the news that it took in."""
+    """Removes files that no task will read again: earlier labels, and changes that were taken in."""
     for receiver, senders in news.items():
         before = growth.latest[receiver]
         for kind in ("labels", "links"):
@@ -203,14 +207,14 @@ def _forget(partitions: list[Partition], growth: Growth, news: dict[int, list[in
             news_from(partitions[receiver], growth.search, growth.rounds - 1, sender, receiver).unlink(missing_ok=True)
 
 
-# What a search has found, as later tasks read it.
+# Results of a search --------------------------------------------------------------------------------------------------
 
 
-Searches = dict[str, tuple[int, ...]]  # by name; for each partition, the round in which it was last at work
+Searches = dict[str, tuple[int, ...]]  # name of a search → last round of each partition
 
 
 def run_after(problem: PartitionedProblem, growth: Growth, task: Task, *arguments: Any) -> list[Any]:
-    """The results of a task on what a search left in every partition."""
+    """Runs a task on the result of a search in every partition."""
     items = [
         (partition, growth.search, growth.latest[partition.number], *arguments) for partition in problem.partitions
     ]
@@ -229,6 +233,6 @@ def labels_of_searches(partition: Partition, searches: Searches) -> list[Floats]
 
 
 def boundary_values(partition: Partition, z: Floats, given: str | None) -> Floats:
-    """Values for the boundary, beside those that are given."""
+    """The values of `z` on the boundary, together with the given ones."""
     found = np.where(partition.load("boundary"), z, np.nan)
     return found if given is None else np.where(np.isnan(partition.load(given)), found, partition.load(given))

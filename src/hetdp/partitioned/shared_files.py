@@ -1,7 +1,7 @@
-"""Files that several machines share: how they are made, and how a worker notices that it sees other ones.
+"""Files shared by several machines: creating them safely, and detecting that a worker sees different ones.
 
-Folders have random names, and no link is followed: a planted one is refused or replaced, and its target stays
-as it was. A task that outlives its command finds no folder to write to.
+Folders have random names, and no link is followed: a planted link is refused or replaced, and its target stays
+unchanged. A task that outlives its command finds no folder to write to.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from hetdp.errors import ClusterError
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK
 READ = os.O_RDONLY | NO_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe must not block
-OWNER = 0o700  # for the owner alone
+OWNER = 0o700  # access for the owner only
 PLAIN_RULE = "hetdp reads and writes plain files of its own there, and no links"
 SEEN_RULE = "all workers reach the same files under the same paths, as this machine does"
 
 
 def make_folder(parent: str | Path, word: str) -> str:
-    """Makes a folder for its owner alone, with a name that nobody can foresee."""
+    """Makes a folder that only its owner can access, with a random name."""
     place = Path(parent, f"{word}-{os.urandom(8).hex()}")
     place.mkdir(mode=OWNER)
     return str(place)
 
 
 def require_real(root: str | Path, folder: Path, make: bool = False) -> None:
-    """Refuses a folder below a root if it, or one between them, is a link or no folder.
+    """Checks that a folder below a root, and every folder in between, is a real folder and not a link.
 
     Args:
-        root: a folder that must be there: what was removed is not made again by a task that came too late.
+        root: a folder that must exist: a late task must not make a removed root again.
         folder: the folder.
-        make: whether folders that are missing are made.
+        make: whether to make missing folders.
 
     Raises:
-        ClusterError: there is a link, or a file.
-        OSError: the root is not there.
+        ClusterError: one of them is a link or a file.
+        OSError: the root does not exist.
     """
     place = Path(root)
     for name in ("", *folder.relative_to(place).parts):
@@ -58,9 +58,9 @@ def require_real(root: str | Path, folder: Path, make: bool = False) -> None:
 
 @contextmanager
 def replace_file(path: Path) -> Iterator[Path]:
-    """A new file for its owner alone; it takes its own name only when everything has been written.
+    """Yields a new file that only its owner can access, and renames it to `path` once it is complete.
 
-    What has that name then is replaced, and never written to: a link that was planted is gone, its target as it was.
+    A file of that name is replaced and never written to, so the target of a planted link stays unchanged.
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(8).hex()}")
     os.close(os.open(draft, NEW, 0o600))
@@ -72,11 +72,11 @@ def replace_file(path: Path) -> Iterator[Path]:
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Opens a file of the work folder to be read.
+    """Opens a file of the work folder for reading.
 
     Raises:
-        ClusterError: it is a link, a pipe or a device, or has a second name.
-        OSError: it is not there, or cannot be read.
+        ClusterError: it is a link, a pipe or a device, or has several hard links.
+        OSError: it does not exist or cannot be read.
     """
     if NO_LINK == 0 and path.is_symlink():  # pragma: no cover (a system that cannot refuse links itself)
         raise ClusterError(f"in the work folder, {str(path)!r} is a link", PLAIN_RULE)
@@ -98,9 +98,9 @@ class FileState(NamedTuple):
     """A file as the driver sees it.
 
     Attributes:
-        path: its name.
-        size: how many bytes it has.
-        seconds: when it was last changed, in whole seconds: machines may keep finer times differently.
+        path: its path.
+        size: size in bytes.
+        seconds: modification time in whole seconds, since machines may store finer times differently.
     """
 
     path: str
@@ -108,10 +108,10 @@ class FileState(NamedTuple):
     seconds: int
 
     def require(self) -> None:
-        """Refuses another file under this name: of a machine that does not share the folder, or an older copy.
+        """Checks that this machine sees the same file, and not one of an unshared folder or an older copy.
 
         Raises:
-            ClusterError: there is none, or it is another one.
+            ClusterError: the file does not exist, or differs.
         """
         try:
             same = file_state(self.path) == self
@@ -123,6 +123,6 @@ class FileState(NamedTuple):
 
 
 def file_state(path: str | Path) -> FileState:
-    """A file as this machine sees it."""
+    """The state of a file on this machine."""
     found = Path(path).stat()
     return FileState(str(path), found.st_size, int(found.st_mtime))

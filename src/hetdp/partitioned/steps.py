@@ -1,7 +1,8 @@
-"""The steps of the verbs on partitions: each is a task for every partition, and its results stay in files.
+"""The steps of the verbs on partitions: each runs as a task on every partition, and its results stay in files.
 
-`check`, `extend` and `design` are written once, in `hetdp.mechanism`. Here stand the steps that they are made of: where
-a search starts, what it leaves, and what the driver is told of it.
+`check`, `extend` and `design` are written once, in `hetdp.mechanism`. This module has the steps that they consist of:
+tasks that write start labels of a search, tasks that turn its result into pins or a mechanism, and `PartitionedSteps`,
+which runs them from the driver.
 """
 
 from __future__ import annotations
@@ -37,24 +38,24 @@ from hetdp.theory.catalogue import notion_of_key
 from hetdp.theory.notion import Notion
 
 KEYS = ("p", "z", "error")
-FALLEN = 100  # pins that a partition reports at a time
+FALLEN = 100  # most pins that a partition reports at once
 FAIR, BALANCED = OBJECTIVES = ("fair", "balanced")
 
 
 class PartitionedClosure(Closure[PartitionedPins]):
-    """A growth from all pins, whose labels lie in files."""
+    """A growth from all pins, with its labels in files."""
 
     def __init__(self, problem: PartitionedProblem, growth: Growth, sign: float, name: str) -> None:
         self._problem, self._growth, self._sign, self._name = problem, growth, sign, name
         self._is_traceable = False
 
     def largest_drop(self, given: PartitionedPins) -> float:
-        """How far it lowered a given value, at most."""
+        """The largest distance by which it lowered a given value."""
         fell: float = max(run_after(self._problem, self._growth, largest_drop, given.name))
         return fell
 
     def fallen(self, given: PartitionedPins) -> Iterator[int]:
-        """The datasets whose given value it lowered, those that fell furthest first, some at a time."""
+        """Iterates over the datasets whose given value it lowered, largest drop first; fetches them in batches."""
         for seen in count(0, FALLEN):
             some = run_after(self._problem, self._growth, fallen_pins, given.name, NEAR_MISS, seen)
             found = [one for each in some for one in each]
@@ -63,18 +64,18 @@ class PartitionedClosure(Closure[PartitionedPins]):
             yield from (number for _, number in sorted(found, key=lambda one: (-one[0], one[1])))
 
     def chain_to(self, dataset: int, given: PartitionedPins) -> Sequence[Bound]:
-        """The bounds that led to the value of a dataset."""
+        """The chain of bounds that led to the value of a dataset."""
         if not self._is_traceable:
             run_after(self._problem, self._growth, finish_witness, self._name)
             self._is_traceable = True
         return trace_path(self._problem, self._name, given.name, dataset)
 
     def path_along(self, chain: Sequence[Bound]) -> BindingPath:
-        """A chain as people read it."""
+        """A chain as a `BindingPath` with labels."""
         return path_of(self._problem, chain, [step.z for step in chain], upper=True)
 
     def close(self, pins: PartitionedPins) -> PartitionedPins:
-        """The pins, moved to the values that were found."""
+        """The pins, moved to the labels of the search."""
         name = f"{self._name}-closed"
         run_after(self._problem, self._growth, finish_closing, pins.name, self._sign, name)
         return replace(pins, name=name)
@@ -89,7 +90,7 @@ class PartitionedSteps(Steps[PartitionedPins, PartitionedMechanism]):
     """The steps on partitions.
 
     Args:
-        problem: the problem, which has its workers.
+        problem: the problem, with its workers.
     """
 
     def __init__(self, problem: PartitionedProblem) -> None:
@@ -106,7 +107,7 @@ class PartitionedSteps(Steps[PartitionedPins, PartitionedMechanism]):
 
     @property
     def labels(self) -> Any:
-        """The names of the datasets, both ways."""
+        """The labels of the datasets."""
         return self.problem.labels
 
     def labels_at(self, numbers: Sequence[int]) -> list[Any]:
@@ -114,7 +115,7 @@ class PartitionedSteps(Steps[PartitionedPins, PartitionedMechanism]):
         return self.problem.names.labels(list(numbers))
 
     def read_pins(self, partial: Any) -> PartitionedPins:
-        """The problem's own values, or others by label, which their owners write to files."""
+        """The problem's own values, or values by label, which workers write to files."""
         problem = self.problem
         if isinstance(partial, PartitionedPins):
             if partial.work != problem.work:
@@ -136,7 +137,7 @@ class PartitionedSteps(Steps[PartitionedPins, PartitionedMechanism]):
         listed = PinLabels(labels, numbers, problem.labels)
         pins_on(
             EdgelessProblem(listed, np.ones(len(labels), dtype=np.int8), problem.notion, ""), partial
-        )  # or a refusal
+        )  # raises if a value is invalid
         findings = FaultCollector("partial mechanism")
         order = np.argsort(numbers, kind="stable")
         numbered = {key: order_values(key, values, listed, PIN, findings)[order] for key, values in columns.items()}
@@ -144,11 +145,11 @@ class PartitionedSteps(Steps[PartitionedPins, PartitionedMechanism]):
         return PartitionedPins(len(labels), problem.work, name)
 
     def has_pins(self, pins: PartitionedPins) -> bool:
-        """True if some value is given."""
+        """True if any value is given."""
         return pins.count > 0
 
     def free_boundary(self, pins: PartitionedPins) -> FreeBoundary:
-        """The datasets of the boundary without a value."""
+        """The boundary datasets without a value."""
         found = self.problem.run(free_boundary, pins.name)
         first = [number for some, _, _ in found for number in some][:LISTED]
         return FreeBoundary(first, sum(free for _, free, _ in found), sum(size for _, _, size in found))
@@ -169,7 +170,7 @@ class PartitionedSteps(Steps[PartitionedPins, PartitionedMechanism]):
         )
 
     def distance(self, given: PartitionedPins, pins: PartitionedPins) -> float:
-        """How far pins were moved, at most."""
+        """The largest distance by which a pin was moved."""
         moved: float = max(self.problem.run(moved_from, given.name, pins.name))
         return moved
 
@@ -185,11 +186,11 @@ class PartitionedSteps(Steps[PartitionedPins, PartitionedMechanism]):
         """None: a partitioned problem has a witness, but no repair."""
 
     def require_objective(self, objective: str, prior: Any, max_error: Any) -> None:
-        """Refuses what needs the whole problem in one place."""
+        """Refuses objectives and options that need the whole problem in one process."""
         require_offered(objective, prior, max_error)
 
     def choose(self, objective: str, given: PartitionedPins | None) -> PartitionedPins:
-        """Values for the boundary, beside those that are given."""
+        """The pins that an objective chooses for the boundary, together with the given ones."""
         problem, name = self.problem, self._new_name("design")
         known, limits = None if given is None else given.name, Searches()
         if known is not None:
@@ -210,14 +211,14 @@ class PartitionedSteps(Steps[PartitionedPins, PartitionedMechanism]):
     def credit(
         self, mechanism: PartitionedMechanism, objective: str, given: PartitionedPins | None
     ) -> PartitionedMechanism:
-        """The mechanism, with what chose its values."""
+        """The mechanism, with the objective that chose its values."""
         if given is not None:
             self.problem.run(mark_given, mechanism.name, given.name)
         return replace(mechanism, objective=objective)
 
 
 def require_offered(objective: str, prior: Any, max_error: Any) -> None:
-    """Refuses what needs the whole problem in one place."""
+    """Refuses objectives and options that need the whole problem in one process."""
     if objective not in OBJECTIVES:
         rule = f"a partitioned problem has the objectives {' and '.join(OBJECTIVES)}"
         raise UsageError(f"the objective {objective} on a partitioned problem", rule, "average fits one machine")
@@ -226,11 +227,11 @@ def require_offered(objective: str, prior: Any, max_error: Any) -> None:
         raise UsageError("a prior or a largest error on a partitioned problem", rule)
 
 
-# Pins by label.
+# Pins by label --------------------------------------------------------------------------------------------------------
 
 
 class PinLabels:
-    """Labels that values are given for, by their place in the list; what names no dataset is not among them."""
+    """The labels in a list of given values, by position; labels that name no dataset are unknown."""
 
     def __init__(self, labels: list[Any], numbers: Any, known: Labels) -> None:
         self.names: Any = labels
@@ -238,18 +239,18 @@ class PinLabels:
         self._places = {label: at for at, label in enumerate(labels) if numbers[at] >= 0}
 
     def index(self, label: Any) -> int:
-        """The place of one label."""
+        """The position of a label."""
         if label not in self._places:
             raise UnknownDatasetError(label, similar_labels(label, self._known))
         return self._places[label]
 
     def indices(self, labels: Any) -> Any:
-        """The places of some."""
+        """The positions of some labels."""
         return np.array([self._places.get(label, -1) for label in labels], dtype=np.int64)
 
 
 def write_pins(partition: Partition, numbers: Any, numbered: dict[str, Any], name: str, notion: str) -> None:
-    """Writes the values that are given on a partition's own datasets."""
+    """Writes the given values of a partition's own datasets."""
     low, high = np.searchsorted(numbers, [partition.first, partition.first + partition.size])
     own = numbers[low:high] - partition.first
     coordinate, answers, pins = (
@@ -266,11 +267,11 @@ def write_pins(partition: Partition, numbers: Any, numbered: dict[str, Any], nam
     partition.save(name, pins)
 
 
-# Where searches begin: start labels and roles, written by each partition for its own datasets.
+# Starts of searches: each partition writes labels and roles of its own datasets ---------------------------------------
 
 
 def start_extension(partition: Partition, search: str, pins: str) -> None:
-    """One search over both answers, from all pins, as `local.search_from` has it."""
+    """Writes the start of one search over both answers from all pins, as `local.search_from` does."""
     z, answers = partition.load(pins), partition.load("answers")
     ones, pinned = answers == 1, ~np.isnan(z)
     partition.save(f"{search}/start", np.where(pinned, np.where(ones, z, -z), np.inf))
@@ -279,13 +280,13 @@ def start_extension(partition: Partition, search: str, pins: str) -> None:
 
 
 def start_closing(partition: Partition, search: str, pins: str, sign: float) -> None:
-    """Over all edges from all pins: what the greatest compatible values below (or, with −1, above) come from."""
+    """Writes the start of a search from all pins over all edges; it lowers pins or, with sign −1, raises them."""
     z = partition.load(pins)
     partition.save(f"{search}/start", np.where(np.isnan(z), np.inf, sign * z))
 
 
 def start_balanced(partition: Partition, search: str, notion: str, gridded: bool) -> None:
-    """Over all edges from where two meet, at both ends of every edge between the answers."""
+    """Writes the start of a search over all edges from the meeting labels at the ends of edges between the answers."""
     graph = LocalGraph(partition)
     answers = graph.gather("answers")
     start = np.full(graph.size, np.inf)
@@ -293,17 +294,17 @@ def start_balanced(partition: Partition, search: str, notion: str, gridded: bool
     partition.save(f"{search}/start", round_labels_down(start[graph.own]) if gridded else start[graph.own])
 
 
-# What a search leaves: values and links of a mechanism, and how far pins were moved.
+# Results of searches: values and links of a mechanism, and distances of moved pins ------------------------------------
 
 
 def links_of(partition: Partition, search: str, latest: int) -> Any:
-    """The links, as numbers of datasets."""
+    """The links of own datasets, as dataset numbers."""
     graph = LocalGraph(partition)
     return graph.numbers(partition.load(f"{search}/links-{latest}")[graph.own])
 
 
 def finish_extension(partition: Partition, search: str, latest: int, pins: str, name: str) -> float:
-    """Writes the mechanism that one search found; returns how far a pin was contradicted, at most."""
+    """Writes the mechanism that a search found; returns the largest distance by which it lowered a pin."""
     z, answers, labels = partition.load(pins), partition.load("answers"), labels_of(partition, search, latest)
     ones, pinned = answers == 1, ~np.isnan(z)
     partition.save(f"{name}/z", np.where(pinned, z, np.where(ones, labels, -labels)) + 0.0)
@@ -313,20 +314,20 @@ def finish_extension(partition: Partition, search: str, latest: int, pins: str, 
 
 
 def finish_closing(partition: Partition, search: str, latest: int, pins: str, sign: float, name: str) -> None:
-    """Writes pins closed by a search."""
+    """Writes the pins at the labels of a search."""
     closed = sign * labels_of(partition, search, latest)
     partition.save(name, np.where(np.isnan(partition.load(pins)), np.nan, closed))
 
 
 def largest_drop(partition: Partition, search: str, latest: int, given: str) -> float:
-    """How far a search from all pins lowered a given one, at most."""
+    """The largest distance by which a search from all pins lowered one of them."""
     return float(np.max(drops(partition.load(given), labels_of(partition, search, latest)), initial=0.0))
 
 
 def fallen_pins(
     partition: Partition, search: str, latest: int, given: str, least: float, skipped: int
 ) -> list[tuple[float, int]]:
-    """The next pins that a search lowered by more than that, and how far: those that fell furthest come first."""
+    """The next pins that a search lowered by more than `least`, with their distances, largest drop first."""
     moves = drops(partition.load(given), labels_of(partition, search, latest))
     fallen = np.flatnonzero(moves > least)
     next_ones = fallen[np.argsort(-moves[fallen], kind="stable")][skipped : skipped + FALLEN]
@@ -334,7 +335,7 @@ def fallen_pins(
 
 
 def moved_from(partition: Partition, given: str, pins: str) -> float:
-    """How far pins were moved from the given ones, at most."""
+    """The largest distance between pins and the given values."""
     one, other = partition.load(given), partition.load(pins)
     return float(np.max(np.maximum(drops(one, other), drops(-one, -other)), initial=0.0))
 
@@ -342,7 +343,7 @@ def moved_from(partition: Partition, given: str, pins: str) -> float:
 def finish_balanced(
     partition: Partition, search: str, latest: int, name: str, given: str | None, limits: Searches
 ) -> None:
-    """Writes the boundary values of the balanced mechanism, moved to where given values allow it."""
+    """Writes the boundary values of the balanced mechanism, limited to what given values allow."""
     labels = labels_of(partition, search, latest)
     z = np.where(partition.load("answers") == 1, labels, -labels) + 0.0
     partition.save(
@@ -354,13 +355,13 @@ def finish_balanced(
 
 
 def finish_witness(partition: Partition, search: str, latest: int, name: str) -> None:
-    """Writes labels and links of a search as a path through them needs them."""
+    """Writes labels and links of a search in the form that `follow_links` reads."""
     partition.save(f"{name}/z", labels_of(partition, search, latest))
     partition.save(f"{name}/links", links_of(partition, search, latest))
 
 
 def free_boundary(partition: Partition, pins: str) -> tuple[list[int], int, int]:
-    """The first datasets of the boundary without a value, how many there are, and the size of the boundary."""
+    """The first boundary datasets without a value, their number, and the size of the boundary."""
     boundary = partition.load("boundary")
     free = np.flatnonzero(boundary & np.isnan(partition.load(pins)))
     return (free[:LISTED] + partition.first).tolist(), len(free), int(np.count_nonzero(boundary))

@@ -1,8 +1,9 @@
-"""Tasks of workers on one file of a table: functions of file names without state, so that each may run twice.
+"""Worker tasks on one file of a table, and merging of their counts.
 
-A file is opened on a locked connection, as on one machine. A task returns counts of people who are alike, and writes
-sorted 64-bit hashes of their ids to a file that is read by range. Only `tally_file` reads the counted columns, and only
-if it is asked to.
+Tasks are stateless functions of file names, so that each may run twice. A file is opened on a locked connection, as on
+one machine. A task returns the number of people of each kind, or writes sorted 64-bit hashes of their ids to a file
+that is read by range. Only `tally_file` reads the counted columns, and only if `with_answers` is set. `merge_tallies`
+adds up the counts of all files.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ from hetdp.tables.policy import Names, Policy, deciding_epsilons, epsilon_cells,
 from hetdp.tables.request import AskRequest
 from hetdp.tables.sources import QueriedSource, Source, file_stamp, open_source
 
-MOST_KINDS = 1 << 22  # of people, by ε, group and area
+MOST_KINDS = 1 << 22  # most kinds of people, by ε, group and area
 NAMED = ("group", "area")
-AGAIN = 1000  # duplicate hashes that are examined at a time
+AGAIN = 1000  # duplicate hashes examined at once
 
 
 class Tally(NamedTuple):
@@ -149,7 +150,7 @@ def _file(file: FileState, curator: bool) -> AbstractContextManager[Source]:
     """A file of the folder, named in messages as on one machine.
 
     Raises:
-        ClusterError: this machine sees another file than the one who asks.
+        ClusterError: the file on this machine differs from the one that the driver sees.
     """
     file.require()
     return open_source(file.path, curator=curator, name=label_of_file(Path(file.path)))
@@ -157,7 +158,7 @@ def _file(file: FileState, curator: bool) -> AbstractContextManager[Source]:
 
 def _write(place: str, found: NDArray[np.uint64]) -> None:
     with _shared_file_errors(place):
-        write_array(Path(place).parent, Path(place), found)  # in a folder that only its owner can read
+        write_array(Path(place).parent, Path(place), found)  # the folder is readable by its owner only
 
 
 @contextmanager
@@ -174,7 +175,7 @@ def stamp_across_machines(path: str) -> Any:
     return file_stamp(Path(path))[1:]
 
 
-# Merging the counts of all files --------------------------------------------------------------------------------------
+# Merged counts --------------------------------------------------------------------------------------------------------
 
 
 class MergedTallies(NamedTuple):
@@ -200,9 +201,9 @@ def merge_tallies(name: str, request: AskRequest, told: Sequence[Tally]) -> Merg
     """Merges the kinds of people of all files, sorted by ε and the other columns.
 
     Args:
-        name: how messages name the table.
+        name: name of the table in messages.
         request: names the columns.
-        told: the counts of each file; there is at least one person.
+        told: the counts of each file, with at least one person in total.
 
     Raises:
         UsageError: there are too many kinds of people, or a named group has no people.
@@ -234,7 +235,7 @@ def merge_tallies(name: str, request: AskRequest, told: Sequence[Tally]) -> Merg
 
 
 def _names(told: Sequence[Tally], role: str, where: str) -> Names:
-    """All groups or areas, sorted, and the index of each kind's."""
+    """All groups or areas, sorted, and the index of each kind's group or area."""
     all_names: list[str] | None = sorted({name for one in told for name in one.names[role]})
     if any(one.missing[f"no {role}"] for one in told):
         all_names = None
@@ -251,7 +252,7 @@ def columns_of(policy: Policy) -> list[NDArray[Any]]:
 
 
 def _merge_kinds(policy: Policy, said: NDArray[np.int64] | None) -> MergedTallies:
-    """Adds up kinds that are in several files."""
+    """Adds up kinds that occur in several files."""
     columns = columns_of(policy)
     order = np.lexsort(columns[::-1])
     begins = np.ones(len(order), dtype=np.bool_)

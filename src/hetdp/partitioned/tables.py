@@ -1,6 +1,6 @@
-"""A folder of files as one table of people, counted by workers, one file each: no process holds all rows.
+"""A folder of files as one table of people: each worker task counts one file, so that no process holds all rows.
 
-The process that asks merges the counts, and reads ids itself, file by file, for a release; no worker sees the ledger.
+The driver merges the counts. For a release it reads the ids itself, file by file; workers never see the ledger.
 """
 
 from __future__ import annotations
@@ -90,11 +90,11 @@ class Ids(Sequence[str]):
         return texts[ends[place] : ends[place + 1]].decode()
 
 
-# Who pays -------------------------------------------------------------------------------------------------------------
+# Payers ---------------------------------------------------------------------------------------------------------------
 
 
 def read_payers(files: Sequence[Path], request: AskRequest, policy: Policy, curator: bool) -> Payers | None:
-    """Reads everybody's id and kind, file by file; None if a kind is not in the policy. No answer is read.
+    """Reads all ids and kinds, file by file; returns None if a kind is not in the policy. No answer is read.
 
     Args:
         files: the files.
@@ -160,8 +160,8 @@ class _Places:
 
 IDS = 1 << 22  # ids that one task searches for duplicates
 DIGESTS = 1 << 64
-TRIES = 50  # to remove the files of workers
-TASKS = 64  # that share the digest of people
+TRIES = 50  # attempts to remove the files of workers
+TASKS = 64  # tasks that share the digest of people
 
 
 class PartitionedTable(PeopleTable):
@@ -170,7 +170,7 @@ class PartitionedTable(PeopleTable):
     Args:
         folder: the folder with its files.
         workers: runs the tasks.
-        work: a folder that all workers reach, for hashes of ids, which are removed after the comparison.
+        work: a folder that all workers can access, for hashes of ids, which are removed after the comparison.
         curator: whether messages may name rows and values.
     """
 
@@ -244,7 +244,7 @@ class PartitionedTable(PeopleTable):
         raise self._changed()
 
     def read_payers(self, request: AskRequest) -> Payers:
-        """Everybody's id and kind, from the public columns. This process reads them, file by file.
+        """The ids and kinds of all people, from the public columns. This process reads them, file by file.
 
         Raises:
             InputError: the table was changed, or cannot be read.
@@ -279,17 +279,17 @@ class PartitionedTable(PeopleTable):
         try:
             yield [str(Path(place, f"{number}.npy")) for number in range(len(self._files))]
         finally:
-            for _ in range(TRIES):  # a worker that was given up may still write there
+            for _ in range(TRIES):  # an abandoned worker may still write there
                 shutil.rmtree(place, ignore_errors=True)
                 if not Path(place).exists():
                     break
                 time.sleep(0.1)
 
     def _require_different(self, person: str, size: int) -> None:
-        """Refuses duplicate ids: ids whose hashes are in one range are compared in one task.
+        """Refuses duplicate ids; each task compares the ids whose hashes are in one range.
 
         Raises:
-            InputError: there are such ids.
+            InputError: there are duplicate ids.
             UsageError: workers cannot compare them.
         """
         with self._places("ids") as places:
@@ -306,7 +306,7 @@ class PartitionedTable(PeopleTable):
             self._require_only_digests(person, again[begin : begin + tasks.AGAIN])
 
     def _require_only_digests(self, person: str, digests: list[int]) -> None:
-        """Refuses ids that are equal, not only their hashes."""
+        """Refuses ids that are really equal; different ids with equal hashes are fine."""
         having = self._run(tasks.find_ids, person, digests, self._curator)
         counts = Counter(text for found in having for _, text in found)
         twice = [
@@ -342,11 +342,11 @@ class PartitionedTable(PeopleTable):
         return InputError(where, [Fault(what, where, "", PERSON_RULE, HINT)])
 
     def _tell_curator(self, request: AskRequest, told: list[Tally]) -> None:
-        """Raises the faults of the first faulty file with its rows, if a curator asks."""
+        """Raises the faults of the first faulty file with its rows, if messages may name them."""
         for file, one in zip(self._files, told, strict=True):
             if self._curator and len(one.people):
                 try:
                     with open_source(file, curator=True, name=label_of_file(file)) as source:
                         read_policy(source, request, True)
-                except UsageError:  # such as a group that is in other files only
+                except UsageError:  # such as a group that occurs in other files only
                     continue

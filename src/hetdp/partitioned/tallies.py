@@ -1,6 +1,7 @@
-"""Tallies too large for memory: a partition is a range of their numbers, whose edges are implied.
+"""`partitioned_tallies`: tallies too large for memory, on partitions.
 
-No table is read: each worker makes the answers and edges of its range from the axes and the question.
+A partition is a range of dataset numbers. No table is read: each worker computes the answers and edges of its range
+from the groups and the question.
 """
 
 from __future__ import annotations
@@ -61,12 +62,12 @@ Numbers = NDArray[np.int64]
 
 
 class TallyProblem(NamedTuple):
-    """What tallies are made from: all that a task needs to know.
+    """The definition of tallies, which is all that a task needs to know.
 
     Attributes:
-        axes: the groups.
-        sizes: how many people each has.
-        question: what is asked.
+        axes: one axis per group.
+        sizes: number of people in each group.
+        question: the question.
     """
 
     axes: tuple[Axis, ...]
@@ -75,7 +76,7 @@ class TallyProblem(NamedTuple):
 
     @property
     def space(self) -> ProductSpace:
-        """The datasets by definition; nothing of their number is stored."""
+        """The space of datasets; its size in memory does not depend on their number."""
         return ProductSpace(self.axes)
 
 
@@ -91,9 +92,9 @@ def answers_at(tallied: TallyProblem, numbers: Numbers) -> Answers:
 
 
 def arcs_from(tallied: TallyProblem, numbers: Numbers) -> tuple[Numbers, Numbers, Floats, Floats, NDArray[np.int16]]:
-    """All arcs that begin at some ascending datasets: source, target, ε on the grid and as written, and whose they are.
+    """All arcs that begin at some ascending datasets, sorted by source and target.
 
-    They are in order of their ends. Whose an arc is, the number of its axis says.
+    Returns arrays of sources, targets, ε on the grid, ε as written, and the number of the axis, which is the group.
     """
     space, found = tallied.space, []
     for at, axis in enumerate(tallied.axes):
@@ -115,7 +116,7 @@ def arcs_from(tallied: TallyProblem, numbers: Numbers) -> tuple[Numbers, Numbers
 
 
 def build_range(partition: Partition, tallied: TallyProblem) -> int:
-    """Writes the answers and the graph of one partition; returns how many arcs begin there."""
+    """Writes the answers and the graph of one partition; returns the number of arcs that begin there."""
     numbers = np.arange(partition.first, partition.first + partition.size, dtype=np.int64)
     source, target, epsilon, as_written, axes = arcs_from(tallied, numbers)
     ghosts = ghosts_among(partition, target)
@@ -131,7 +132,7 @@ def build_range(partition: Partition, tallied: TallyProblem) -> int:
     partition.save("lowered_0", lowered)
     partition.save("rows_class", axes)
     partition.save("class_names", names_to_bytes([axis.name for axis in tallied.axes]))
-    order = np.lexsort((starts, ends))  # every arc turned round: ε is the same both ways
+    order = np.lexsort((starts, ends))  # the reversed arcs: ε is the same in both directions
     counts = np.bincount(ends, minlength=size)
     write_rows(partition, "search", np.concatenate([[0], np.cumsum(counts)]), starts[order], (epsilon[order],))
     answers = answers_at(tallied, np.concatenate([ghosts[:before], numbers, ghosts[before:]]))
@@ -144,7 +145,7 @@ def build_range(partition: Partition, tallied: TallyProblem) -> int:
 
 
 def identity_of_tallies(partitions: list[Partition], tallied: TallyProblem, notion: str, workers: TaskRunner) -> str:
-    """The identity of the problem, as one machine has it."""
+    """The identity of the problem, the same as on one machine."""
     if is_listable(tallied.space):
         answers = np.concatenate([np.empty(0, np.int8), *(partition.load("answers") for partition in partitions)])
         return identity_of_stored(notion, as_graph(tallied.space), answers)
@@ -158,7 +159,7 @@ def identity_of_tallies(partitions: list[Partition], tallied: TallyProblem, noti
 
 
 def digest_answers(partitions: list[Partition], start: int, stop: int) -> bytes:
-    """The digest of some answers, from the partitions that have them."""
+    """The digest of a range of answers, read from the partitions that hold them."""
     digest = hashlib.sha256()
     for partition in partitions:
         low, high = max(start, partition.first), min(stop, partition.first + partition.size)
@@ -172,14 +173,14 @@ def digest_answers(partitions: list[Partition], start: int, stop: int) -> bytes:
 
 
 class TallyNames:
-    """Labels both ways: tuples with an entry for each group."""
+    """Translates between labels, which are tuples with one entry per group, and numbers."""
 
     def __init__(self, axes: tuple[Axis, ...]) -> None:
         self._axes, self._labels = axes, TupleLabels(axes)
 
     @property
     def written(self) -> TallyTexts:
-        """How tasks write labels."""
+        """The object with which tasks write labels."""
         return TallyTexts(self._axes)
 
     def labels(self, numbers: list[int]) -> list[Any]:
@@ -191,31 +192,31 @@ class TallyNames:
         return self._labels.index(label)
 
     def indices(self, labels: list[Any]) -> Any:
-        """The numbers of some datasets, −1 where a label names none."""
+        """The numbers of some datasets; −1 for an unknown label."""
         return self._labels.indices(labels)
 
 
 class TallyTexts(NamedTuple):
-    """Labels as JSON, as tables of tallies have them."""
+    """Labels as JSON texts, as in tables of tallies."""
 
     axes: tuple[Axis, ...]
 
     @property
     def words(self) -> dict[str, str]:
-        """What a mechanism says of its labels beside its table."""
+        """Entries about labels for the metadata file of a mechanism."""
         return {"labels": "json"}
 
     def own(self, partition: Partition) -> Any:
-        """Those of a partition."""
+        """The labels of a partition's datasets."""
         return np.array(self.at(list(range(partition.first, partition.first + partition.size))), dtype=object)
 
     def at(self, numbers: list[int]) -> list[Any]:
-        """Those of some datasets."""
+        """The labels of some datasets."""
         names = TupleLabels(self.axes).names
         return [label_to_json(names[number]) for number in numbers]
 
 
-# partitioned_tallies: tallies that fit on no machine, on workers.
+# Public function ------------------------------------------------------------------------------------------------------
 
 
 MOST = 1 << 40
@@ -233,21 +234,21 @@ def partitioned_tallies(
     work: str | Path | None = None,
     partitions: int | None = None,
 ) -> PartitionedProblem:
-    """The problem of `tallies` on partitions, each a range of datasets whose edges workers make; no file is read.
+    """The problem of `tallies` on partitions: workers compute the edges of a range of datasets each; no file is read.
 
-    `design` (fair and balanced), `check`, `extend`, `verify` and `save` take it; its values are those of
+    `design` (fair and balanced), `check`, `extend`, `verify` and `save` take it. All values are the same as with
     `tallies`, bit for bit. Close it at the end, or use ``with contextlib.closing(...)``.
 
     Args:
-        groups: name → how many people.
+        groups: name → number of people.
         question: from `hetdp.questions`.
         privacy: rules from `hetdp.privacy` that do not depend on the situation; or one ε for all; or group → ε.
         values: the values that a person may have.
-        cluster: the address of a Dask scheduler. Default: workers on this machine.
-        workers: how many to start on this machine.
-        memory: how much memory each of these may take.
-        work: a folder that all workers reach. Default, for workers on this machine: a temporary one.
-        partitions: how many there are.
+        cluster: address of a Dask scheduler. By default workers are started on this machine.
+        workers: number of workers to start on this machine.
+        memory: memory limit of each started worker.
+        work: a folder that all workers can access. With workers on this machine, the default is a temporary folder.
+        partitions: number of partitions.
 
     Raises:
         UsageError: the arguments do not fit each other, or ε depends on the situation.
@@ -291,10 +292,10 @@ def partitioned_tallies(
 
 
 def _claim(work: str, tallied: TallyProblem, partitions: int) -> None:
-    """Says what lies in a folder from now on; tallies are written there again, and nothing else is replaced.
+    """Records these tallies in a work folder; the same tallies may be written again, other problems are not replaced.
 
     Raises:
-        UsageError: another problem lies there, which somebody may be using.
+        UsageError: the folder contains another problem, which may be in use.
     """
     text, table = product_facts(PURE.name, tallied.space)
     facts = json.dumps(
@@ -310,7 +311,7 @@ def _claim(work: str, tallied: TallyProblem, partitions: int) -> None:
 def partition_tallies(
     workers: TaskRunner, tallied: TallyProblem, work: str, count: int, about: dict[str, str], end: Any
 ) -> PartitionedProblem:
-    """The same with workers that are there already."""
+    """The problem of `partitioned_tallies` with running workers."""
     space: ProductSpace = tallied.space
     offsets = equal_ranges(space.size, count)
     partitions = [Partition(work, number, offsets) for number in range(count)]

@@ -1,6 +1,8 @@
-"""verify on partitions: every arc is looked at by the owner of its source, with the verifier's own code.
+"""`verify` on partitions: the owner of an arc's source checks it, with the verifier's own code.
 
-Like `certificate`, it imports neither engines nor theory nor mechanism.
+`survey_partitions` merges what all partitions find on their arcs and links. Chains of links may lead from partition to
+partition; `chains_across` follows them to their ends. Like `certificate`, this module imports neither engines nor
+theory nor mechanism.
 """
 
 from __future__ import annotations
@@ -42,11 +44,11 @@ class PartitionRunner(Protocol):
     notion: Any
 
     def run(self, task: Callable[..., Any], *arguments: Any, words: str = "") -> list[Any]:
-        """The results of a task on every partition."""
+        """Runs a task on every partition and returns the results."""
 
 
 class PartitionClaim(NamedTuple):
-    """What a mechanism claims of one partition's datasets and its ghosts."""
+    """The values that a mechanism claims for one partition's datasets and ghosts."""
 
     graph: LocalGraph
     z: Floats
@@ -56,14 +58,14 @@ class PartitionClaim(NamedTuple):
 
     @property
     def skipped(self) -> Mask:
-        """Where no link is looked at: pins, and ghosts, whose owners do it."""
+        """A mask of the datasets whose links are not checked: pins, and ghosts, which their owners check."""
         skipped = np.ones(self.graph.size, dtype=np.bool_)
         skipped[self.graph.own] = self.pinned[self.graph.own]
         return skipped
 
 
 def load_claim(partition: Partition, name: str) -> PartitionClaim:
-    """The values of a mechanism of that name, with those of ghosts."""
+    """Loads the values of a mechanism, including those of ghosts."""
     graph = LocalGraph(partition)
     z, answers = graph.gather(f"{name}/z"), graph.gather("answers")
     links = np.full(graph.size, -1, dtype=np.int64)
@@ -72,17 +74,17 @@ def load_claim(partition: Partition, name: str) -> PartitionClaim:
     return PartitionClaim(graph, z, better, graph.gather(f"{name}/pinned"), links)
 
 
-# Chains of links that lead from partition to partition.
+# Chains of links across partitions ------------------------------------------------------------------------------------
 
 
 class ChainEnds(NamedTuple):
-    """What is known of the chains of a partition.
+    """The state of the chains of a partition.
 
     Attributes:
-        open: how many have no end yet.
-        first: the first of these.
-        loose: once all have ends, the first dataset that lacks too much; −1 if there is none.
-        gap: the most that any lacks.
+        open: number of chains whose end is not known yet.
+        first: the first dataset with such a chain.
+        loose: once all ends are known, the first dataset whose total gap is too large; −1 if there is none.
+        gap: the largest total gap.
     """
 
     open: int
@@ -92,7 +94,7 @@ class ChainEnds(NamedTuple):
 
 
 def chains_across(problem: PartitionRunner, name: str) -> Chains:
-    """Follows all chains to their ends."""
+    """Follows all chains to their ends, in rounds."""
     notion = problem.notion
     ends: list[ChainEnds] = problem.run(follow_within, name, notion, words="proving chains of links")
     turn, before = 0, -1
@@ -108,7 +110,7 @@ def chains_across(problem: PartitionRunner, name: str) -> Chains:
 
 
 def follow_within(partition: Partition, name: str, notion: Any) -> ChainEnds:
-    """Follows chains to where they end, or to a ghost, and adds up what they lack on the way."""
+    """Follows chains to their ends or to a ghost, and adds up their gaps."""
     graph = LocalGraph(partition)
     ends, gaps, slopes, depths = _links_to_follow(partition, graph, name, notion)
     is_own = np.zeros(graph.size + 1, dtype=np.bool_)
@@ -120,7 +122,7 @@ def follow_within(partition: Partition, name: str, notion: Any) -> ChainEnds:
         append_chains(gaps, slopes, depths, on, ends[on])
         ends[on] = ends[ends[on]]
     own = graph.own
-    gaps[is_own[ends] & is_own] = np.nan  # these go round and round
+    gaps[is_own[ends] & is_own] = np.nan  # these chains are cycles
     for kind, values in (("end", ends), ("gap", gaps), ("slope", slopes), ("deep", depths)):
         partition.save(f"{name}/chain-{kind}", values[own])
     left = ends[own] < graph.size
@@ -130,7 +132,7 @@ def follow_within(partition: Partition, name: str, notion: Any) -> ChainEnds:
 def _links_to_follow(
     partition: Partition, graph: LocalGraph, name: str, notion: Any
 ) -> tuple[Indices, Floats, Floats, Floats]:
-    """Where each chain goes next, what the link lacks and passes on, and |z|; for notions that add, ties are enough."""
+    """The next dataset, gap and slope of each link, and |z|; for notions that add to z, ties are enough."""
     size = graph.size
     ends, gaps, slopes = np.full(size + 1, size), np.zeros(size + 1), np.zeros(size + 1)
     rule = rule_of(notion)
@@ -146,7 +148,7 @@ def _links_to_follow(
 
 
 def follow_on(partition: Partition, name: str, turn: int) -> ChainEnds:
-    """Takes over what the owners of ghosts know of the chains that left."""
+    """Takes over the gaps of chains that continue at ghosts from the owners of these."""
     graph = LocalGraph(partition)
     known = [graph.gather(f"{name}/chain-{kind}-{turn - 1}") for kind in ("gap", "deep")]
     ends, gaps, slopes, depths = (partition.load(f"{name}/chain-{kind}") for kind in ("end", "gap", "slope", "deep"))
@@ -160,7 +162,7 @@ def follow_on(partition: Partition, name: str, turn: int) -> ChainEnds:
 
 
 def _kept(partition: Partition, name: str, turn: int, gaps: Any, depths: Any) -> ChainEnds:
-    """Writes what is known after a round."""
+    """Writes the state of the chains after a round."""
     partition.save(f"{name}/chain-gap-{turn}", gaps)
     partition.save(f"{name}/chain-deep-{turn}", depths)
     unknown = np.flatnonzero(np.isnan(gaps))
@@ -174,22 +176,22 @@ FREE = "a boundary dataset is not pinned"
 
 
 class PartitionSurvey(NamedTuple):
-    """What was seen in one partition; datasets by their numbers among all, −1 where there is none.
+    """The survey of one partition. Datasets are given by their numbers in the whole problem; −1 stands for none.
 
     Attributes:
-        arcs: how many arcs were looked at.
-        enclosed: how many comparisons took the full formula.
-        violations: how many arcs are violated.
-        slack: the least slack.
-        worst: the arc that has it.
-        free_boundary: the first dataset of the boundary that is not pinned.
+        arcs: number of arcs checked.
+        enclosed: number of comparisons that took the full formula.
+        violations: number of violated arcs.
+        slack: the smallest slack.
+        worst: the arc with the smallest slack.
+        free_boundary: the first boundary dataset that is not pinned.
         missing: the first dataset without a link.
-        loose: the first with a loose one.
-        counts: how many links of each rise have a gap (notions that add to z).
+        loose: the first dataset with a loose link.
+        counts: number of links of each rise that have a gap (notions that add to z).
         gaps: the largest gap of each rise.
-        reach: the least and the greatest value.
+        reach: the smallest and the largest value.
         room: how much room links across ½ may have.
-        further: how many of these have a free parent.
+        further: number of links across ½ with a free parent.
     """
 
     arcs: int
@@ -208,7 +210,7 @@ class PartitionSurvey(NamedTuple):
 
 
 def survey_partition(partition: Partition, name: str, notion: Any, with_links: bool) -> PartitionSurvey:
-    """Goes through the arcs of a partition, and through its links."""
+    """Checks the arcs of a partition, and its links if `with_links`."""
     claim = load_claim(partition, name)
     graph, rule = claim.graph, rule_of(notion)
     found = rule.survey(graph, claim.z, claim.links, claim.better)
@@ -228,7 +230,7 @@ def survey_partition(partition: Partition, name: str, notion: Any, with_links: b
 def _look_at_links(
     claim: PartitionClaim, seen: PartitionSurvey, parameters: Floats, rule: Rule, name: str
 ) -> PartitionSurvey:
-    """The links of notions that add to z; of the others, those that follow no edge."""
+    """Checks the links of notions that add to z; for other notions, only that links follow edges."""
     graph, partition = claim.graph, claim.graph.partition
     if rule.gaps is not None:
         held = ~claim.skipped & (claim.better < np.inf)
@@ -272,12 +274,12 @@ def gap_passed_on(partition: Partition, name: str, plain: float) -> float:
 
 
 def survey_partitions(problem: PartitionRunner, name: str, with_links: bool) -> tuple[Survey, Callable[[], Chains]]:
-    """What is seen on all edges, and a function that follows all chains of links.
+    """Surveys all edges; returns the survey and a function that follows all chains of links.
 
     Args:
-        problem: whose partitions look at their edges.
-        name: the name of the mechanism's arrays.
-        with_links: whether links are looked at, too.
+        problem: the problem.
+        name: name of the mechanism's arrays.
+        with_links: whether to check links, too.
     """
     found: list[PartitionSurvey] = problem.run(
         survey_partition, name, problem.notion, with_links, words="proving every edge"
@@ -286,7 +288,7 @@ def survey_partitions(problem: PartitionRunner, name: str, with_links: bool) -> 
 
 
 def _merge(seen: list[PartitionSurvey]) -> Survey:
-    """What was seen in all partitions; of equals the first arc is the worst."""
+    """Merges the surveys of all partitions; among equally bad arcs the first is the worst."""
     whole = Survey(links=None)
     for one in seen:
         whole.add(one.arcs, one.enclosed, one.violations)
@@ -296,7 +298,7 @@ def _merge(seen: list[PartitionSurvey]) -> Survey:
 
 
 def _follow_links(problem: PartitionRunner, name: str, seen: list[PartitionSurvey]) -> Chains:
-    """What the links of all partitions prove together."""
+    """Follows the links of all partitions and returns what they prove together."""
     for fault, numbers in (
         (FREE, [one.free_boundary for one in seen]),
         (MISSING, [one.missing for one in seen]),

@@ -25,10 +25,10 @@ class Workers:
     They need ``hetdp[distributed]``. Plan, promise, charge and answer are the same as in one process.
 
     Attributes:
-        cluster: the address of a scheduler, such as ``tls://node:8786``. By default workers are started here.
-        number: how many workers to start here; by default one for each core. At most one is started for each file.
-        memory: how much memory each of these may take, such as ``"2GB"``, the default.
-        work: a folder that this process and all workers reach; needed with `cluster`.
+        cluster: address of a scheduler, such as ``tls://node:8786``. By default workers are started here.
+        number: number of workers to start here; by default one per core. At most one is started per file.
+        memory: memory limit of each started worker; by default ``"2GB"``.
+        work: a folder that this process and all workers can access; required with `cluster`.
     """
 
     cluster: str | None = None

@@ -1,4 +1,8 @@
-"""The workers of a partitioned problem, the folder that they share, and how both are closed."""
+"""The workers of a partitioned problem and the folder that they share: options, safety checks, and closing.
+
+A work folder belongs to the user, and nobody else can write to it. A note says which problem it contains. For each run
+the driver adds a mark, by which workers recognize that they share the folder.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +27,17 @@ from hetdp.text import format_value
 from hetdp.version import VERSION
 
 MEMORY = "2GB"
-MARK = "hetdp-work"  # an empty file, by which a work folder is known
-LAYOUT = "layout"  # begins the name of a folder with the arrays of a problem
-OTHERS = stat.S_IWGRP | stat.S_IWOTH  # may write
-NOTE = "layout.json"  # in a work folder: what problem lies there
-TALLIES = "tallies"  # what such a note names where no files were read
+MARK = "hetdp-work"  # an empty file that identifies a work folder
+LAYOUT = "layout"  # prefix of a folder with the arrays of a problem
+OTHERS = stat.S_IWGRP | stat.S_IWOTH  # write permission of group and others
+NOTE = "layout.json"  # file in a work folder that describes its problem
+TALLIES = "tallies"  # key in the note of a problem without files
 ADDRESS = re.compile(r"(tcp|tls|ucxx?|wss?)://.+:[0-9]{1,5}/?")  # of a scheduler
-ARCS = 8_000_000  # in a partition, unless it is said how many partitions there are, for workers that may take 2 GB
+ARCS = 8_000_000  # default number of arcs of a partition, for workers with 2 GB
 
 
 def worker_count(cluster: str | None, workers: Any, memory: Any, work: Any, partitions: Any) -> int:
-    """How many workers to start here; refuses options that mean nothing."""
+    """The number of workers to start here; refuses invalid options."""
     count = workers if workers is not None else os.cpu_count() or 1
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise UsageError(f"the number of workers is {format_value(workers)}", "it is a whole number, at least 1")
@@ -63,7 +67,7 @@ def _require_cluster(cluster: Any, workers: Any, memory: str, work: Any) -> None
 
 
 def start_runner(cluster: str | None, count: int, memory: str, place: str) -> TaskRunner:
-    """The workers of a cluster, or some that are started here."""
+    """Connects to a cluster, or starts workers here."""
     try:
         with uninterrupted():
             from hetdp.partitioned.cluster import Cluster
@@ -78,11 +82,11 @@ def start_runner(cluster: str | None, count: int, memory: str, place: str) -> Ta
 
 
 def arcs_for(cluster: str | None, memory: str) -> int:
-    """How many arcs a partition has, unless it is said how many partitions there are: fewer and larger ones are faster.
+    """The default number of arcs of a partition; fewer and larger partitions are faster.
 
     Args:
-        cluster: the address of a scheduler, of whose workers nothing is known.
-        memory: how much each worker may take that is started here.
+        cluster: address of a scheduler, whose workers have an unknown amount of memory.
+        memory: memory limit of workers that are started here.
     """
     if cluster is not None:
         return ARCS
@@ -92,10 +96,10 @@ def arcs_for(cluster: str | None, memory: str) -> int:
 
 
 def work_folder(work: str | Path | None) -> tuple[str, bool]:
-    """The folder, and whether it is removed at the end."""
+    """The work folder, and whether it is temporary."""
     if work is None:
         place = tempfile.mkdtemp(prefix="hetdp-")
-        atexit.register(shutil.rmtree, place, ignore_errors=True)  # also if nobody closes what uses it
+        atexit.register(shutil.rmtree, place, ignore_errors=True)  # even if the problem is never closed
         return place, True
     try:
         folder = Path(work).absolute()
@@ -109,7 +113,7 @@ def work_folder(work: str | Path | None) -> tuple[str, bool]:
             rule = "it is a new or empty folder, or one of an earlier run"
             raise UsageError(f"the work folder {str(work)!r} holds other files, such as {sorted(strangers)[0]!r}", rule)
         if not strangers:
-            with suppress(FileExistsError):  # of another run that begins now
+            with suppress(FileExistsError):  # another run may be starting
                 os.close(os.open(folder / MARK, NEW, 0o600))
     except OSError as refusal:
         rule = "work is a folder that can be written"
@@ -118,17 +122,17 @@ def work_folder(work: str | Path | None) -> tuple[str, bool]:
 
 
 def _require_own(folder: Path) -> None:
-    """Refuses a work folder in which others could put files: what lies there is computed with.
+    """Refuses a work folder in which others could place files, because its content is trusted.
 
     Raises:
-        UsageError: it is a link, belongs to somebody else, or others may write to it or replace it.
+        UsageError: it is a link, belongs to another user, or others may write to it or replace it.
     """
     found, above = folder.lstat(), folder.parent.stat()
     shown_name = f"the work folder {str(folder)!r}"
     if not stat.S_ISDIR(found.st_mode):
         rule = "it is a folder, and no link to one, which others may have made"
         raise UsageError(f"{shown_name} is a link or a file", rule, "name the folder itself")
-    if not hasattr(os, "geteuid"):  # pragma: no cover (a system without such owners)
+    if not hasattr(os, "geteuid"):  # pragma: no cover (a system without file owners)
         return
     rule = "what lies there is computed with, so it belongs to whoever runs this, and nobody else may write to it"
     if found.st_uid != os.geteuid():
@@ -141,13 +145,13 @@ def _require_own(folder: Path) -> None:
 
 
 def write_note(work: str, words: str) -> None:
-    """Says, whole or not at all, what lies in a work folder from now on."""
+    """Writes the note of a work folder atomically."""
     with replace_file(Path(work, NOTE)) as draft:
         draft.write_text(words, encoding="utf-8")
 
 
 def read_note(work: str) -> str | None:
-    """What an earlier run said of a work folder; None if there is no such note."""
+    """The note of a work folder; None if there is none."""
     try:
         with open_plain(Path(work, NOTE)) as file:
             return file.read().decode("utf-8", "replace")
@@ -156,13 +160,13 @@ def read_note(work: str) -> str | None:
 
 
 def refuse_folder(work: str, what: str) -> UsageError:
-    """What is said to those who would replace what lies in a work folder."""
+    """The error for a work folder that contains something else, which is not replaced."""
     rule = "what lies there may have taken hours, and is not replaced"
     return UsageError(f"the work folder {work!r} holds {what}", rule, "name another folder, or remove that one")
 
 
 def equal_ranges(size: int, count: int) -> tuple[int, ...]:
-    """Where equal ranges of datasets begin, and the last one ends."""
+    """The bounds of equal ranges of datasets."""
     return tuple(size * at // count for at in range(count + 1))
 
 
@@ -170,18 +174,18 @@ SOFTWARE = f"hetdp {VERSION} with Python {sys.version_info.major}.{sys.version_i
 
 
 class Mark(NamedTuple):
-    """An empty file with a new name, by which workers see that they share the folder with the driver of this run.
+    """An empty file with a new name, by which workers recognize that they share the folder with the driver of this run.
 
     Attributes:
         path: the file.
-        software: what the driver runs.
+        software: the versions of hetdp and Python on the driver.
     """
 
     path: str
     software: str
 
     def remove(self) -> None:
-        """Removes it; tasks that come too late then do nothing."""
+        """Removes the file, so that late tasks do nothing."""
         with suppress(OSError):
             Path(self.path).unlink()
 
@@ -194,10 +198,10 @@ def mark_folder(work: str) -> Mark:
 
 
 def run_guarded(mark: Mark, task: Task, *sent: Any) -> Any:
-    """Runs a task on a worker, if that runs the same software, and shares the work folder.
+    """Runs a task on a worker, if it has the same software and shares the work folder.
 
     Raises:
-        ClusterError: it does not.
+        ClusterError: the software differs, or the folder is not shared.
     """
     here = f"a worker on {platform.node()}"
     if mark.software != SOFTWARE:
@@ -213,7 +217,7 @@ def run_guarded(mark: Mark, task: Task, *sent: Any) -> Any:
 
 
 def closer_of(engine: TaskRunner | None, folder: str | None) -> Callable[[], None]:
-    """What closing a problem does."""
+    """A function that closes a problem: it ends the workers and removes the folder, where given."""
 
     def end() -> None:
         if engine is not None:
