@@ -115,7 +115,7 @@ def test_whatever_is_asked_and_promised_the_baselines_of_people_are_proved(quest
     promised = privacy.rules(dict(zip(SIZES, epsilon, strict=True)), also=rules)
     problem = spaces.tallies(SIZES, question, promised, VALUES)
     missing = 0
-    for name, coordinates in people.PEOPLES:
+    for name, coordinates in people.PEOPLE_BASELINES:
         z = coordinates(problem)
         if z is None:
             missing += 1
@@ -154,9 +154,9 @@ def test_sampling_is_left_out_where_it_would_take_too_long(monkeypatch):
 
 @pytest.mark.parametrize("at", range(3))
 def test_a_baseline_that_is_too_accurate_is_never_shown(at, monkeypatch):
-    name, coordinates = people.PEOPLES[at]
+    name, coordinates = people.PEOPLE_BASELINES[at]
     wrong = (name, lambda problem: 1.2 * coordinates(problem))
-    monkeypatch.setattr(baselines, "PEOPLES", (*people.PEOPLES[:at], wrong))
+    monkeypatch.setattr(baselines, "PEOPLE_BASELINES", (*people.PEOPLE_BASELINES[:at], wrong))
     problem = spaces.tallies({"A": 3}, questions.majority(), 1)
     with pytest.raises(VerificationError, match="NOT PRIVATE"):
         hetdp.accuracy(problem, objective="balanced")

@@ -85,7 +85,7 @@ def sampling(problem: Problem) -> Floats | None:
     return np.asarray(by_number[np.ix_(*voters.yes)].ravel())
 
 
-PEOPLES = (("weighted vote", weighted_vote), ("dropping", dropping), ("Sampling", sampling))
+PEOPLE_BASELINES = (("weighted vote", weighted_vote), ("dropping", dropping), ("Sampling", sampling))
 
 
 def _voters(problem: Problem) -> Voters | None:
@@ -283,7 +283,7 @@ def baselines_on(setting: Setting, average: bool, weights: Floats) -> Iterator[t
         if pure or not baseline.pure_only:
             name = baseline.name_on(setting)
             yield name, proved(setting, baseline.labels(setting), name)
-    for name, coordinates in PEOPLES if pure else ():
+    for name, coordinates in PEOPLE_BASELINES if pure else ():
         z = coordinates(setting.problem)
         if z is not None:
             yield name, proved(setting, np.where(setting.problem.answers == 1, z, -z), name)
