@@ -1,9 +1,10 @@
-"""How bounds grow: one contract, one registry, and a folder with the same file names for each engine.
+"""Engines compute the tightest bounds over a space: one contract, one registry, and one folder per engine.
 
-`contract` says what an engine is, `registry` chooses one, `demands` is what all fair searches share. `reference` is
-plain Python, to be read next to the paper; `cpu` is compiled, for stored edges; `product` is compiled, for spaces of
-people, whose edges are computed. All pass one conformance suite (tests/engines) and agree bit for bit.
+`contract` defines what an engine is, `registry` chooses one, and `demands` is shared by all fair searches. `compiling`
+compiles kernels for a notion. `reference` is plain Python, to be read next to the paper; `cpu` is compiled, for stored
+edges; `product` is compiled, for spaces of people, whose edges are computed. The folders use the same file names. All
+engines pass one conformance suite (tests/engines) and agree bit for bit.
 
-`mechanism` and `partitioned` import engines; engines import `problem`, `theory` and `jit`, and never each other. To
-add one, write a folder like `reference/`, name it in `registry`, and add it to the lists in tests/engines.
+`mechanism` and `partitioned` import engines. Engines import `problem`, `theory` and `jit`, and never each other. To
+add an engine, write a folder like `reference/`, name it in `registry`, and add it to the lists in tests/engines.
 """

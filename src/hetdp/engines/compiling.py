@@ -1,7 +1,8 @@
-"""From Python functions to compiled ones: a theory function runs compiled from the very source that states it.
+"""Compiles kernels and theory functions from their Python source, with some callees replaced.
 
-A function that is marked `noinline` is compiled by itself; all others become part of their callers, which is faster but
-takes longer to compile.
+A kernel calls placeholders, such as `step`, which are replaced by the functions of a notion. So the code that runs is
+compiled from the same source that states the theory. A function marked `noinline` is compiled separately; all others
+are inlined into their callers, which runs faster but takes longer to compile.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from hetdp.theory.notion import is_noinline
 Function = Callable[..., Any]
 Replacements = dict[Function, Function]
 
-OPTIONS: Any = {"nogil": True, "_nrt": False}  # no counting of references to arrays, which took most of the time
+OPTIONS: Any = {"nogil": True, "_nrt": False}  # without reference counting of arrays, which took most of the time
 
 
 def compiled(function: Function, name: str, replaced: Replacements) -> Function:
-    """A function and all it calls, compiled, with some callees replaced; kept on disk where that is possible."""
+    """A function and all its callees, compiled, with some callees replaced; cached on disk if possible."""
     return jit.compile_cached(rebuilt(function, f"{name}_{digest(function, replaced)}", replaced, {}), **OPTIONS)
 
 
 def rebuilt(function: Function, name: str, replaced: Replacements, done: Replacements) -> Function:
-    """A copy of a function, under a new name, whose callees are compiled copies; `done` are those made before."""
+    """A copy of a function under a new name, whose callees are compiled copies; `done` has the copies made so far."""
     scope = dict(function.__globals__)
     for used, value in globals_of(function, replaced).items():
         if isinstance(value, FunctionType) and value not in done:
@@ -41,14 +42,14 @@ def rebuilt(function: Function, name: str, replaced: Replacements, done: Replace
 
 
 def globals_of(function: Function, replaced: Replacements) -> dict[str, Any]:
-    """The globals that a function uses, by name (attributes of modules must be named unlike any of them)."""
+    """The globals that a function uses, by name (module attributes that it uses must have other names)."""
     scope = function.__globals__
     used = {name: scope[name] for name in function.__code__.co_names if name in scope}
     return {name: replaced.get(value, value) if callable(value) else value for name, value in used.items()}
 
 
 def digest(function: Function, replaced: Replacements) -> str:
-    """A short name for what a function means: its code and constants, and those of all that it calls."""
+    """A short digest of a function: its code and constants, and those of all its callees."""
     pending, seen, parts = [function], {function}, list[str]()
     while pending:
         latest = pending.pop()
@@ -64,7 +65,7 @@ def digest(function: Function, replaced: Replacements) -> str:
 
 
 def code_parts(code: CodeType) -> Iterator[str]:
-    """All that makes a difference in a code object, without the addresses that its own text has."""
+    """The parts of a code object that determine its behaviour, without memory addresses."""
     yield f"{code.co_code.hex()} {code.co_names}"
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

@@ -1,14 +1,14 @@
-"""What an engine is: something that grows the tightest bounds over a space. Everything else is written once, above.
+"""The contract of engines: an engine computes the tightest bounds over a space. Callers contain everything else.
 
-`grow` returns the one fixed point of
+`grow` returns the unique fixed point of
 
     label(v) = min( start(v), min over the edges (u, v) that take part of step(label(u), edge) )
 
-in which every label below its start is held up by a chain of edges that ends at a start. With a monotone step that is
-never below its argument, every order of relaxing reaches it, so all engines agree bit for bit.
+in which every label below its start is justified by a chain of edges that ends at a start. If the step is monotone and
+never below its argument, every order of relaxation reaches this fixed point, so all engines agree bit for bit.
 
-`settle` returns the fair labels: the worst-off dataset is as well off as it can be, then the next, and so on. The least
-of all bounds is settled, over and over; whichever comes first among equals, the labels are the same, so here too all
+`settle` returns the fair labels: the worst-off dataset is as well off as possible, then the next, and so on. It
+repeatedly settles the smallest bound. The order among equal bounds does not affect the labels, so here, too, all
 engines agree bit for bit (docs/theory/fair-search.md).
 """
 
@@ -29,11 +29,11 @@ Roles = NDArray[np.uint8]
 
 
 class Role(IntEnum):
-    """What part a dataset plays in a search: an edge takes part unless both its ends are pinned.
+    """The role of a dataset in a search. An edge takes part unless both its ends are pinned.
 
-    The label of a dataset is an upper bound on z where its answer is 1, and on −z (the mirrored search) where it is 2.
-    One search serves both answers, since no edge joins a free dataset to a dataset of the other answer: whoever gives
-    roles makes sure that FREE_1 and FREE_2 are not neighbours, as they are not when the boundary is pinned.
+    The label of a dataset is an upper bound on z if its answer is 1, and on −z (the mirrored search) if it is 2. One
+    search serves both answers, since no edge joins a free dataset to a free one of the other answer. The caller must
+    ensure that no FREE_1 is a neighbour of a FREE_2, which holds when the boundary is pinned.
     """
 
     PINNED = 0
@@ -43,11 +43,11 @@ class Role(IntEnum):
 
 @dataclass(frozen=True)
 class Growth:
-    """What a search returns; this describes `grow`, and `settle` says where it differs.
+    """The result of a search, as `grow` returns it; `settle` documents where its result differs.
 
     Attributes:
-        labels: the fixed point, one for each dataset.
-        links: for each dataset the neighbour that its label came from; −1 where the label is its own start.
+        labels: the fixed point, one label per dataset.
+        links: for each dataset the neighbour that its label came from; −1 if the label is its own start.
             The links form no cycle.
     """
 
@@ -56,17 +56,17 @@ class Growth:
 
     @property
     def changed(self) -> Mask:
-        """Which labels fell below their start."""
+        """A mask of the labels that fell below their start."""
         return np.asarray(self.links >= 0)
 
 
 class Engine(Protocol):
-    """An engine says what it supports; the registry chooses one."""
+    """An engine; the registry chooses one that supports an operation."""
 
     name: str
 
     def supports(self, space: Space, notion: Notion, operation: Operation) -> bool:
-        """Whether this engine can carry out the operation on such a space."""
+        """True if this engine supports the operation on the space with the notion."""
 
     def grow(
         self, space: Space, notion: Notion, labels: Floats, roles: Roles | None = None, active: Mask | None = None
@@ -75,10 +75,10 @@ class Engine(Protocol):
 
         Args:
             space: the datasets and their neighbours.
-            notion: what an edge allows.
-            labels: start labels, +inf where there is none; not changed.
-            roles: a Role for each dataset; None: all edges take part, and labels bound z from above.
-            active: the datasets whose start labels are news to their neighbours; None: all of them. A search that
+            notion: the notion of privacy.
+            labels: start labels, +inf if a dataset has none; not modified.
+            roles: a Role for each dataset. If None, all edges take part, and labels bound z from above.
+            active: a mask of the datasets whose start labels must be propagated; None for all of them. A search that
                 resumes after some labels fell passes only those.
         """
 
@@ -87,16 +87,16 @@ class Engine(Protocol):
 
         Args:
             space: the datasets and their neighbours.
-            notion: what an edge allows.
+            notion: the notion of privacy.
             answers: 1 or 2 for each dataset.
-            pins: signed labels of the datasets whose values are given, NaN where free; None: all are free.
+            pins: signed labels of the datasets with given values, NaN for free datasets; None if all are free.
 
-        Labels are signed so that larger is better: z where the answer is 1, −z where it is 2. Each is at most its exact
-        bound; +inf (error 0) where nothing bounds it. Pins come back as they are: whether they can be extended at all
-        is for others to judge, and a result from pins that cannot is not private.
+        Labels are signed so that larger is better: z if the answer is 1, −z if it is 2. Each is at most its exact
+        bound, or +inf (error 0) if nothing bounds it. Pins are returned unchanged. The caller must check that they can
+        be extended: otherwise the result is not private.
 
-        The link of a free dataset is the neighbour that bounds it, −1 where none does; any such neighbour, so engines
-        may differ. Two of different answers that settle together, at the label where they meet, are each other's links.
-        Without pins every chain of links ends at such a pair. With pins, it may end at a pin, or lead to a dataset of
-        the other answer through which the bound of a pin came.
+        The link of a free dataset is a neighbour that bounds it, −1 if there is none. There may be several such
+        neighbours, so engines may differ. Two datasets of different answers that settle together, at the label where
+        they meet, are each other's links. Without pins every chain of links ends at such a pair. With pins, it may end
+        at a pin, or lead to a dataset of the other answer through which the bound of a pin came.
         """

@@ -1,7 +1,8 @@
-"""What pins demand of the fair search, written once for all engines: two growths, one upward and one downward.
+"""The bounds that pins impose on the fair search, shared by all engines: two growths, one upward and one downward.
 
-A pin bounds free datasets over any path, also through datasets of the other answer: a pin that is very good forces its
-neighbours to be good, and theirs across the boundary to be bad. docs/theory/fair-search.md has the proofs.
+A pin bounds free datasets over any path, including paths through datasets of the other answer: a very good pin forces
+its neighbours to be good, and their neighbours across the boundary to be bad. docs/theory/fair-search.md has the
+proofs.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from hetdp.theory.notion import Notion
 
 @dataclass(frozen=True)
 class Demands:
-    """Where the fair search starts, all labels signed so that larger is better.
+    """The start of the fair search. All labels are signed so that larger is better.
 
     Attributes:
         roles: a Role for each dataset.
-        most: the largest label that the pins allow; a pin's own.
-        least: the smallest label that they allow, −inf at pins; None without pins.
-        links: the neighbour that `most` came from; −1 where none.
+        most: the largest label that the pins allow; at a pin, its own label.
+        least: the smallest label that the pins allow, −inf at pins; None without pins.
+        links: the neighbour that `most` came from; −1 if there is none.
     """
 
     roles: Roles
@@ -32,12 +33,12 @@ class Demands:
     links: Indices
 
     def kept(self, labels: Floats, links: Indices) -> Growth:
-        """What the search found, raised where a rounding left it below what the pins demand."""
+        """The result of the search, raised where rounding left a label below `least`."""
         return Growth(labels if self.least is None else np.maximum(labels, self.least), links)
 
 
 def demands(engine: Engine, space: Space, notion: Notion, answers: Indices, pins: Floats | None) -> Demands:
-    """What pins demand; nothing at all where there are none."""
+    """The bounds that pins impose; unbounded if there are no pins."""
     roles = answers.astype(np.uint8)  # FREE_1 is 1 and FREE_2 is 2
     if pins is None or np.isnan(pins).all():
         return Demands(roles, np.full(space.size, np.inf), None, np.full(space.size, -1, dtype=np.int32))

@@ -1,4 +1,4 @@
-"""The registry of engines: the one that is asked for, or the best one that supports a space, a notion and an operation.
+"""The registry of engines: finds an engine by name, or the best one for a space, a notion and an operation.
 
 To add an engine, add its name to `ENGINES` and `EngineName`, and its import to `_load`.
 """
@@ -15,14 +15,14 @@ from hetdp.problem.space import SMALL, Space
 from hetdp.text import did_you_mean
 from hetdp.theory.notion import Notion
 
-ENGINES = ("cpu", "product", "reference")  # by preference
-EngineName = Literal["auto", "cpu", "product", "reference", "dask"]  # for type checkers; as in ENGINES and PARTITIONED
-PARTITIONED = "dask"  # the engine of partitioned problems, which come with their workers
+ENGINES = ("cpu", "product", "reference")  # in order of preference
+EngineName = Literal["auto", "cpu", "product", "reference", "dask"]  # as in ENGINES and PARTITIONED
+PARTITIONED = "dask"  # the engine of partitioned problems, which have their own workers
 COMPILED = "searching (first time: compiling, some 10 s)"
 
 
 def engine_for(name: str, space: Space, notion: Notion, operation: Operation) -> Engine:
-    """The engine of that name, or for "auto" the best one that supports the operation on this space."""
+    """The engine with a name, or for "auto" the preferred one that supports the operation on this space."""
     if name == "auto":
         names = sorted(ENGINES, key=lambda known: known != "reference") if space.arc_count <= SMALL else list(ENGINES)
     elif name in ENGINES:
@@ -50,7 +50,7 @@ def engine_for(name: str, space: Space, notion: Notion, operation: Operation) ->
 
 
 def _load(name: str) -> Engine:
-    """The engine of that name, imported only now, since compilers take long to load."""
+    """Imports the engine with a name; this is done lazily, because compilers take long to load."""
     progress.report_stage("loading the search")
     with uninterrupted():
         if name == "cpu":

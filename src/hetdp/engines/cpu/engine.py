@@ -1,4 +1,9 @@
-"""The parameters of an arc, for notions of one, two or four: written out, since a compiled tuple has a fixed length."""
+"""The CPU engine: compiled label-setting searches on stored graphs, for any notion.
+
+It compiles the kernels in `grow` and `settle` for a notion, splits a search by answer, and runs the two halves in
+threads. Compiled tuples have a fixed length, so the functions that read the parameters of an arc are written out for
+notions with one, two and four parameters.
+"""
 
 from __future__ import annotations
 
@@ -24,51 +29,53 @@ from hetdp.problem.space import Floats, Indices, Mask, Space
 from hetdp.theory.notion import Notion, reversed_places
 from hetdp.threads import run_in_threads, slices
 
+# Parameters of an arc -------------------------------------------------------------------------------------------------
+
 
 def one(columns: Columns, arc: int) -> tuple[float]:
-    """The same in both directions."""
+    """One parameter, the same in both directions."""
     return (float(columns[0][arc]),)
 
 
 def two(columns: Columns, arc: int) -> tuple[float, float]:
-    """One for each direction."""
+    """One parameter for each direction."""
     return float(columns[0][arc]), float(columns[1][arc])
 
 
 def two_turned(columns: Columns, arc: int) -> tuple[float, float]:
-    """The same, seen from the target."""
+    """One parameter for each direction, seen from the target."""
     return float(columns[1][arc]), float(columns[0][arc])
 
 
 def four(columns: Columns, arc: int) -> tuple[float, float, float, float]:
-    """Two for each direction."""
+    """Two parameters for each direction."""
     return float(columns[0][arc]), float(columns[1][arc]), float(columns[2][arc]), float(columns[3][arc])
 
 
 def four_turned(columns: Columns, arc: int) -> tuple[float, float, float, float]:
-    """The same, seen from the target."""
+    """Two parameters for each direction, seen from the target."""
     return float(columns[1][arc]), float(columns[0][arc]), float(columns[3][arc]), float(columns[2][arc])
 
 
-BY_PLACES = {  # by where a parameter is found, seen from the target: how to read an arc, from the source and from there
+BY_PLACES = {  # order of parameters seen from the target → functions that read an arc from the source and the target
     (0,): (one, one),
     (1, 0): (two, two_turned),
     (1, 0, 3, 2): (four, four_turned),
 }
 
 
-# The kernels of this engine, compiled for a notion.
+# Compiled kernels -----------------------------------------------------------------------------------------------------
 
 
 @cache
 def compiled_grow(notion: Notion) -> Function:
-    """The search kernel with a notion's step in it."""
+    """The search kernel, compiled with the step of a notion."""
     return compiled(kernels.grow, f"grow_{_name(notion)}", searching(notion))
 
 
 @cache
 def compiled_settle(notion: Notion) -> tuple[Function, Function]:
-    """What lists the meetings of the fair search, and its kernel."""
+    """The kernel that lists the meetings of the fair search, and the kernel that runs it."""
     replaced = searching(notion)
     return (
         compiled(meeting_kernels.meetings, f"meetings_{_name(notion)}", replaced),
@@ -78,17 +85,17 @@ def compiled_settle(notion: Notion) -> tuple[Function, Function]:
 
 @cache
 def compiled_offers(notion: Notion) -> Function:
-    """What neighbours of the other answer offer."""
+    """The kernel that computes offers from neighbours of the other answer."""
     return compiled(offer_kernels.offers, f"offers_{_name(notion)}", searching(notion))
 
 
 def _name(notion: Notion) -> str:
-    """The module of its formulas: notions that share them share what is compiled."""
+    """The module of a notion's formulas: notions that share them also share the compiled code."""
     return notion.across.__module__.rpartition(".")[2]
 
 
 def searching(notion: Notion) -> Replacements:
-    """What a kernel runs in place of the functions that stand for a notion's."""
+    """Maps the placeholders in kernels to the functions of a notion."""
     edge_of, turned_edge_of = BY_PLACES[reversed_places(notion.parameters)]
     replaced: Replacements = {
         kernels.edge_of: edge_of,
@@ -105,30 +112,30 @@ def searching(notion: Notion) -> Replacements:
 
 @cache
 def compiled_mark() -> Function:
-    """What marks the datasets that touch the other answer or a pin."""
+    """The kernel that marks mixed datasets, with a neighbour of the other answer or a pinned one."""
     return compiled(meeting_kernels.mark, "mark", {})
 
 
 @cache
 def compiled_sides() -> Function:
-    """The split of the starts."""
+    """The kernel that assigns starts to the searches for the two answers."""
     return compiled(kernels.sides, "sides", {})
 
 
-# The CPU engine: explicit graphs, any notion.
+# Engine ---------------------------------------------------------------------------------------------------------------
 
 
-MARKED = 1 << 17  # datasets that a thread looks at, before it takes more
-WORTH_A_THREAD = 1 << 12  # starting one costs as much as settling some thousand datasets
+MARKED = 1 << 17  # datasets per task of the threads that mark mixed datasets
+WORTH_A_THREAD = 1 << 12  # starting a thread costs as much as settling some thousand datasets
 
 
 class CpuEngine:
-    """Label-setting search, one thread for each answer."""
+    """Label-setting search with one thread for each answer."""
 
     name = "cpu"
 
     def supports(self, space: Space, notion: Notion, operation: Operation) -> bool:
-        """Everything, but only on graphs that are stored."""
+        """True for all operations on stored graphs."""
         return isinstance(space, DatasetGraph) and reversed_places(notion.parameters) in BY_PLACES
 
     def grow(
@@ -136,7 +143,7 @@ class CpuEngine:
     ) -> Growth:
         """The smallest labels reachable from the start labels; see the contract."""
         assert isinstance(space, DatasetGraph)
-        labels = np.add(labels, 0.0, dtype=np.float64)  # a copy in which −0.0 is 0.0, as the order of keys needs
+        labels = np.add(labels, 0.0, dtype=np.float64)  # a copy with 0.0 for −0.0: keys order floats by their bits
         links = np.full(space.size, -1, dtype=space.targets.dtype)
         grow_on(space, notion, labels, links, roles, active)
         return Growth(labels, links)
@@ -155,15 +162,15 @@ class CpuEngine:
 
 
 class Stored(Protocol):
-    """What the kernels need of a graph: its rows."""
+    """The rows of a graph, as kernels need them."""
 
     @property
     def size(self) -> int:
-        """How many datasets there are."""
+        """Number of datasets."""
 
     @property
     def indptr(self) -> NDArray[np.int64]:
-        """Where the row of each dataset begins, and the last one ends."""
+        """The start of each dataset's row, followed by the end of the last row."""
 
     @property
     def targets(self) -> Indices:
@@ -171,13 +178,13 @@ class Stored(Protocol):
 
     @property
     def parameters(self) -> tuple[Floats, ...]:
-        """What each arc allows."""
+        """The parameters of each arc."""
 
 
 def grow_on(
     graph: Stored, notion: Notion, labels: Floats, links: Indices, roles: Roles | None, active: Mask | None
 ) -> None:
-    """Lowers labels, in which no zero has a sign, to the fixed point where they stand, and notes the links."""
+    """Lowers labels in place to the fixed point and sets the links; the labels must not contain −0.0."""
     flags = np.full(graph.size, Role.FREE_1, dtype=np.uint8) if roles is None else roles.astype(np.uint8)
     started = labels < np.inf
     starts = np.flatnonzero(started if active is None else started & active).astype(graph.targets.dtype)
@@ -188,16 +195,16 @@ def grow_on(
 
 
 def offers_on(graph: Stored, notion: Notion, labels: Floats, roles: Roles, start: Floats) -> None:
-    """Lowers a start to what free neighbours of the other answer offer, if these are their labels."""
+    """Lowers start labels in place to the offers of free neighbours of the other answer, given their labels."""
     compiled_offers(notion)(graph.indptr, graph.targets, graph.parameters, labels, roles, start)
 
 
 def settle_mixed(space: DatasetGraph, notion: Notion, start: Floats, links: Indices, flags: Roles) -> Floats:
-    """The labels once the answers no longer touch: what is settled by then says `flags`."""
+    """Runs the fair search until all mixed datasets are settled; returns the labels and updates `flags` and `links`."""
     list_meetings, search = compiled_settle(notion)
     graph, room = (space.indptr, space.targets, space.parameters), len(space.targets) // 2
     number = np.int64 if space.size + room >= 2**31 else space.targets.dtype
-    ends, points = np.empty(2 * room, dtype=space.targets.dtype), np.empty(room)  # pages never used cost nothing
+    ends, points = np.empty(2 * room, dtype=space.targets.dtype), np.empty(room)  # unused pages cost nothing
     mark = compiled_mark()
     run_in_threads(
         lambda part: mark(space.indptr, space.targets, flags, part.start, part.stop),
@@ -213,7 +220,7 @@ def settle_mixed(space: DatasetGraph, notion: Notion, start: Floats, links: Indi
 
 
 def split_by_answer(space: Stored, flags: Roles, starts: Indices) -> list[Indices]:
-    """The starts of the search for each answer, or all in one if some dataset would be in both searches."""
+    """The starts of the search for each answer; or one group, if a dataset belongs to both or the graph is small."""
     side = np.zeros(len(starts), dtype=np.uint8)
     compiled_sides()(space.indptr, space.targets, flags, starts, side)
     if space.size < WORTH_A_THREAD or (side == Role.FREE_1 | Role.FREE_2).any():
@@ -222,7 +229,7 @@ def split_by_answer(space: Stored, flags: Roles, starts: Indices) -> list[Indice
 
 
 def search_all(space: Stored, notion: Notion, found: tuple[Floats, Indices, Roles], groups: list[Indices]) -> None:
-    """Runs one search for each group of starts, side by side."""
+    """Runs one search per group of starts, in parallel."""
     search = compiled_grow(notion)
     labels, links, flags = found
     any_idle = bool(np.any(flags & IDLE))

@@ -1,6 +1,7 @@
-"""The kernel: one label-setting search over a graph, for whatever notion it is compiled for.
+"""The kernel of `grow`: one label-setting search over a graph.
 
-It reads like Python and runs as Python too; `compile.py` puts a notion in place of what stands for it.
+It is plain Python and also runs uncompiled. When it is compiled, the functions of a notion replace the placeholders
+`step`, `quick` and `edge_of` (see `engine.searching`).
 """
 
 from __future__ import annotations
@@ -28,24 +29,24 @@ from hetdp.problem.space import Floats, Indices
 
 Columns = tuple[Floats, ...]
 
-ROLE, IDLE, SETTLED = 3, 4, 8  # the bits of a flag: the role; a start that is no news, not queued; the label is final
+ROLE, IDLE, SETTLED = 3, 4, 8  # bits of a flag: the role; an inactive start, not queued; the label is final
 NO_START = 0x7FF0000000000000  # the key of +inf
-FURTHEST, FAR, NEAR = 28, 16, 8  # how many datasets ahead their places, their rows and the labels beside are asked for
-ROW_AHEAD = 24  # no more labels than that, lest a hub drive out all others
+FURTHEST, FAR, NEAR = 28, 16, 8  # datasets ahead of which row offsets, rows and neighbours' labels are prefetched
+ROW_AHEAD = 24  # most labels prefetched per row, so that a hub does not evict everything else
 
 
 def step(label: float, *edge: float) -> float:
-    """Stands for the step of a notion."""
+    """Placeholder for the step of a notion."""
     raise NotImplementedError
 
 
 def quick(label: float, *edge: float) -> float:
-    """Stands for the quick guess of a notion."""
+    """Placeholder for the quick guess of a notion."""
     raise NotImplementedError
 
 
 def edge_of(columns: Columns, arc: int) -> tuple[float, ...]:
-    """Stands for the parameters of an arc, as many as the notion has."""
+    """Placeholder for the function that reads the parameters of an arc."""
     raise NotImplementedError
 
 
@@ -61,7 +62,7 @@ def grow(
     desk: Indices,
     pool: Indices,
 ) -> None:
-    """Lowers the labels to the fixed point; `bits` is another view of them, `flags` begins as the roles."""
+    """Lowers the labels to the fixed point; `bits` is an integer view of them, and `flags` starts as the roles."""
     desk[FREE] = -1
     desk[LAST] = desk[LIMIT] = LARGEST_KEY
     for place in range(len(starts)):
@@ -80,7 +81,7 @@ def grow(
 
 
 def foresee(indptr: Indices, targets: Indices, columns: Columns, labels: Floats, flags: Roles, desk: Indices) -> None:
-    """Asks for the rows of a dataset that is soon to be settled, and for the labels beside one that comes sooner."""
+    """Prefetches the rows of datasets that will soon be settled, and the neighbours' labels of the nearest one."""
     if desk[BATCH_AT] + FURTHEST < desk[BATCH_END]:
         next_up = BATCH_IDS + desk[BATCH_AT]
     elif desk[RUN_AT] + FURTHEST < desk[RUN_END]:
@@ -112,7 +113,7 @@ def relax(
     pool: Indices,
     source: int,
 ) -> None:
-    """Tells the neighbours of a dataset what its label allows."""
+    """Lowers the labels of a dataset's neighbours to what its label allows."""
     label = float(labels[source])
     pinned = flags[source] & ROLE == 0
     for arc in range(indptr[source], indptr[source + 1]):
@@ -130,7 +131,7 @@ def relax(
 
 
 def sides(indptr: Indices, targets: Indices, flags: Roles, starts: Indices, side: Roles) -> None:
-    """The role whose search each start belongs to: PINNED for one with nobody to tell, 3 for one that is in both."""
+    """The role whose search each start belongs to: PINNED if it has no free neighbour, 3 if it belongs to both."""
     for place in range(len(starts)):
         start = starts[place]
         role = flags[start]

@@ -1,8 +1,13 @@
-"""Where a queue keeps what. It is two plain arrays, which compiled functions pass on at little cost.
+"""The priority queue of the search kernels: a radix queue whose front is kept sorted.
 
-`desk` holds all small parts one after the other, at the places named here; `pool` holds the entries of the buckets, in
-chunks. A cursor is the pool position after the last entry of a bucket, 0 for an empty bucket. The first number of a
-chunk is the cursor at which the chunk was begun, in chunks; of a chunk that is not in use, the next such chunk.
+Keys are the bits of labels, as integers of the same order. Buckets hold datasets by the leading digits of their keys.
+The front holds the smallest keys: a sorted run, a heap for keys that arrive before the buckets' range, and a batch of
+entries whose keys equal the current one.
+
+The queue consists of two plain arrays, which compiled functions pass on cheaply. `desk` holds all small parts one after
+the other, at the offsets named here; `pool` holds the entries of the buckets, in chunks. A cursor is the pool position
+after the last entry of a bucket, 0 for an empty bucket. The first number of a chunk in use is the number of the
+previous chunk of its bucket; that of a free chunk is the number of the next free chunk.
 """
 
 from __future__ import annotations
@@ -23,14 +28,14 @@ CHUNK = 1 << CHUNK_BITS
 RUN_SIZE = 512
 HEAP_SIZE = 1024
 
-TIES = LEVELS * DIGITS  # one more bucket, for the keys equal to the current one
-LARGEST_KEY = 0x7FFFFFFFFFFFFFFF  # above every key
+TIES = LEVELS * DIGITS  # an extra bucket, for keys equal to the current one
+LARGEST_KEY = 0x7FFFFFFFFFFFFFFF  # larger than every key
 
-LAST, LIMIT, CURRENT = range(3)  # keys: what the buckets are relative to, the end of the front, the one being settled
-USED, FREE = 3, 4  # chunks: how many were ever used, the first that is free again
+LAST, LIMIT, CURRENT = range(3)  # keys: the reference of the buckets, the end of the front, the current one
+USED, FREE = 3, 4  # chunks: number ever used, the first free one
 RUN_AT, RUN_END, BATCH_AT, BATCH_END, HEAP_END = range(5, 10)
-ANY_IDLE = 10  # whether some start is not queued, so that a label below +inf need not be in the queue
-BUSY = 11  # for each level, how many of its buckets hold something
+ANY_IDLE = 10  # True if some starts are not queued: then a label below +inf need not be in the queue
+BUSY = 11  # for each level, the number of non-empty buckets
 CURSOR = BUSY + LEVELS
 RUN_KEYS = CURSOR + TIES + 1
 RUN_IDS = RUN_KEYS + RUN_SIZE
@@ -41,20 +46,20 @@ DESK_SIZE = BATCH_IDS + RUN_SIZE
 
 
 def pool_size(entries: int) -> int:
-    """Room for so many entries in any buckets; pages that are never used cost nothing."""
+    """Size of a pool for a number of entries in any buckets; unused pages cost nothing."""
     return (entries // (CHUNK - 1) + min(entries, TIES) + 3) << CHUNK_BITS
 
 
-# Asking memory for what will be needed soon: half of a search is waiting for labels in no order.
+# Prefetching: a search spends half of its time waiting for labels at random addresses ---------------------------------
 
 
 def prefetch(array: Indices, index: int) -> None:
-    """What runs where nothing is compiled."""
+    """Does nothing; stands in for the instruction in uncompiled kernels."""
 
 
 @intrinsic
 def compiled_prefetch(typing_context: Any, array: Any, index: Any) -> Any:
-    """The processor's own instruction; the index need not lie in the array."""
+    """The processor's prefetch instruction; the index may lie outside the array."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -62,13 +67,13 @@ def compiled_prefetch(typing_context: Any, array: Any, index: Any) -> Any:
         kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
         address = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
-        builder.call(function, [address, number(0), number(3), number(1)])  # to read, keep, data
+        builder.call(function, [address, number(0), number(3), number(1)])  # for reading, with high locality, data
         return context.get_dummy_value()
 
     return types.void(array, types.int64), generate
 
 
-# A small binary heap of (key, dataset), for the few keys that arrive in front of the buckets.
+# Heap of (key, dataset), for the few keys that belong before the buckets ----------------------------------------------
 
 
 @noinline
@@ -108,7 +113,7 @@ def pop_heap(desk: Indices) -> int:
     return top
 
 
-# The coarse part of the queue: lists of datasets by the leading bits of their labels.
+# Buckets: lists of datasets by the leading digits of their keys -------------------------------------------------------
 
 
 SIGN_DIGIT = 1 << 10  # flips the sign in the top digit, so that negative keys come first
@@ -121,7 +126,7 @@ def key_of(bits: int) -> int:
 
 
 def level_of(difference: int) -> int:
-    """The highest digit that is not zero; level 0 for equal keys."""
+    """The index of the highest nonzero digit; 0 for equal keys."""
     if difference < 0 or difference >> 44:
         return 5 if difference < 0 or difference >> 55 else 4
     if difference >> 22:
@@ -136,7 +141,7 @@ def digit_of(key: int, level: int) -> int:
 
 
 def bucket_of(key: int, last: int) -> int:
-    """Where a key belongs."""
+    """The bucket that a key belongs to."""
     level = level_of(key ^ last)
     return level * DIGITS + digit_of(key, level)
 
@@ -153,7 +158,7 @@ def insert(desk: Indices, pool: Indices, bucket: int, dataset: int) -> None:
 
 
 def begin_chunk(desk: Indices, pool: Indices, position: int) -> int:
-    """The first free position of a chunk that continues the list that ended at `position`."""
+    """Starts a chunk that continues the list that ends at `position`; returns its first free position."""
     chunk = desk[FREE]
     if chunk >= 0:
         desk[FREE] = pool[chunk << CHUNK_BITS]
@@ -165,7 +170,7 @@ def begin_chunk(desk: Indices, pool: Indices, position: int) -> int:
 
 
 def end_chunk(desk: Indices, pool: Indices, chunk: int) -> int:
-    """Gives a chunk back; returns the position at which the list goes on below it."""
+    """Frees a chunk; returns the end position of the list without it."""
     below = int(pool[chunk << CHUNK_BITS])
     pool[chunk << CHUNK_BITS] = desk[FREE]
     desk[FREE] = chunk
@@ -189,12 +194,12 @@ def take_ties(desk: Indices, pool: Indices) -> None:
 
 
 def is_long(desk: Indices, pool: Indices, bucket: int) -> bool:
-    """Whether a bucket that is not empty has more than one chunk."""
+    """True if a non-empty bucket has more than one chunk."""
     return bool(pool[(desk[CURSOR + bucket] - 1) >> CHUNK_BITS << CHUNK_BITS] > 0)
 
 
 def first_bucket(desk: Indices) -> int:
-    """The bucket with the smallest keys; −1 when there is none."""
+    """The bucket with the smallest keys; −1 if all are empty."""
     for level in range(LEVELS):
         if desk[BUSY + level] > 0:
             bucket = level * DIGITS + digit_of(desk[LAST], level)
@@ -204,12 +209,12 @@ def first_bucket(desk: Indices) -> int:
     return -1
 
 
-# From the buckets to the front of the queue: the lowest keys, sorted if few, split further if many.
+# Refilling the front from the buckets: short buckets are sorted, long ones are split ----------------------------------
 
 
 @noinline
 def refill(desk: Indices, pool: Indices, bits: Indices) -> bool:
-    """Brings the smallest keys to the front; False when the queue is empty."""
+    """Moves the smallest keys to the front; returns False if the queue is empty."""
     desk[RUN_AT] = desk[RUN_END] = 0
     bucket = first_bucket(desk)
     if bucket < 0:
@@ -232,7 +237,7 @@ def refill(desk: Indices, pool: Indices, bits: Indices) -> bool:
 
 @noinline
 def append_sorted(desk: Indices, pool: Indices, bits: Indices, bucket: int) -> None:
-    """Moves a short bucket to the end of the run."""
+    """Moves a short bucket to the end of the run, sorted."""
     first = desk[RUN_END]
     end = first
     position = desk[CURSOR + bucket]
@@ -258,7 +263,7 @@ def append_sorted(desk: Indices, pool: Indices, bits: Indices, bucket: int) -> N
 
 
 def is_stale(desk: Indices, key: int, bucket: int) -> bool:
-    """Whether the key of a bucket's entry has fallen since."""
+    """True if the key of an entry fell after it was put into a bucket."""
     return bool(key <= desk[LIMIT] or bucket_of(key, desk[LAST]) != bucket)
 
 
@@ -281,7 +286,7 @@ def split(desk: Indices, pool: Indices, bits: Indices, bucket: int) -> None:
     desk[BUSY + (bucket >> DIGIT_BITS)] -= 1
     if smallest < LARGEST_KEY:
         desk[LAST] = desk[LIMIT] = desk[CURRENT] = smallest
-    while position > 0:  # a stale entry has a key below the smallest
+    while position > 0:  # keys of stale entries are below the smallest
         chunk = (position - 1) >> CHUNK_BITS
         for at in range((chunk << CHUNK_BITS) + 1, position):
             dataset = pool[at]
@@ -291,11 +296,11 @@ def split(desk: Indices, pool: Indices, bits: Indices, bucket: int) -> None:
         position = end_chunk(desk, pool, chunk)
 
 
-# The fine part of the queue: what is next, in order, in front of the buckets.
+# Push and pop ---------------------------------------------------------------------------------------------------------
 
 
 def push(desk: Indices, pool: Indices, bits: Indices, dataset: int, key: int, former: int) -> None:
-    """Notes that the key of a dataset fell from `former`, the largest key if it was not queued yet."""
+    """Queues a dataset whose key fell from `former`; `former` is LARGEST_KEY if it was not queued yet."""
     if key > desk[LIMIT]:
         bucket = bucket_of(key, desk[LAST])
         if former != LARGEST_KEY and bucket == bucket_of(former, desk[LAST]):
@@ -312,7 +317,7 @@ def push(desk: Indices, pool: Indices, bits: Indices, dataset: int, key: int, fo
 
 
 def pop(desk: Indices, pool: Indices, bits: Indices) -> int:
-    """A dataset with the smallest key; −1 when there is none. It may have been popped before."""
+    """Removes a dataset with the smallest key; −1 if the queue is empty. It may have been popped before."""
     while desk[BATCH_AT] == desk[BATCH_END]:
         at = desk[RUN_AT]
         in_run = at < desk[RUN_END]
@@ -333,7 +338,7 @@ def pop(desk: Indices, pool: Indices, bits: Indices) -> int:
 
 @noinline
 def spill(desk: Indices, pool: Indices, bits: Indices) -> None:
-    """Puts run and heap back into the buckets."""
+    """Moves run and heap back into the buckets."""
     desk[LIMIT] = desk[CURRENT]
     for at in range(desk[RUN_AT], desk[RUN_END]):
         put_back(desk, pool, bits, desk[RUN_IDS + at], desk[RUN_KEYS + at])

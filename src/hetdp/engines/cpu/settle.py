@@ -1,4 +1,9 @@
-"""Which datasets touch the other answer or a pin, and where two of different answers would meet."""
+"""The kernels of the fair search.
+
+`mark` finds *mixed* datasets, which have a neighbour of the other answer or a pinned one. `meetings` lists where mixed
+datasets of different answers would meet. `settle` runs the search until all mixed datasets are settled; after that the
+answers are independent, and `grow` finishes each in its own thread. `offers` serves the fair search on partitions.
+"""
 
 from __future__ import annotations
 
@@ -38,17 +43,17 @@ from hetdp.problem.space import Floats, Indices
 
 
 def meet(*edge: float) -> float:
-    """Stands for the meeting point of a notion."""
+    """Placeholder for the meeting point of a notion."""
     raise NotImplementedError
 
 
 def turned_edge_of(columns: Columns, arc: int) -> tuple[float, ...]:
-    """Stands for the parameters of an arc as they are seen from its target."""
+    """Placeholder for the function that reads the parameters of an arc, seen from its target."""
     raise NotImplementedError
 
 
 def mark(indptr: Indices, targets: Indices, flags: Roles, first: int, last: int) -> None:
-    """Marks those of some datasets that are mixed; it looks at every arc of theirs, so threads take a part each."""
+    """Marks the mixed datasets in a range; threads share the datasets, since every arc is read."""
     for dataset in range(first, last):
         role = flags[dataset] & ROLE
         for arc in range(indptr[dataset], indptr[dataset + 1]):
@@ -67,11 +72,11 @@ def meetings(
     ends: Indices,
     points: Floats,
 ) -> int:
-    """Lists the meetings of mixed datasets that may come about: pairs of ends, and their points.
+    """Lists the possible meetings of mixed datasets, as pairs of ends and their points; returns their number.
 
-    A dataset is never better than `most`: than its label, and than step(0) from a neighbour of the other answer that is
-    no worse than a coin. A meeting above that of either end comes too late for that end. `any_worse` says whether some
-    label is below zero.
+    No label can exceed `most`, which is the smaller of the dataset's own label and of step(0) from any neighbour of the
+    other answer that is no worse than a coin. A meeting above `most` of either end comes too late for that end.
+    `any_worse` says whether any label is below zero.
     """
     for dataset in range(len(flags)):
         if flags[dataset] & MIXED:
@@ -100,13 +105,13 @@ def meetings(
     return found
 
 
-# What neighbours of the other answer offer, when the labels that they will have are known, or are guessed.
+# Offers from neighbours of the other answer, for known or guessed labels ----------------------------------------------
 
 
 def offers(indptr: Indices, targets: Indices, columns: Columns, labels: Floats, roles: Roles, start: Floats) -> None:
-    """Lowers the start of each free dataset to the least offer over its edges from the other answer.
+    """Lowers the start of each free dataset to the smallest offer over its edges from the other answer.
 
-    A neighbour that settles before the two would meet offers what its label allows; one that does not, the meeting.
+    A neighbour that settles before the two would meet offers what its label allows; any other offers the meeting point.
     """
     for source in range(len(indptr) - 1):
         role, label = roles[source] & ROLE, float(labels[source])
@@ -121,14 +126,14 @@ def offers(indptr: Indices, targets: Indices, columns: Columns, labels: Floats, 
             start[target] = min(start[target], offer)
 
 
-# The kernel of the fair search, until the two answers no longer touch; the rest is for `grow`, one thread for each.
+# Fair search ----------------------------------------------------------------------------------------------------------
 
 
-MIXED = 16  # one more bit of a flag: a free dataset with a neighbour of the other answer, or with a pinned one
+MIXED = 16  # bit of a flag: a free dataset with a neighbour of the other answer or a pinned one
 
 
 def across(label: float, *edge: float) -> float:
-    """Stands for the bound over an edge between the answers of a notion."""
+    """Placeholder for a notion's bound over an edge between the answers."""
     raise NotImplementedError
 
 
@@ -144,7 +149,7 @@ def settle(
     desk: Indices,
     pool: Indices,
 ) -> None:
-    """Lowers the labels to the fair ones until no mixed dataset is left; `labels` go on with the meetings'."""
+    """Lowers the labels to the fair ones until all mixed datasets are settled; `labels` ends with those of meetings."""
     size = len(links)
     left = begin(labels, bits, flags, desk, pool)
     while left > 0:
@@ -171,7 +176,7 @@ def settle(
 
 
 def begin(labels: Floats, bits: Indices, flags: Roles, desk: Indices, pool: Indices) -> int:
-    """Queues whatever has a label, and counts the mixed datasets."""
+    """Queues all free datasets and meetings with a label; returns the number of mixed datasets."""
     left = 0
     desk[FREE] = -1
     desk[LAST] = desk[LIMIT] = LARGEST_KEY
@@ -190,7 +195,7 @@ def begin(labels: Floats, bits: Indices, flags: Roles, desk: Indices, pool: Indi
 def foresee(
     indptr: Indices, targets: Indices, columns: Columns, labels: Floats, flags: Roles, desk: Indices, size: int
 ) -> None:
-    """Asks for what is needed soon, as `grow` does; meetings have no rows."""
+    """Prefetches as in `grow`; meetings have no rows."""
     if desk[BATCH_AT] + FURTHEST < desk[BATCH_END]:
         next_up = BATCH_IDS + desk[BATCH_AT]
     elif desk[RUN_AT] + FURTHEST < desk[RUN_END]:
@@ -222,7 +227,7 @@ def tell(
     pool: Indices,
     source: int,
 ) -> None:
-    """Tells the neighbours of a settled dataset what its label allows."""
+    """Lowers the labels of a settled dataset's neighbours to what its label allows."""
     if not flags[source] & MIXED:
         relax(indptr, targets, columns, labels, bits, flags, links, desk, pool, source)
         return
@@ -230,7 +235,7 @@ def tell(
     for arc in range(indptr[source], indptr[source + 1]):
         target = targets[arc]
         if labels[target] <= label or flags[target] & ROLE == 0:
-            continue  # it is settled, or no bound from here is lower; or it is pinned
+            continue  # the target is settled or pinned, or no bound from here is lower
         same = flags[target] & ROLE == role
         edge = edge_of(columns, arc)
         if quick(label if same else -label, *edge) > labels[target]:

@@ -1,4 +1,8 @@
-"""The kernels of this engine, compiled: those of one sweep as they are, the others for a notion."""
+"""The product engine: growth on product spaces, whose edges are computed, for notions with one ε per edge.
+
+If ε does not depend on states and all sums are exact, one sweep along each axis by plain addition suffices. Otherwise
+labels are relaxed along one axis after the other until none falls. Links are found afterwards, on first access.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +27,12 @@ from hetdp.problem.space import Floats, Indices, Mask, Space
 from hetdp.theory.notion import Notion
 from hetdp.threads import run_in_threads, slices
 
+# Compiled kernels -----------------------------------------------------------------------------------------------------
+
 
 @cache
 def compiled_sweeps() -> tuple[Function, Function]:
-    """What sweeps the last axes, and what sweeps those before."""
+    """The kernels that sweep the last axes and the axes before them."""
     return (
         compiled(sweep_kernels.sweep_blocks, "sweep_blocks", {}),
         compiled(sweep_kernels.sweep_columns, "sweep_columns", {}),
@@ -35,13 +41,13 @@ def compiled_sweeps() -> tuple[Function, Function]:
 
 @cache
 def compiled_copy() -> Function:
-    """What copies start labels and looks at them."""
+    """The kernel that copies start labels and checks them."""
     return compiled(sweep_kernels.copy_and_look, "copy_and_look", {})
 
 
 @cache
 def compiled_relax(notion: Notion | None) -> Function:
-    """What relaxes the lines along one axis; without a notion, by plain addition."""
+    """The kernel that relaxes the lines along one axis; by plain addition if there is no notion."""
     if notion is None:
         return compiled(kernels.relax_lines, "relax_lines_plain", {kernels.relax: kernels.relax_plain})
     return compiled(kernels.relax_lines, f"relax_lines_{_name(notion)}", _replaced(notion))
@@ -49,7 +55,7 @@ def compiled_relax(notion: Notion | None) -> Function:
 
 @cache
 def compiled_links(notion: Notion) -> tuple[Function, Function]:
-    """What finds links to smaller labels, and to equal ones."""
+    """The kernels that find links to smaller labels and to equal ones."""
     return (
         compiled(link_kernels.find_links, f"find_links_{_name(notion)}", _replaced(notion)),
         compiled(link_kernels.link_ties, f"link_ties_{_name(notion)}", _replaced(notion)),
@@ -64,15 +70,15 @@ def _name(notion: Notion) -> str:
     return notion.name.replace("-", "_")
 
 
-# The product engine: spaces made of people, any notion with one ε for each edge.
+# Engine ---------------------------------------------------------------------------------------------------------------
 
 
 NOBODY: Roles = np.empty(0, dtype=np.uint8)
-PIECES = 64  # of a pass; more than threads, so that none waits long for another
+PIECES = 64  # tasks of a pass; more than threads, to balance their load
 
 
 class SweptGrowth(Growth):
-    """A growth whose links are found when they are first asked for: sweeps do not need them."""
+    """A growth whose links are found on first access, since sweeps do not need them."""
 
     def __init__(self, labels: Floats, find: Callable[[], Indices]) -> None:
         self.__dict__["labels"], self.__dict__["_find"] = labels, find
@@ -80,25 +86,25 @@ class SweptGrowth(Growth):
     @cached_property
     def links(self) -> Indices:
         """For each dataset the neighbour that its label came from; see the contract."""
-        find: Callable[[], Indices] = self.__dict__.pop("_find")  # and with it the start labels
+        find: Callable[[], Indices] = self.__dict__.pop("_find")  # also releases the start labels
         return find()
 
 
 class ProductEngine:
-    """Sweeps along the axes: one where that is exact, else until nothing changes."""
+    """Sweeps along the axes: once if that is exact, otherwise until nothing changes."""
 
     name = "product"
 
     def supports(self, space: Space, notion: Notion, operation: Operation) -> bool:
-        """Growing, on products."""
+        """True for `grow` on product spaces with one ε per edge."""
         return isinstance(space, ProductSpace) and notion.parameters == ("epsilon",) and operation == "grow"
 
     def grow(
         self, space: Space, notion: Notion, labels: Floats, roles: Roles | None = None, active: Mask | None = None
     ) -> Growth:
-        """See the contract. Labels that are no news take part as well: their neighbours know them already.
+        """See the contract. `active` is ignored: propagating the other labels again changes nothing.
 
-        Links are found when they are first asked for; until then the start labels must stay as they are.
+        Links are found on first access; until then the start labels must not be modified.
         """
         assert isinstance(space, ProductSpace)
         start = np.ascontiguousarray(labels, dtype=np.float64)
@@ -112,10 +118,10 @@ class ProductEngine:
 
 
 def swept(space: ProductSpace, notion: Notion, start: Floats, roles: Roles | None) -> Floats | None:
-    """The labels by plain addition, in one sweep if ε does not depend on states; or None where that is not exact.
+    """The labels by plain addition, in one sweep if ε does not depend on states; None if that is not exact.
 
-    With pins, the sweep goes over edges between them too, which take no part. Where it leaves all pins as they are,
-    that makes no difference: behind the last pin on a chain, there are only edges that do take part.
+    The sweep also follows edges between pins, which take no part in the search. If it leaves all pins unchanged, this
+    makes no difference: after the last pin on a chain, all edges take part.
     """
     if not notion.adds or not space.size:
         return None
@@ -126,7 +132,7 @@ def swept(space: ProductSpace, notion: Notion, start: Floats, roles: Roles | Non
 
 
 def _swept_once(space: ProductSpace, start: Floats) -> Floats | None:
-    """One sweep, if the start labels are on the grid, not below 0, and nothing leads beyond the exact sums."""
+    """The labels after one sweep; None if a start label is below 0 or off the grid, or if sums may be inexact."""
     furthest = sum(map(reach, space.axes))
     if not furthest < LARGEST_EXACT:
         return None
@@ -150,7 +156,7 @@ def _swept_once(space: ProductSpace, start: Floats) -> Floats | None:
 
 
 def _swept_plainly(space: ProductSpace, start: Floats) -> Floats | None:
-    """Sweeps until nothing changes; exact if all labels end below what sums can hold, since none rises."""
+    """The labels after sweeping until nothing changes; None if sums may be inexact."""
     copy, labels, notes = compiled_copy(), np.empty(space.size), Notes()
 
     def look(piece: slice) -> None:
@@ -164,19 +170,19 @@ def _swept_plainly(space: ProductSpace, start: Floats) -> Floats | None:
 
 
 class Notes:
-    """What was seen of the start labels, by whoever copied some of them."""
+    """Properties of the start labels, collected by the threads that copy them."""
 
     def __init__(self) -> None:
         self._notes: list[Indices] = []
 
     def another(self) -> Indices:
-        """Where one more may write."""
+        """A new array for the notes of one task."""
         self._notes.append(np.array([1, 0], dtype=np.int64))
         return self._notes[-1]
 
     @property
     def on_grid(self) -> bool:
-        """Whether all labels were multiples of 2^-40 and not below 0."""
+        """True if all labels are multiples of 2^-40 and not below 0."""
         return all(note[ON_GRID] for note in self._notes)
 
     @property
@@ -199,14 +205,14 @@ def _sweep_columns(columns: Any, labels: Floats, one: Pass) -> None:
 
 
 def relaxed(space: ProductSpace, notion: Notion, start: Floats, roles: Roles | None) -> Floats:
-    """The labels after as many sweeps as it takes until nothing changes, whatever they are."""
+    """The labels after sweeping with the step of a notion until nothing changes, for any start labels."""
     labels = start + 0.0
     relax_all(space, compiled_relax(notion), labels, NOBODY if roles is None else roles.astype(np.uint8))
     return labels
 
 
 def relax_all(space: ProductSpace, relax: Any, labels: Floats, roles: Roles) -> None:
-    """Lowers labels along one axis after the other, until none falls along any of them."""
+    """Lowers labels along one axis after the other, until none falls along any axis."""
     states = NOBODY if space.states is None else space.states
     quiet, axis = 0, 0
     while quiet < len(space.axes):
@@ -228,7 +234,7 @@ def relax_all(space: ProductSpace, relax: Any, labels: Floats, roles: Roles) -> 
 def links_of(
     space: ProductSpace, notion: Notion, start: Floats, labels: Floats, roles: Roles | None, plain: bool
 ) -> Indices:
-    """For each dataset whose label fell a neighbour that it came from; no cycle is among them."""
+    """For each dataset whose label fell, a neighbour that it came from; the links form no cycle."""
     find, link_ties = compiled_links(notion)
     links: Indices = np.empty(space.size, dtype=np.int32 if space.size < 2**31 else np.int64)
     flags = NOBODY if roles is None else roles.astype(np.uint8)

@@ -1,6 +1,7 @@
-"""One axis of the general case: any start labels, any tables, pinned datasets; repeated until nothing changes.
+"""Kernels that relax one axis in the general case: any start labels, any tables of ε, and pinned datasets.
 
-It reads like Python and runs as Python too; `compile.py` puts a notion in place of what stands for it.
+They are plain Python and also run uncompiled. When they are compiled, the functions of a notion replace the
+placeholders `step` and `quick`, or plain addition replaces `relax`.
 """
 
 from __future__ import annotations
@@ -9,16 +10,16 @@ from hetdp.engines.contract import Roles
 from hetdp.problem.space import Floats, Indices
 
 INFINITE = float("inf")
-WIDE = 8  # datasets of a row that are worth being worked on at once
+WIDE = 8  # shortest row for which vectorized code pays off
 
 
 def step(label: float, epsilon: float) -> float:
-    """Stands for the step of a notion."""
+    """Placeholder for the step of a notion."""
     raise NotImplementedError
 
 
 def quick(label: float, epsilon: float) -> float:
-    """Stands for the quick guess of a notion."""
+    """Placeholder for the quick guess of a notion."""
     raise NotImplementedError
 
 
@@ -39,24 +40,24 @@ def relax_lines(
     begin: int,
     end: int,
 ) -> bool:
-    """Lowers labels along an axis until each line is at its fixed point; whether any fell.
+    """Lowers labels along an axis until each line is at its fixed point; returns True if any label fell.
 
     Args:
-        labels: of all datasets.
-        roles: of all datasets, or empty: all edges take part.
-        states: of all datasets, or empty if ε does not depend on them.
-        table: ε by kind, state and state, one after the other.
-        state_count: how many states the table tells apart.
-        indptr: the moves from each position begin here,
-        targets: lead there,
-        kinds: and are of that kind.
-        length: positions of the axis.
+        labels: labels of all datasets.
+        roles: roles of all datasets; empty if all edges take part.
+        states: states of all datasets; empty if ε does not depend on them.
+        table: ε by kind, state and state, flattened.
+        state_count: number of states in the table.
+        indptr: start of the moves from each position.
+        targets: target position of each move.
+        kinds: kind of each move.
+        length: number of positions on the axis.
         low: distance between neighbouring positions.
-        once: going up and down once is enough, as on a path.
-        first: the first line of the part.
-        last: after the last one.
-        begin: the first dataset of each position.
-        end: after the last one.
+        once: True if going up and down once is enough, as on a path.
+        first: first line of the part.
+        last: line after the last.
+        begin: first dataset of each position.
+        end: dataset after the last.
     """
     fell = False
     for line in range(first, last):
@@ -98,7 +99,7 @@ def relax(
     target: int,
     count: int,
 ) -> bool:
-    """Tells a row of neighbours what the labels of a row of datasets allow; whether any label fell."""
+    """Lowers a row of neighbours to what the labels of a row of datasets allow; returns True if any label fell."""
     fell = False
     epsilon = float(table[kind * state_count * state_count])
     for at in range(count):
@@ -128,7 +129,7 @@ def relax_plain(
     target: int,
     count: int,
 ) -> bool:
-    """The same by plain addition over all edges, several datasets at once: where sums are exact and pins stay."""
+    """The same as `relax` by vectorized plain addition over all edges; for exact sums and unchanged pins."""
     fell = 0
     if count < WIDE:
         for at in range(count):

@@ -1,4 +1,8 @@
-"""All axes of a product in a few arrays, for kernels that go through every neighbour of some datasets."""
+"""Finds the links of a product growth afterwards: for each label that fell, a neighbour whose step gives it.
+
+`flat` packs all axes of a product into a few arrays, for kernels that visit every neighbour of some datasets.
+`find_links` links to neighbours with smaller labels, and `link_ties` to neighbours with equal ones, without cycles.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,13 @@ from hetdp.engines.product.grow import INFINITE, step
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices
 
-LENGTH, LOW, ROWS, TABLE, STATES = range(5)  # of an axis: length, distance, where its moves and its table begin, states
-WIDE = 16  # datasets of a row that are worth being worked on at once
-PIECE = 1 << 14  # datasets that are worked on together, axis by axis
+LENGTH, LOW, ROWS, TABLE, STATES = range(5)  # of an axis: length, distance, start of its moves and its table, states
+WIDE = 16  # shortest row for which vectorized code pays off
+PIECE = 1 << 14  # datasets processed together, axis by axis
 
 
 def flat(space: ProductSpace) -> tuple[Indices, Indices, Indices, Indices, Floats]:
-    """All axes in one: what each is like, and moves and tables one after the other."""
+    """All axes in a few arrays: the properties of each axis, and concatenated moves and tables."""
     every = [space.lines(axis) for axis in range(len(space.axes))]
     axes, rows, arcs, table = list[list[int]](), [np.zeros(1, dtype=np.int64)], 0, 0
     row = 1
@@ -33,10 +37,10 @@ def flat(space: ProductSpace) -> tuple[Indices, Indices, Indices, Indices, Float
     )
 
 
-# Links, found afterwards: for each label that fell, a neighbour whose step gives it; and no cycle among them.
+# Kernels --------------------------------------------------------------------------------------------------------------
 
 
-WANTED = -2  # instead of a link that is still looked for
+WANTED = -2  # marks a link that is not found yet
 
 
 def find_links(
@@ -54,7 +58,7 @@ def find_links(
     first: int,
     last: int,
 ) -> int:
-    """Sets the links to neighbours with a smaller label, from one dataset to another; how many are still missing.
+    """Links a range of datasets to neighbours with smaller labels; returns the number of missing links.
 
     `plain` says that labels were grown by plain addition, and no pin fell.
     """
@@ -110,7 +114,7 @@ def link_rows(
     first: int,
     last: int,
 ) -> None:
-    """The same along one axis by plain addition, several datasets at once."""
+    """Does the same along one axis by vectorized plain addition."""
     length, low = axes[axis, LENGTH], axes[axis, LOW]
     begin = first
     while begin < last:
@@ -129,7 +133,7 @@ def link_rows(
 
 
 def link_row(own: Floats, beside: Floats, links: Indices, epsilon: float, other: int) -> None:
-    """Links a row of datasets to a row of neighbours, whose first one has a number, where their step is tight."""
+    """Links a row of datasets to a row of neighbours, which starts at `other`, where the step is tight."""
     for at in range(len(own)):
         tight = (beside[at] + epsilon == own[at]) & (beside[at] < own[at]) & (links[at] == WANTED)
         links[at] = other + at if tight else links[at]
@@ -148,7 +152,7 @@ def link_ties(
     links: Indices,
     pending: Indices,
 ) -> int:
-    """Links what can be linked of the pending datasets, and moves up the others; how many these are."""
+    """Links pending datasets to equal labels where possible; moves the others to the front and returns their number."""
     kept = 0
     for place in range(len(pending)):
         dataset = pending[place]
@@ -193,7 +197,7 @@ def holder(
     position: int,
     tied: bool,
 ) -> int:
-    """A neighbour along one axis whose step gives a dataset its label; −1 if there is none of the kind looked for."""
+    """A neighbour along one axis, with a smaller or (`tied`) equal label, whose step gives a label; −1 if none."""
     label, count = float(labels[dataset]), axes[axis, STATES]
     row = axes[axis, ROWS] + position
     for arc in range(indptr[row], indptr[row + 1]):

@@ -1,4 +1,4 @@
-"""Where the balanced search starts: at both ends of every edge between the answers, where the two meet."""
+"""Start labels of the balanced search: the meeting points at both ends of every edge between the answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hetdp.threads import run_in_threads, slices
 
 
 def meeting_labels(space: ProductSpace, notion: Notion, answers: Answers) -> Floats:
-    """For each dataset the least label at which it meets a neighbour of the other answer, on the grid; or +inf."""
+    """For each dataset the smallest label, on the grid, at which it meets a neighbour of the other answer; or +inf."""
     start, meet = np.empty(space.size), _compiled_meet()
     states = np.empty(0, dtype=np.uint8) if space.states is None else space.states
     *moves, epsilon = flat(space)
@@ -49,7 +49,7 @@ def meet_others(
     first: int,
     last: int,
 ) -> None:
-    """Sets the start labels from one dataset to another."""
+    """Sets the start labels of a range of datasets."""
     for dataset in range(first, last):
         start[dataset] = INFINITE
     for axis in range(len(axes)):
@@ -86,7 +86,7 @@ def meet_rows(
     first: int,
     last: int,
 ) -> None:
-    """The same along one axis, several datasets at once."""
+    """Does the same along one axis, vectorized over rows."""
     length, low = axes[axis, LENGTH], axes[axis, LOW]
     begin = first
     while begin < last:
@@ -99,7 +99,7 @@ def meet_rows(
 
 
 def meet_row(here: Any, there: Any, row: Floats, point: float) -> None:
-    """The same for a row of datasets, and a row of neighbours over one ε."""
+    """Does the same for a row of datasets and a row of neighbours with one ε."""
     for at in range(len(row)):
         bound = point if here[at] != there[at] else INFINITE
         row[at] = bound if bound < row[at] else row[at]

@@ -1,8 +1,9 @@
-"""One sweep along each axis, by plain addition: exact where ε does not depend on datasets (docs/theory/products.md).
+"""One sweep along each axis by plain addition, which is exact if ε does not depend on datasets.
 
-A *program* says what to do with a buffer of labels: one row for each step, with the step's operation, the length of the
-axis, the distance between neighbours along it, and where its ε stand among the weights. Neighbouring axes of length 2
-are done two or three at a time, so that labels are read and written less often.
+A sweep consists of passes over neighbouring axes that fit into the cache together (`passes`). Each pass has a *program*
+for a buffer of labels: one row per step, with the operation, the length of the axis, the distance between neighbours
+along it, and the range of its ε among the weights. Neighbouring axes of length 2 are processed two or three at a time,
+so that labels are read and written less often. docs/theory/products.md has the proof.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices
 
 LOW_EIGHT, FOUR, TWO, PATH, MOVES = range(5)  # operations; LOW_EIGHT: the last three axes at once
-ON_GRID, LARGEST = range(2)  # what is noted of the start labels: whether they are on it, the bits of the largest
+ON_GRID, LARGEST = range(2)  # notes on the start labels: all on the grid, bits of the largest
 GRID = 2.0**40
 INFINITE_BITS = 0x7FF0000000000000
-WIDE = 8  # labels of a row that are worth being worked on at once
-BIG = 2.0**52  # from here on, all floats are whole
+WIDE = 8  # shortest row for which vectorized code pays off
+BIG = 2.0**52  # all floats from here on are integers
 
 
 def meet_at(one: float, other: float, epsilon: float) -> tuple[float, float]:
-    """Two neighbours, each told what the other allows."""
+    """The labels of two neighbours, each lowered to what the other allows."""
     bound = (one if one < other else other) + epsilon
     return (one if one < bound else bound), (other if other < bound else bound)
 
@@ -44,9 +45,9 @@ def sweep_blocks(
     moves: Indices,
     notes: Indices,
 ) -> None:
-    """Copies some blocks of labels and sweeps them along the last axes; the first steps part by part, in the cache.
+    """Copies some blocks of labels and sweeps them along the last axes; the first steps run in parts, in cache.
 
-    Notes whether all start labels were on the grid and not below 0, and the largest of them.
+    Notes whether all start labels are on the grid and not below 0, and the largest of them.
     """
     for number in range(first, last):
         own = labels[number * block : (number + 1) * block]
@@ -72,7 +73,7 @@ def sweep_columns(
     moves: Indices,
     buffer: Floats,
 ) -> None:
-    """Sweeps some columns along axes in the middle: each is brought into a buffer of its own, and put back."""
+    """Sweeps some columns along axes in the middle; each is copied to a buffer and back."""
     across = (low + width - 1) // width
     for number in range(first, last):
         base = number // across * rows * low + number % across * width
@@ -91,9 +92,9 @@ def sweep_columns(
 
 
 def copy_and_look(given: Floats, own: Floats, bits: Indices, notes: Indices) -> None:
-    """Copies labels, −0.0 as 0.0, and notes what they are like; `bits` is another view of the copy.
+    """Copies labels, −0.0 as 0.0, and notes their properties; `bits` is an integer view of the copy.
 
-    Floats ≥ 0 are in the order of their bits, and the largest of whole numbers is found for several at once.
+    Floats ≥ 0 have the same order as their bits, and the maximum of integers is vectorized.
     """
     strange, largest = 0, 0
     for at in range(len(given)):
@@ -109,12 +110,12 @@ def copy_and_look(given: Floats, own: Floats, bits: Indices, notes: Indices) -> 
 
 
 def round_half_even(number: float) -> float:
-    """The nearest whole number of a number ≥ 0."""
+    """The integer nearest to a number ≥ 0; ties go to the even one."""
     return (number + BIG) - BIG if number < BIG else number
 
 
 def run(labels: Floats, program: Indices, first: int, last: int, weights: Floats, moves: Indices) -> None:
-    """Carries out some steps of a program."""
+    """Runs some steps of a program."""
     for step in range(first, last):
         operation, length, stride = program[step, 0], program[step, 1], program[step, 2]
         begin, end = program[step, 3], program[step, 4]
@@ -131,7 +132,7 @@ def run(labels: Floats, program: Indices, first: int, last: int, weights: Floats
 
 
 def low_eight(labels: Floats, last: float, middle: float, first: float) -> None:
-    """The last three axes, of length 2, eight labels at a time."""
+    """Sweeps the last three axes, of length 2, eight labels at a time."""
     for number in range(len(labels) // 8):
         at = 8 * number
         a, b, c, d = labels[at], labels[at + 1], labels[at + 2], labels[at + 3]
@@ -153,7 +154,7 @@ def low_eight(labels: Floats, last: float, middle: float, first: float) -> None:
 
 
 def four(labels: Floats, stride: int, later: float, earlier: float) -> None:
-    """Two neighbouring axes of length 2; `later` is the ε of the one whose positions lie `stride` apart."""
+    """Sweeps two neighbouring axes of length 2; `later` is the ε of the one whose positions are `stride` apart."""
     for begin in range(0, len(labels), 4 * stride):
         piece = labels[begin : begin + 4 * stride]
         one, two_, three = piece[:stride], piece[stride : 2 * stride], piece[2 * stride : 3 * stride]
@@ -167,7 +168,7 @@ def four(labels: Floats, stride: int, later: float, earlier: float) -> None:
 
 
 def two(labels: Floats, stride: int, epsilon: float) -> None:
-    """One axis of length 2."""
+    """Sweeps one axis of length 2."""
     for begin in range(0, len(labels), 2 * stride):
         one, other = labels[begin : begin + stride], labels[begin + stride : begin + 2 * stride]
         for at in range(stride):
@@ -175,7 +176,7 @@ def two(labels: Floats, stride: int, epsilon: float) -> None:
 
 
 def path(labels: Floats, length: int, stride: int, epsilon: float) -> None:
-    """One axis of counts: up, then down."""
+    """Sweeps one axis of counts: up, then down."""
     for begin in range(0, len(labels), length * stride):
         if stride < WIDE:
             narrow_path(labels[begin : begin + length * stride], stride, epsilon)
@@ -189,7 +190,7 @@ def path(labels: Floats, length: int, stride: int, epsilon: float) -> None:
 
 
 def narrow_path(labels: Floats, stride: int, epsilon: float) -> None:
-    """The same for rows so short that they are not worth being looked at one by one."""
+    """Does the same for rows too short to be processed one by one."""
     for at in range(stride, len(labels)):
         bound = labels[at - stride] + epsilon
         labels[at] = bound if bound < labels[at] else labels[at]
@@ -199,7 +200,7 @@ def narrow_path(labels: Floats, stride: int, epsilon: float) -> None:
 
 
 def along_moves(labels: Floats, length: int, stride: int, weights: Floats, moves: Indices) -> None:
-    """One axis of any kind: all moves (from a position · length + to another), over and over until nothing changes."""
+    """Sweeps one axis of any kind: repeats all moves, coded as from · length + to, until nothing changes."""
     for begin in range(0, len(labels), length * stride):
         again = True
         while again:
@@ -212,7 +213,7 @@ def along_moves(labels: Floats, length: int, stride: int, weights: Floats, moves
 
 
 def lower(source: Floats, target: Floats, epsilon: float) -> bool:
-    """Tells one row of labels what another allows; whether any label fell."""
+    """Lowers one row of labels to what another allows; returns True if any label fell."""
     fell = 0
     for at in range(len(source)):
         bound = source[at] + epsilon
@@ -221,28 +222,28 @@ def lower(source: Floats, target: Floats, epsilon: float) -> bool:
     return fell > 0
 
 
-# Which axes are swept together, and the program for each such pass (see `sweep.py`).
+# Passes and their programs --------------------------------------------------------------------------------------------
 
 
-BLOCK = 1 << 17  # labels that fit into a core's second cache
-PART = 1 << 12  # labels that fit into its first one
+BLOCK = 1 << 17  # labels that fit into a core's L2 cache
+PART = 1 << 12  # labels that fit into its L1 cache
 ROWS = 1 << 7
-WIDTH = 1 << 8  # labels of a row that are brought into a buffer at once
+WIDTH = 1 << 8  # labels of a row that are copied to a buffer at once
 
 
 @dataclass(frozen=True)
 class Pass:
-    """Some neighbouring axes, swept together.
+    """Neighbouring axes that are swept together.
 
     Attributes:
-        high: how many combinations of positions there are on the axes before.
-        rows: and on these axes.
-        low: and on the axes after; 1 for the first pass.
-        width: how many labels of a row are worked on together.
-        part: how many labels of a block the first steps need at a time.
-        part_steps: how many steps these are.
+        high: number of combinations of positions on the axes before.
+        rows: number of combinations on these axes.
+        low: number of combinations on the axes after; 1 for the first pass.
+        width: number of labels of a row that are processed together.
+        part: number of labels of a block that the first steps need at once.
+        part_steps: number of these first steps.
         program: the steps.
-        weights: their ε.
+        weights: the ε of the steps.
         moves: for each weight of a MOVES step, the two positions.
     """
 
@@ -300,7 +301,7 @@ def _pass(space: ProductSpace, begin: int, end: int) -> Pass:
 
 
 def _step(axes: tuple[Axis, ...], stride: int) -> tuple[int, int, list[float], list[int]]:
-    """How many of the last axes the next step takes, its operation (−1: none), its ε, and the moves they belong to."""
+    """The number of last axes that the next step takes, its operation (−1 for none), its ε, and their moves."""
     pairs = [_is_pair(axis) for axis in axes[-3:]]
     if stride == 1 and len(pairs) == 3 and all(pairs):
         return 3, LOW_EIGHT, [_one(axis) for axis in axes[:-4:-1]], []
@@ -340,7 +341,7 @@ def _one(axis: Axis) -> float:
 
 
 def _distances(axis: Axis) -> Floats:
-    """The least sum of ε from each value to each other; all sums are exact."""
+    """The smallest sum of ε from each value to each other; all sums are exact."""
     size = axis.length
     found = np.where(np.eye(size) == 1, 0.0, np.inf)
     moves = axis.moves()
@@ -351,6 +352,6 @@ def _distances(axis: Axis) -> Floats:
 
 
 def reach(axis: Axis) -> float:
-    """No two connected positions of an axis are further apart: the largest ε, for as many moves as it may take."""
+    """An upper bound on the distance of connected positions: the largest ε times the largest number of moves."""
     finite = axis.epsilon[np.isfinite(axis.epsilon)]
     return float(finite.max(initial=0.0)) * axis.people * max(len(axis.values) - 1, 1)

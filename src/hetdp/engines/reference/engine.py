@@ -1,4 +1,4 @@
-"""The reference engine: works on any space, for any notion; every other engine must equal it bit for bit."""
+"""The reference engine: supports every space and notion. Every other engine must agree with it bit for bit."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hetdp.theory.notion import Notion
 
 
 class ReferenceEngine:
-    """Plain Python, for reading and for small problems."""
+    """The engine in plain Python, for reading and for small problems."""
 
     name = "reference"
 
     def supports(self, space: Space, notion: Notion, operation: Operation) -> bool:
-        """Everything."""
+        """True: everything is supported."""
         return True
 
     def grow(

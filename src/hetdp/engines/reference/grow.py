@@ -1,6 +1,6 @@
-"""One label-setting search, as the paper's Algorithm 1 would run if it started from all pins at once.
+"""One label-setting search: the paper's Algorithm 1, started from all pins at once.
 
-Paper: Algorithm 1. Its S_i are the datasets already settled here, its α* the labels still in the queue.
+Paper: Algorithm 1. Its S_i are the datasets settled so far, its α* the labels still in the queue.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def grow(
     while queue:
         label, dataset = heapq.heappop(queue)
         if label > labels[dataset]:
-            continue  # it was lowered after it had been queued
+            continue  # outdated: the label was lowered after it was queued
         targets, parameters = space.neighbours(dataset)
         rows = zip(targets.tolist(), *(column.tolist() for column in parameters), strict=True)
         for neighbour, *edge in rows:

@@ -1,4 +1,4 @@
-"""The fair search: the worst-off dataset is served first, then the next, and so on (docs/theory/fair-search.md)."""
+"""The fair search: the worst-off dataset is settled first, then the next, and so on (docs/theory/fair-search.md)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hetdp.engines.contract import Role
 from hetdp.problem.space import Space
 from hetdp.theory.notion import Notion
 
-Entry = tuple[float, int, int]  # a label, who may settle at it, and who settles together with them
+Entry = tuple[float, int, int]  # a label, the dataset that may settle at it, and its partner or ALONE
 ALONE = -1
 
 
@@ -22,7 +22,7 @@ def settle(space: Space, notion: Notion, roles: list[int], labels: list[float], 
         label, dataset, partner = heapq.heappop(queue)
         if settled[dataset] or (partner != ALONE and settled[partner]):
             continue
-        if partner != ALONE:  # nobody held either of them lower: they meet
+        if partner != ALONE:  # neither has a lower bound: they meet
             links[dataset], links[partner] = partner, dataset
         together = [dataset] if partner == ALONE else [dataset, partner]
         for one in together:
@@ -36,14 +36,14 @@ def settle(space: Space, notion: Notion, roles: list[int], labels: list[float], 
 
 
 def _starts(labels: list[float], settled: list[bool]) -> Iterator[Entry]:
-    """What the pins demand; +inf stays as it is."""
+    """Entries for the bounds from pins; labels of +inf need none."""
     for dataset, label in enumerate(labels):
         if not settled[dataset] and label < float("inf"):
             yield label, dataset, ALONE
 
 
 def _meetings(space: Space, notion: Notion, roles: list[int]) -> Iterator[Entry]:
-    """Every edge between free datasets of different answers, once."""
+    """Entries for every edge between free datasets of different answers, once each."""
     for dataset, role in enumerate(roles):
         for neighbour, edge in _edges(space, dataset):
             if dataset < neighbour and {role, roles[neighbour]} == {Role.FREE_1, Role.FREE_2}:
@@ -51,7 +51,7 @@ def _meetings(space: Space, notion: Notion, roles: list[int]) -> Iterator[Entry]
 
 
 def _edges(space: Space, dataset: int) -> Iterator[tuple[int, list[float]]]:
-    """The neighbours of a dataset, and the parameters of the edges to them."""
+    """The neighbours of a dataset, with the parameters of the edges to them."""
     targets, parameters = space.neighbours(dataset)
     for neighbour, *edge in zip(targets.tolist(), *(column.tolist() for column in parameters), strict=True):
         yield neighbour, edge
