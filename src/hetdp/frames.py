@@ -1,8 +1,8 @@
 """Data frames of other libraries, by duck typing: what a table is, its columns, and their values.
 
 This is the one adapter for pandas, Polars, Arrow and DuckDB objects; none of these libraries is imported.
-`files/frames` makes graphs of such tables. `tables/` reads people's tables from them and trusts no cell, so it asks here
-only what a table is, and converts its columns itself.
+`files/frames` makes graphs of such tables. `tables/` reads people's tables from them and trusts no cell, so it asks
+here only what a table is, and converts its columns itself.
 """
 
 from __future__ import annotations

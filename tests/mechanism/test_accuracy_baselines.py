@@ -132,7 +132,7 @@ def test_a_rounding_in_a_baseline_is_closed_and_proved():
     setting = setting_of(problem)
     labels = baselines.geometric(setting) * (1 + 1e-14)
     assert not hetdp.verify(problem, hetdp.PartialMechanism(z=np.where(problem.answers == 1, labels, -labels))).private
-    assert baselines.proved(setting, labels, "noise").certificate.private
+    assert baselines.prove_labels(setting, labels, "noise").certificate.private
 
 
 def test_a_baseline_that_wins_is_said_to():

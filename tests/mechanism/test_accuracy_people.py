@@ -121,7 +121,7 @@ def test_whatever_is_asked_and_promised_the_baselines_of_people_are_proved(quest
             missing += 1
             continue
         labels = np.where(problem.answers == 1, z, -z)
-        found = baselines.proved(baselines.Setting(problem, np.zeros(0, dtype=np.int64), "auto"), labels, name)
+        found = baselines.prove_labels(baselines.Setting(problem, np.zeros(0, dtype=np.int64), "auto"), labels, name)
         assert found.certificate is not None
         assert found.certificate.private
         assert found.moved < 1e-9
@@ -149,7 +149,7 @@ def test_sampling_is_left_out_where_it_would_take_too_long(monkeypatch):
     assert people._additions(voters.axes) == most
     for limit, is_there in ((most, True), (most - 1, False)):
         monkeypatch.setattr(people, "MOST_SAMPLED", limit)
-        assert (people.sampling(problem) is not None) == is_there
+        assert (people.sample_people(problem) is not None) == is_there
 
 
 @pytest.mark.parametrize("at", range(3))

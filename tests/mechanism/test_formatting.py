@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hetdp.mechanism import formatting as digits
-from hetdp.mechanism.odds import how_often, runs_of
+from hetdp.mechanism.odds import describe_frequency, runs_of
 from hetdp.theory.catalogue import NOTIONS
 
 ERRORS = st.one_of(
@@ -80,5 +80,5 @@ def test_runs_are_rounded_outward_and_never_all_or_none(one: float, other: float
     runs, most, least = runs_of(low, high)
     assert most >= high * runs - 1e-6
     assert least <= low * runs + 1e-6
-    said = how_often(low, max(high, 1e-300))
+    said = describe_frequency(low, max(high, 1e-300))
     assert not re.search(rf"at most {runs:,} of {runs:,} |at most 0 of|instead of 0$", said)

@@ -1,4 +1,4 @@
-"""A mechanism as its file holds it: a table, and the words in it or beside it."""
+"""read_mechanism: a mechanism from a file, with or without its problem. A file is a claim; its proof is not read."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _open_folder(place: Path, name: str) -> tuple[Table, dict[str, Any]]:
     return table, reading(words, read_json, words.name) if words.exists() else {}
 
 
-# read_mechanism: a mechanism from a file, with or without its problem.
+# Mechanisms, with or without their problem.
 
 
 AGREEMENT = 1e-5  # columns for reading may have been rounded
@@ -325,13 +325,13 @@ def _joined(sheet: Sheet, problem: Problem) -> LocalMechanism:
 def _as_in(problem: Problem, labels: Any) -> Any:
     """Labels that are text, as in any CSV file, are integers if those of the problem are."""
     integers = set(map(type, problem.labels.names)) == {int} and set(map(type, labels)) == {str}
-    return whole_numbers(labels) if integers else labels
+    return parse_integer_labels(labels) if integers else labels
 
 
-def whole_numbers(labels: Iterable[Any]) -> list[Any]:
+def parse_integer_labels(labels: Iterable[Any]) -> list[Any]:
     """Texts as the integers that print as them; what is none stays as it is.
 
-    >>> whole_numbers(["-7", "07", None])
+    >>> parse_integer_labels(["-7", "07", None])
     [-7, '07', None]
     """
     return [

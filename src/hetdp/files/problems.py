@@ -1,4 +1,4 @@
-"""The query column of a file, where numbers and truth may be written as text."""
+"""read_problem and read_pins: problems and partial mechanisms from JSON files, folders of tables and tables."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, (str, int, float))
 
 
-# read_pins: a partial mechanism in a file of its own.
+# Pins in a file of their own.
 
 
 def read_pins(path: str | Path) -> PartialMechanism:
@@ -134,7 +134,7 @@ def _open(path: str | Path) -> Table:
     return table
 
 
-# read_problem: a problem and its partial mechanism, from a JSON file or a folder of tables.
+# Problems.
 
 
 PINS = ("p", "z", "error")

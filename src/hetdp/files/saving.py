@@ -1,4 +1,4 @@
-"""The columns of problems and mechanisms as arrays, ready for any format."""
+"""save: problems and mechanisms as columns and documents, written to files by the suffix of the name."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def problem_document(problem: Problem, partial: PartialMechanism) -> dict[str, A
     classes = graph.edge_classes()
     promises = dict(zip(graph.parameter_names, parameters, strict=True))
     edges = ends | promises | ({} if classes is None else {"class": classes})
-    return problem_words(problem) | {"datasets": records(columns), "edges": records(edges)}
+    return problem_words(problem) | {"datasets": as_records(columns), "edges": as_records(edges)}
 
 
 def mechanism_words(mechanism: Mechanism) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def gap_words(mechanism: Mechanism) -> dict[str, Any]:
 
 def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
     """A mechanism as one JSON document."""
-    return mechanism_words(mechanism) | {"datasets": records(mechanism.columns())}
+    return mechanism_words(mechanism) | {"datasets": as_records(mechanism.columns())}
 
 
 def certificate_document(certificate: Certificate) -> dict[str, Any]:
@@ -210,14 +210,14 @@ def certificate_document(certificate: Certificate) -> dict[str, Any]:
     return {name: json_number(value) for name, value in facts.items()}
 
 
-def records(columns: dict[str, Any]) -> list[dict[str, Any]]:
+def as_records(columns: dict[str, Any]) -> list[dict[str, Any]]:
     """Columns as JSON objects, one to a row; what is missing in a row is left out of it."""
     lists = [column.tolist() if hasattr(column, "tolist") else column for column in columns.values()]
     rows = (zip(columns, row, strict=True) for row in zip(*lists, strict=True))
     return [{name: json_number(value) for name, value in row if value is not None and value == value} for row in rows]
 
 
-# save: problems and mechanisms to files, by the ending of the name.
+# Writing by the suffix of the name.
 
 
 def save(
@@ -257,7 +257,7 @@ def save(
     if isinstance(thing, RemoteMechanism):
         thing.write(path)
     elif isinstance(thing, LocalMechanism):
-        _save_mechanism(_proved(thing), path)
+        _save_mechanism(_prove(thing), path)
     elif isinstance(thing, Problem):
         _save_problem(thing, path, partial, tables)
     else:
@@ -300,7 +300,7 @@ def _save_problem(problem: Problem, path: str | Path, partial: Any, tables: str)
             write_json(file, words)
 
 
-def _proved(mechanism: LocalMechanism) -> LocalMechanism:
+def _prove(mechanism: LocalMechanism) -> LocalMechanism:
     """The mechanism with a certificate; what is not private is never written."""
     if not mechanism.is_as_proved:
         problem = require_edges(mechanism.problem, "only a mechanism that is proved private is saved")

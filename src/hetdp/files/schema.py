@@ -1,4 +1,4 @@
-"""What files of ours hold: their keys and columns, and the version of all that."""
+"""The keys and columns of problem, pin and mechanism files, their schema version, and checks of columns and notions."""
 
 from __future__ import annotations
 

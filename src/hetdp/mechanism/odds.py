@@ -230,7 +230,7 @@ class EdgeOdds(ClassOdds):
     words: Words
 
     def __str__(self) -> str:
-        return sentence(self.words, self.largest, self.strongest, self.edges, self.unprotected, self.one_sided)
+        return describe(self.words, self.largest, self.strongest, self.edges, self.unprotected, self.one_sided)
 
 
 def _by_class(numbers: Indices) -> Iterator[tuple[int, Indices]]:
@@ -339,7 +339,7 @@ class Words(NamedTuple):
         )
 
 
-def sentence(
+def describe(
     words: Words, largest: Change | None, strongest: Change | None, edges: int, unprotected: int, one_sided: int
 ) -> str:
     """What a person is told: the largest difference, the largest ratio if it is elsewhere, and what is not promised."""
@@ -380,7 +380,7 @@ def runs_of(low: float, high: float) -> tuple[int, int, int]:
     return runs, min(runs, most), math.floor(low * runs + ROUNDING)
 
 
-def how_often(low: float, high: float, certain: bool = False) -> str:
+def describe_frequency(low: float, high: float, certain: bool = False) -> str:
     """How often an answer is published, at most, and how often it would be instead; rounded outward.
 
     Args:
@@ -388,7 +388,7 @@ def how_often(low: float, high: float, certain: bool = False) -> str:
         high: its probability at the other.
         certain: whether it can be certain at either end: only then are all runs, or none, said to have it.
 
-    >>> how_often(0.42, 0.74), how_often(1e-12, 1.0 - 1e-12)
+    >>> describe_frequency(0.42, 0.74), describe_frequency(1e-12, 1.0 - 1e-12)
     ('in at most 74 of 100 runs instead of 42', 'in nearly all of 1,000,000,000 runs instead of less than 1')
     """
     runs, most, least = runs_of(low, high)
@@ -415,7 +415,7 @@ def _runs(words: Words, change: Change) -> str:
     if change.low >= change.high * THE_SAME and change.low > 0.0:
         runs, most, _ = runs_of(change.high, change.high)
         return f"{answer} in at most {most:,} of {runs:,} runs either way"
-    return f"{answer} {how_often(change.low, change.high, change.log_ratio == math.inf)}"
+    return f"{answer} {describe_frequency(change.low, change.high, change.log_ratio == math.inf)}"
 
 
 def _times(words: Words, change: Change) -> str:

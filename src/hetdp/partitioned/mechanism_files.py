@@ -17,7 +17,7 @@ from hetdp.files.formats.json_files import read_json, write_json
 from hetdp.files.formats.parquet import parquet_metadata, write_parquet
 from hetdp.files.formats.table import Table
 from hetdp.files.formats.writing import reading, whole_folder
-from hetdp.files.mechanisms import coordinates_of, notion_of, require_form, require_own, whole_numbers
+from hetdp.files.mechanisms import coordinates_of, notion_of, parse_integer_labels, require_form, require_own
 from hetdp.files.places import STANDARD, existing, parts_of
 from hetdp.files.problems import answer_column
 from hetdp.files.saving import certificate_document
@@ -66,8 +66,8 @@ def read_rows(partition: Partition, name: str, notion: str, files: Files, datase
     if findings.total:
         return RowsRead(findings.faults, findings.total)
     if own.dtype.kind in "iu" and {*map(type, said)} == {str}:  # then binding labels are text, too
-        said, bound = whole_numbers(said), as_values(table.columns.get("binding", ()))
-        table = table._replace(columns=table.columns | ({"binding": whole_numbers(bound)} if bound else {}))
+        said, bound = parse_integer_labels(said), as_values(table.columns.get("binding", ()))
+        table = table._replace(columns=table.columns | ({"binding": parse_integer_labels(bound)} if bound else {}))
     others = _as_written(said) != _as_written(own) if partition.size else np.zeros(0, dtype=np.bool_)
     what = "a dataset that is not the problem's in this place:"
     findings.add_where(np.asarray(others), lambda at: Fault(what, table.row(at), format_value(said[at]), ORDER_RULE))

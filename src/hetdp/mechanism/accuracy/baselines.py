@@ -61,7 +61,7 @@ def weighted_vote(problem: Problem) -> Floats | None:
         return None
 
 
-def dropping(problem: Problem) -> Floats | None:
+def drop_people(problem: Problem) -> Floats | None:
     """Answers of people below the mean ε are not read, and Laplace noise hides the count of the others."""
     voters = _voters(problem)
     if voters is None:
@@ -73,7 +73,7 @@ def dropping(problem: Problem) -> Floats | None:
     return np.clip(z, -LARGEST_EXACT, LARGEST_EXACT)
 
 
-def sampling(problem: Problem) -> Floats | None:
+def sample_people(problem: Problem) -> Floats | None:
     """People below the mean ε are kept by chance, so that noise for this ε protects them as promised."""
     voters = _voters(problem)
     if voters is None or _additions(voters.axes) > MOST_SAMPLED:
@@ -85,7 +85,7 @@ def sampling(problem: Problem) -> Floats | None:
     return np.asarray(by_number[np.ix_(*voters.yes)].ravel())
 
 
-PEOPLE_BASELINES = (("weighted vote", weighted_vote), ("dropping", dropping), ("Sampling", sampling))
+PEOPLE_BASELINES = (("weighted vote", weighted_vote), ("dropping", drop_people), ("Sampling", sample_people))
 
 
 def _voters(problem: Problem) -> Voters | None:
@@ -278,15 +278,15 @@ def baselines_on(setting: Setting, average: bool, weights: Floats) -> Iterator[t
     """Every baseline that the problem has, by name; the best mean with one ε only if `average` is compared."""
     pure = setting.problem.notion == PURE
     if average and pure and setting.least[0] < np.inf:
-        yield ONE_AVERAGE, proved(setting, _one_epsilon_average(setting, weights), ONE_AVERAGE)
+        yield ONE_AVERAGE, prove_labels(setting, _one_epsilon_average(setting, weights), ONE_AVERAGE)
     for baseline in BASELINES:
         if pure or not baseline.pure_only:
             name = baseline.name_on(setting)
-            yield name, proved(setting, baseline.labels(setting), name)
+            yield name, prove_labels(setting, baseline.labels(setting), name)
     for name, coordinates in PEOPLE_BASELINES if pure else ():
         z = coordinates(setting.problem)
         if z is not None:
-            yield name, proved(setting, np.where(setting.problem.answers == 1, z, -z), name)
+            yield name, prove_labels(setting, np.where(setting.problem.answers == 1, z, -z), name)
 
 
 def _one_epsilon_average(setting: Setting, weights: Floats) -> Floats:
@@ -297,7 +297,7 @@ def _one_epsilon_average(setting: Setting, weights: Floats) -> Floats:
     return np.where(setting.problem.answers == 1, found.coordinates, -found.coordinates)
 
 
-def proved(setting: Setting, labels: Floats, name: str) -> LocalMechanism:
+def prove_labels(setting: Setting, labels: Floats, name: str) -> LocalMechanism:
     """A mechanism with these labels, if it is private; values that miss by a rounding are closed.
 
     Raises:

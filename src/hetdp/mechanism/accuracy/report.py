@@ -1,4 +1,4 @@
-"""What is measured: mechanisms that were given, or those that the objectives lead to. Only private ones are."""
+"""accuracy: how accurate mechanisms and baselines are, computed exactly before any budget is spent."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def objectives_of(wanted: Any, problem: Problem) -> tuple[ObjectiveName, ...]:
     return tuple(dict.fromkeys(map(designing.require_objective, names)))
 
 
-def designed(problem: Problem, objective: ObjectiveName, weights: Floats, engine: EngineName) -> LocalMechanism:
+def design_for(problem: Problem, objective: ObjectiveName, weights: Floats, engine: EngineName) -> LocalMechanism:
     """The mechanism that an objective leads to."""
     options: dict[str, Any] = {"prior": weights} if objective == AVERAGE else {}
     return designing.design(problem, objective, engine=engine, **options)
@@ -70,7 +70,7 @@ def _holds_values(value: Any) -> bool:
     )
 
 
-def private(problem: Problem, name: str, given: Any, engine: EngineName) -> LocalMechanism:
+def prove_private(problem: Problem, name: str, given: Any, engine: EngineName) -> LocalMechanism:
     """A given mechanism with the proof that it is private on this problem; a miss by a rounding is closed.
 
     Raises:
@@ -92,9 +92,6 @@ def private(problem: Problem, name: str, given: Any, engine: EngineName) -> Loca
         rule = "only a private mechanism has an accuracy worth comparing"
         fault = Fault("not private:", f"mechanism {name!r}", certificate.violated, rule)
         raise InputError("accuracy", [fault]) from None
-
-
-# accuracy: how good mechanisms are, exactly, before any budget is spent; and how good the baselines are.
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,10 +205,12 @@ def accuracy(
     called, weights = prior_of(problem, prior)
     if given is None:
         wanted = objectives_of(objective, problem)
-        found: list[tuple[str, LocalMechanism]] = [(name, designed(problem, name, weights, engine)) for name in wanted]
+        found: list[tuple[str, LocalMechanism]] = [
+            (name, design_for(problem, name, weights, engine)) for name in wanted
+        ]
     elif objective is None:
         wanted = ()
-        found = [(name, private(problem, name, each, engine)) for name, each in by_name(given)]
+        found = [(name, prove_private(problem, name, each, engine)) for name, each in by_name(given)]
     else:
         rule = "an objective is for when no mechanism is given"
         raise UsageError("an objective beside a mechanism", rule, "leave one of them out")

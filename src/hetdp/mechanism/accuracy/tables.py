@@ -1,4 +1,4 @@
-"""Where a baseline is as good as a mechanism, or better: said in words, on every measure."""
+"""The tables of accuracy: comparisons with baselines in words, as plain text, LaTeX, CSV and columns."""
 
 from __future__ import annotations
 

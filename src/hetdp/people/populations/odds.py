@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.mechanism.odds import ClassOdds, how_often
+from hetdp.mechanism.odds import ClassOdds, describe_frequency
 from hetdp.people.populations.balanced import Balanced
 from hetdp.people.populations.folding import Whole
 from hetdp.people.populations.losses import Limits, limits_of, losses_of
@@ -68,7 +68,7 @@ class PopulationOdds(ClassOdds):
 
     def _how(self) -> str:
         """Which answer it is, and how often."""
-        how = "just as often" if self.high == self.low else how_often(self.low, self.high, self.low == 0.0)
+        how = "just as often" if self.high == self.low else describe_frequency(self.low, self.high, self.low == 0.0)
         return f"{YES_AND_NO[self.answer - 1]} {how}"
 
     def _whom(self, number: int) -> str:
