@@ -1,4 +1,9 @@
-"""The balanced mechanism on spaces of people, where neither edges nor spare copies of all labels are kept."""
+"""The objective `balanced`: the smallest possible worst error, in closed form.
+
+`balanced` computes its values on any problem, `balanced_pins` and `balanced_with` the values of the boundary without
+and with given ones. `balanced_mechanism` builds the mechanism on spaces of people with a single search, and stores
+neither edges nor extra copies of all labels.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +29,7 @@ from hetdp.theory.notion import Notion
 
 
 def start_labels(problem: Problem, space: ProductSpace) -> Floats:
-    """Where balanced labels start: log((1 + e^ε)/2) at both ends of every edge between the answers, on the grid."""
+    """Start labels on the grid: log((1 + e^ε)/2) at both ends of every edge between the answers."""
     if space.arc_count > SMALL:
         with uninterrupted():
             from hetdp.engines.product.meetings import meeting_labels
@@ -41,7 +46,7 @@ def start_labels(problem: Problem, space: ProductSpace) -> Floats:
 def balanced_mechanism(problem: Problem, space: ProductSpace, engine: EngineName = "auto") -> LocalMechanism:
     """The balanced mechanism, by one search: its labels are those of the extension from its own boundary.
 
-    docs/theory/products.md says why the second search, which `extend` would make, finds the same labels again.
+    docs/theory/products.md proves that the second search, which `extend` would run, finds the same labels again.
     """
     z, links = _grown(problem, space, engine)
     mechanism = LocalMechanism(problem, z, problem.boundary_mask.copy(), links)
@@ -53,17 +58,17 @@ def balanced_mechanism(problem: Problem, space: ProductSpace, engine: EngineName
 
 
 def _grown(problem: Problem, space: ProductSpace, engine: EngineName) -> tuple[Floats, Indices]:
-    """z and links; the start labels are given up here, before anything is proved."""
+    """z and links; the start labels are freed here, before the proof needs memory."""
     chosen = engine_for(engine, space, problem.notion, "grow")
     growth = chosen.grow(space, problem.notion, start_labels(problem, space))
     z, links = growth.labels, growth.links
     links[problem.boundary_mask] = -1
     np.negative(z, out=z, where=problem.answers == 2)
-    np.add(z, 0.0, out=z)  # no zero has a sign
+    np.add(z, 0.0, out=z)  # turns −0.0 into 0.0
     return z, links
 
 
-# Balanced pins: values for the boundary when none are given, with the smallest possible worst error.
+# Values on any problem ------------------------------------------------------------------------------------------------
 
 
 def balanced_pins(problem: Problem, engine: EngineName = "auto") -> PartialMechanism:
@@ -72,7 +77,7 @@ def balanced_pins(problem: Problem, engine: EngineName = "auto") -> PartialMecha
 
 
 def balanced_with(problem: Problem, pins: Floats, engine: EngineName = "auto") -> Floats:
-    """z of the balanced mechanism at every dataset, moved to where the given values allow it; they are compatible."""
+    """z of the balanced mechanism at every dataset, limited to what the given values, which are compatible, allow."""
     z = balanced(problem, engine)
     if np.isnan(pins).all():
         return z
@@ -80,10 +85,10 @@ def balanced_with(problem: Problem, pins: Floats, engine: EngineName = "auto") -
 
 
 def balanced(problem: Problem, engine: EngineName = "auto") -> Floats:
-    """z of the balanced mechanism everywhere: error e^−D with D the least Σε to an edge between the answers.
+    """z of the balanced mechanism at every dataset: error e^−D, with D the smallest Σε to an edge between the answers.
 
-    One grow over all edges from z = log((1 + e^ε)/2) at both ends of every edge between the answers. All labels are
-    ≥ 0, so it serves both answers; they are rounded toward ½, so the pins are exactly private as they stand.
+    It takes one growth over all edges from z = log((1 + e^ε)/2) at both ends of every edge between the answers. All
+    labels are ≥ 0, so the growth serves both answers. They are rounded toward ½, so the pins are exactly private.
     """
     graph, answers = problem.graph, problem.answers
     start = start_labels(problem, graph) if isinstance(graph, ProductSpace) else _start(problem)
@@ -92,25 +97,25 @@ def balanced(problem: Problem, engine: EngineName = "auto") -> Floats:
 
 
 def _start(problem: Problem) -> Floats:
-    """Where two meet, at both ends of every edge between the answers."""
+    """The meeting labels at both ends of every edge between the answers."""
     start = np.full(problem.graph.size, np.inf)
     meets(problem.graph.edge_blocks(), problem.answers, problem.notion, start)
     return start
 
 
 def meets(blocks: Iterable[EdgeBlock], answers: Answers, notion: Notion, start: Floats) -> None:
-    """Lowers the start of every source of an arc between the answers to where the two meet."""
+    """Lowers the start of every source of an arc between the answers to the meeting label."""
     for block in blocks:
         across = np.flatnonzero(answers[block.source] != answers[block.target])
         columns = [column[across] for column in block.parameters]
         met = columns[0] if len(columns) == 1 else _each(notion.meet, *columns)
         np.minimum.at(start, block.source[across], met)
-    if len(notion.parameters) == 1:  # the least parameter meets first
+    if len(notion.parameters) == 1:  # the smallest parameter meets first
         boundary = start < np.inf
         start[boundary] = _each(notion.meet, start[boundary])
 
 
 def _each(function: Callable[..., float], *columns: Floats) -> Floats:
-    """The values of a function, row by row; once for rows that are alike."""
+    """Applies a function to each row; equal rows are computed once."""
     different, which = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
     return np.array([function(*row) for row in different.tolist()])[which.ravel()]

@@ -1,4 +1,4 @@
-"""check: can a partial mechanism be extended? If not, a witness says why, and a repair offers values that can be."""
+"""`check`: decides whether a partial mechanism can be extended; if not, a witness proves it and a repair is offered."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Witness:
     """Two pinned datasets that cannot both keep their values, which is proved in exact arithmetic.
 
     Attributes:
-        path: from one to the other, with the bound that the first imposes at each step.
-        value: p pinned at the last dataset, which exceeds the last bound.
-        complement: 1 − value, which keeps what p next to 1 rounds away.
+        path: the path from one to the other, with the bound that the first imposes at each step.
+        value: p pinned at the last dataset, which violates the last bound.
+        complement: 1 − value, which stays precise if p is close to 1.
     """
 
     path: BindingPath
@@ -49,11 +49,11 @@ class Verdict:
     """Whether a private extension exists.
 
     Attributes:
-        compatible: it does; pins that miss by less than 1e-9 in z, or by nothing but roundings, count as compatible and
-            are closed downward.
-        moved: how far in z the pins had to be moved for that, at most.
-        witness: why not; None if compatible.
-        repair: values that do extend; None if compatible.
+        compatible: True if an extension exists. Pins that miss by less than 1e-9 in z, or only by rounding, count as
+            compatible and are closed downward.
+        moved: the largest distance in z by which pins had to be moved for that.
+        witness: the proof that none exists; None if compatible.
+        repair: values that can be extended; None if compatible.
     """
 
     compatible: bool
@@ -65,7 +65,7 @@ class Verdict:
         return self.compatible
 
     def _repr_html_(self) -> str:
-        """For notebooks: the verdict, and if there is none, why."""
+        """For notebooks: the verdict and, if the pins are incompatible, the witness."""
         rows = [("a private extension exists", self.compatible), ("pins move in z by at most", self.moved)]
         if self.witness is None:
             return html_table("Verdict", [], rows)
@@ -79,15 +79,15 @@ class Verdict:
 
 
 def check(problem: Problem | RemoteProblem, partial: Any, engine: EngineName = "auto") -> Verdict:
-    """Decides whether a private mechanism with these values exists. The boundary need not be pinned for that.
+    """Decides whether a private mechanism with these values exists. The boundary need not be pinned.
 
     Args:
-        problem: datasets, ε and query; of a PartitionedProblem there is a witness, but no repair.
-        partial: mapping label → p, an array with NaN where not given, or a PartialMechanism.
-        engine: which engine searches.
+        problem: datasets, ε and query. A PartitionedProblem has a witness, but no repair.
+        partial: a mapping label → p, an array with NaN for free datasets, or a PartialMechanism.
+        engine: the engine that searches.
 
     Raises:
-        InputError: listing every fault of the partial mechanism.
+        InputError: the partial mechanism has faults; all of them are listed.
 
     Paper: Theorem 1, first half, and the compatibility test of Algorithm 2.
 
@@ -102,16 +102,16 @@ def check(problem: Problem | RemoteProblem, partial: Any, engine: EngineName = "
 
 
 def free_boundary(problem: Problem | RemoteProblem, partial: Any, engine: EngineName = "auto") -> FreeBoundary:
-    """The datasets of the boundary to which a partial mechanism gives no value."""
+    """The boundary datasets to which a partial mechanism gives no value."""
     steps = steps_of(problem, engine)
     return steps.free_boundary(steps.read_pins(partial))
 
 
 def judge(steps: Steps[Any, Any], pins: Any) -> Verdict:
-    """The verdict on pins; `extend` and `design` ask for the very same one.
+    """The verdict on pins, also used by `extend` and `design`.
 
-    Labels are rounded, so a pin that fell is only a suspicion. What counts is a path along which the bound, in exact
-    arithmetic, contradicts a pin; without one, the pins missed by roundings, and are moved.
+    Labels are rounded, so a pin that fell is only suspicious. Pins are incompatible if the bound along a path
+    contradicts a pin in exact arithmetic. If there is no such path, they missed only by rounding, and are moved.
     """
     with steps.grow(pins) as closure:
         moved = closure.largest_drop(pins)
@@ -124,10 +124,10 @@ def judge(steps: Steps[Any, Any], pins: Any) -> Verdict:
 
 
 def require_compatible(steps: Steps[Any, Any], pins: Any) -> None:
-    """Refuses pins that no private mechanism has.
+    """Refuses incompatible pins.
 
     Raises:
-        NoExtensionError: with the witness, and a repair where there is one.
+        NoExtensionError: no private mechanism has these pins; with the witness, and a repair if there is one.
     """
     verdict = judge(steps, pins)
     if not verdict.compatible:
@@ -135,7 +135,7 @@ def require_compatible(steps: Steps[Any, Any], pins: Any) -> None:
 
 
 def _witness_at(closure: Closure[Any], pins: Any, fallen: int, notion: Notion) -> Witness | None:
-    """The chain to a pin that fell, cut at the first pin on it that the chain's start contradicts; None if none is."""
+    """The chain to a pin that fell, cut at the first pin that the chain's start contradicts; None if there is none."""
     chain = closure.chain_to(fallen, pins)
     for end in [at for at, bound in enumerate(chain) if bound.pin - bound.z > NEAR_MISS]:
         found = _witness_of(closure.path_along(chain[: end + 1]), chain[end].pin, notion)
@@ -145,7 +145,7 @@ def _witness_at(closure: Closure[Any], pins: Any, fallen: int, notion: Notion) -
 
 
 def _witness_of(path: BindingPath, pin: float, notion: Notion) -> Witness | None:
-    """The witness that a path makes against the pin at its end, if the two contradict each other exactly."""
+    """The witness for a path and the pin at its end; None unless they contradict each other in exact arithmetic."""
     if not contradicts(notion, path.coordinates[0], path.parameters, pin):
         return None
     p, complement = (float(notion.coordinate.probability(z)) for z in (pin, -pin))

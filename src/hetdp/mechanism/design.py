@@ -1,4 +1,4 @@
-"""design: the best private mechanism for an objective, when no values are given, or only some."""
+"""`design`: the best private mechanism for an objective, with or without given values."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from hetdp.problem.space import Floats
 from hetdp.problem.values import weights_of
 from hetdp.text import did_you_mean, format_value
 
-ROUNDING = 1e-12  # an error larger than asked by this part of it is a rounding
+ROUNDING = 1e-12  # relative; an error that exceeds the limit by less counts as rounding
 DIGITS = 6
 
 
 def largest_error(max_error: Any) -> float | None:
-    """The largest error as a number."""
+    """The argument `max_error` as a number."""
     if max_error is None:
         return None
     if isinstance(max_error, bool) or not isinstance(max_error, Real) or not 0.0 <= float(max_error) <= 1.0:
@@ -43,7 +43,7 @@ def largest_error(max_error: Any) -> float | None:
 def require_possible(
     problem: Problem, z: Floats, pins: Floats, max_error: float | None, whose: str = "the smallest possible"
 ) -> None:
-    """Refuses a largest error that this mechanism exceeds; by default it is the fair one, and no other does better."""
+    """Refuses a largest error that a mechanism exceeds; by default the fair one, whose worst error is the smallest."""
     errors = problem.notion.coordinate.error(z, problem.answers)[np.isnan(pins)]
     worst = float(np.max(errors, initial=0.0))
     if max_error is None or worst <= max_error * (1.0 + ROUNDING):
@@ -58,7 +58,7 @@ RULE = "a prior is 'uniform', 'weight' (the problem's own), or a weight for each
 
 
 def prior_of(problem: Problem, prior: Any) -> tuple[str, Floats]:
-    """What the prior is called, and its weights in graph order, the largest of which is 1."""
+    """The name of a prior, and its weights in graph order, scaled so that the largest is 1."""
     if prior is None:
         prior = UNIFORM if problem.weights is None else WEIGHT
     if isinstance(prior, str):
@@ -67,7 +67,7 @@ def prior_of(problem: Problem, prior: Any) -> tuple[str, Floats]:
 
 
 def shares_of(problem: Problem, prior: Any) -> Floats:
-    """The weights of a prior such that they add up to 1."""
+    """The weights of a prior, scaled so that they add up to 1."""
     weights = prior_of(problem, prior)[1]
     return np.asarray(weights / math.fsum(weights.tolist())) if len(weights) else weights
 
@@ -84,7 +84,7 @@ def _named(problem: Problem, name: str) -> Floats:
 
 
 def _scaled(weights: Floats) -> Floats:
-    """The same proportions, such that no sum of them leaves the floats."""
+    """The weights in the same proportions, scaled so that no sum overflows."""
     largest = np.max(weights, initial=0.0)
     if len(weights) and not largest:
         raise InputError("prior", [Fault("every weight is 0", "prior", "", "some dataset has a weight above 0")])
@@ -94,13 +94,13 @@ def _scaled(weights: Floats) -> Floats:
 FAIR: Literal["fair"] = "fair"
 BALANCED: Literal["balanced"] = "balanced"
 AVERAGE: Literal["average"] = "average"
-ObjectiveName = Literal["fair", "balanced", "average", "weighted-vote"]  # for type checkers; the last one is for people
-OBJECTIVES: tuple[ObjectiveName, ...] = (FAIR, BALANCED, AVERAGE)  # of every problem
+ObjectiveName = Literal["fair", "balanced", "average", "weighted-vote"]  # for type checkers; the last one needs people
+OBJECTIVES: tuple[ObjectiveName, ...] = (FAIR, BALANCED, AVERAGE)  # for every problem
 OBJECTIVE_RULE = f"an objective is one of {', '.join(OBJECTIVES)}, and for people {WEIGHTED_VOTE}"
 
 
 def require_objective(name: Any) -> ObjectiveName:
-    """The name of an objective, from a caller that has any text.
+    """The name of an objective, checked.
 
     Raises:
         UsageError: there is no such objective.
@@ -137,27 +137,28 @@ def design(
     max_error: float | None = None,
     engine: EngineName = "auto",
 ) -> Mechanism:
-    """The best private mechanism for an objective, where `extend` needs values for the boundary.
+    """The best private mechanism for an objective. Unlike `extend`, it needs no values for the boundary.
 
     Args:
         problem: datasets, ε and query; a PartitionedProblem has the objectives fair and balanced.
         objective: "fair" (the worst-off dataset is answered as well as privacy allows, then the next worst, and so on),
-            "balanced" (the smallest possible worst error, in closed form; nowhere better than fair; with values given
-            beforehand, the smallest over all datasets, those included), or "average" (the
-            largest mean accuracy; single datasets may be answered worse than by a coin). How close an average is to the
-            best possible one is proved, and stands in `objective_gap` of the result. For votes and tallies there is
-            "weighted-vote" as well: everybody counts as much as their smallest ε, and noise is added; it takes neither
-            `partial` nor a search, and `polish` makes it at least as accurate everywhere.
-        partial: values that are given beforehand on some datasets; they are kept.
-        prior: how much each dataset counts in the average: a mapping label → number, a sequence in graph order,
-            "uniform", or "weight" for the problem's weights. Default: these if there are any, else uniform.
-        max_error: what the probability of a wrong answer must not exceed, wherever no value is given.
+            "balanced" (the smallest possible worst error, in closed form; nowhere better than fair; the worst error
+            includes datasets with given values), or "average" (the largest mean accuracy; single datasets may be
+            answered worse than by a coin). The result's `objective_gap` is a proved bound on how far an average is
+            from the best possible one. Votes and tallies also have "weighted-vote": every person is weighted by their
+            smallest ε, and noise is added; it takes no `partial` and needs no search, and `polish` makes it at least
+            as accurate everywhere.
+        partial: given values on some datasets, which are kept.
+        prior: the weight of each dataset in the average: a mapping label → number, a sequence in graph order,
+            "uniform", or "weight" for the problem's weights. By default the problem's weights if it has any, otherwise
+            uniform.
+        max_error: the largest allowed probability of a wrong answer at datasets without a given value.
         engine: "auto", "cpu" or "reference"; all give the same bits.
 
     Raises:
-        InputError: no private mechanism has errors as small as max_error; or weights that are all zero.
-        NoExtensionError: no private mechanism has the values given beforehand; with witness and repair.
-        UsageError: there is no such objective, or not for this problem.
+        InputError: no private mechanism satisfies `max_error`, or all weights are zero.
+        NoExtensionError: no private mechanism has the given values; with witness and repair.
+        UsageError: the objective does not exist, or is not available for this problem.
 
     >>> import hetdp
     >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [2.0, 1.0])
@@ -190,7 +191,7 @@ def design(
 def _without_search(
     problem: Problem, objective: str, partial: Any, limit: float | None, engine: EngineName
 ) -> LocalMechanism | None:
-    """The mechanism, where a formula or a single growth gives it; None where pins have to be chosen first."""
+    """The mechanism, if a formula or a single growth gives it; None if pins must be chosen first."""
     if objective == WEIGHTED_VOTE:
         return _voted(problem, partial, limit)
     if objective == BALANCED and partial is None and limit is None and isinstance(problem.graph, ProductSpace):
@@ -199,7 +200,7 @@ def _without_search(
 
 
 def _voted(problem: Problem, partial: Any, limit: float | None) -> LocalMechanism:
-    """The weighted vote, if nothing is asked of it that a formula cannot give."""
+    """The weighted vote; refuses given values and an error limit that it does not satisfy."""
     if partial is not None:
         rule = "the weighted vote gives every value itself"
         raise UsageError(f"values given beforehand, with the objective {WEIGHTED_VOTE}", rule)
@@ -212,7 +213,7 @@ def _voted(problem: Problem, partial: Any, limit: float | None) -> LocalMechanis
 def _best_average(
     steps: LocalSteps, given: Floats | None, prior: Any, limit: float | None, engine: EngineName
 ) -> LocalMechanism:
-    """The mechanism of the largest mean accuracy, which starts from the fair one."""
+    """The mechanism with the largest mean accuracy; the search starts from the fair one."""
     require_rows(steps.problem)
     weights = shares_of(steps.problem, prior)
     if given is not None:
@@ -224,7 +225,7 @@ def _best_average(
 
 
 def _require_limit(steps: LocalSteps, objective: str, given: Floats | None, limit: float) -> None:
-    """Refuses a largest error that no mechanism keeps to, or not that of the objective."""
+    """Refuses a largest error that no mechanism satisfies, or that the objective's mechanism does not satisfy."""
     pins = np.full(steps.problem.graph.size, np.nan) if given is None else given
     fair = steps.fair(pins)
     require_possible(steps.problem, fair, pins, limit)

@@ -1,4 +1,8 @@
-"""A path of bounds, step by step: why a value cannot be better, or why two pins cannot stand together."""
+"""Paths of bounds, which explain why a value cannot be better, or why two pins are incompatible.
+
+A `BindingPath` lists the bounds step by step. For values that an objective chose, `find_across` finds the neighbour on
+the other side of the boundary that binds them.
+"""
 
 from __future__ import annotations
 
@@ -19,23 +23,23 @@ from hetdp.text import format_value
 from hetdp.theory.notion import Notion
 
 GIVEN, EXTENSION, POLISH = "given", "extension", "polish"
-TIGHT = 1e-9  # in z, relative: a value this close to what an edge allows is bound by that edge
-MOST_SEEN = 1000  # datasets that are looked at to find what binds a value that an objective chose
+TIGHT = 1e-9  # in z, relative: an edge binds a value that is this close to its bound
+MOST_SEEN = 1000  # most datasets visited to find what binds a value that an objective chose
 
 
 @dataclass(frozen=True)
 class Across:
-    """What the other side of the boundary allows at a dataset whose value an objective chose.
+    """The bound from the other side of the boundary on a value that an objective chose.
 
     Attributes:
-        dataset: the label of the neighbour with the other answer.
-        name: how it is spelled.
-        parameters: what the edge from it promises, as written, by name.
+        dataset: label of the neighbour with the other answer.
+        name: its spelling.
+        parameters: the parameters of the edge from it, as written, by name.
         edge_class: the class of that edge; None if it has none.
-        p: its own value, and 1 − p.
-        bound: what the edge then allows, and 1 − that.
-        tight: whether the chosen value is that bound; if not, the objective chose less than the edge allows.
-        given: whether the neighbour's value was given.
+        p: the neighbour's own p, and 1 − p.
+        bound: the bound that the edge imposes, and 1 − bound.
+        tight: True if the chosen value equals the bound; otherwise the objective chose less than the edge allows.
+        given: True if the neighbour's value was given.
     """
 
     dataset: Any
@@ -50,21 +54,23 @@ class Across:
 
 @dataclass(frozen=True)
 class BindingPath:
-    """What one pinned dataset imposes along a path; a single dataset if it is itself pinned, or if nothing binds it.
+    """The bounds that one pinned dataset imposes along a path.
+
+    The path is a single dataset if that is pinned itself, or if nothing binds it.
 
     Attributes:
         datasets: labels from the pinned dataset to the last one.
-        names: how they are spelled; each can be typed where a dataset is asked for.
-        parameters: what the edge of each step promises, as written, by name; seen from its start. Of parallel edges it
-            is the one that binds.
-        classes: the class of the edge of each step; None where it has none.
+        names: spellings of the labels, as accepted wherever a dataset is named.
+        parameters: the parameters of the edge of each step, as written, by name, seen from its start. Among parallel
+            edges it is the one that binds.
+        classes: the class of the edge of each step; None if it has none.
         bounds: p at the pinned dataset, then the bound on p after each step.
-        complements: 1 − p at each step, which keeps what p next to 1 rounds away.
-        coordinates: the same as z.
-        upper: whether the bounds are upper ones ("at most", answer 1) or lower ones ("at least", answer 2).
-        origin: where the first value comes from: "given", or the objective that chose it; empty if nothing binds it.
-        across: for a chosen value, what binds it from the other side of the boundary; None if there is no such edge.
-        moved: how far in z given values were moved, at most, to be exactly compatible.
+        complements: 1 − p at each step, which stays precise if p is close to 1.
+        coordinates: z at each step.
+        upper: True for upper bounds ("at most", answer 1), False for lower bounds ("at least", answer 2).
+        origin: source of the first value: "given", or the objective that chose it; empty if nothing binds it.
+        across: for a chosen value, its bound from the other side of the boundary; None if there is no such edge.
+        moved: largest distance in z by which given values were moved to be exactly compatible.
 
     Paper: Definition 9 (the path upper bound function).
     """
@@ -88,24 +94,24 @@ class BindingPath:
 
     @property
     def relation(self) -> str:
-        """How the bounds are meant: "at most", or "at least"."""
+        """The direction of the bounds: "at most" or "at least"."""
         return "at most" if self.upper else "at least"
 
     @property
     def values(self) -> list[str]:
-        """p, or its bound, at each step, in digits that tell what is next to 1 from 1."""
+        """p or its bound at each step, with enough digits to distinguish values close to 1 from 1."""
         tails = zip(self.bounds, self.complements, self.coordinates, strict=True)
         return [format_exact(*each) for each in tails]
 
     @property
     def steps(self) -> list[str]:
-        """The edge of each step in words: what it promises, and its class if it has one."""
+        """A phrase for the edge of each step: its parameters, and its class if it has one."""
         edges = zip(self.parameters, self.classes, strict=True)
         return [edge_in_words(edge, edge_class) for edge, edge_class in edges]
 
     @property
     def beginning(self) -> str:
-        """Where the first value comes from, and what binds it.
+        """The source of the first value, and what binds it.
 
         >>> import hetdp
         >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
@@ -130,7 +136,7 @@ class BindingPath:
         return f"{words}; the nearest edge across, {edge} from {value}, allows {self.relation} {bound}"
 
     def _repr_html_(self) -> str:
-        """For notebooks: step by step."""
+        """For notebooks: the path, step by step."""
         rows = zip(self.names, [self.beginning, *self.steps], self.values, strict=True)
         title = f"Why p({self.names[-1]}) is {self.relation} {self.values[-1]}"
         return html_table(title, ["dataset", "step", f"p {self.relation}"], rows, len(self.datasets))
@@ -144,7 +150,7 @@ class BindingPath:
 
 
 def edge_in_words(parameters: dict[str, float], edge_class: Any) -> str:
-    """What an edge promises, and its class if it has one."""
+    """A phrase for an edge: its parameters, and its class if it has one."""
     whose = "" if edge_class is None else f" (class {format_value(edge_class)})"
     return describe_parameters(tuple(parameters), parameters.values()) + whose
 
@@ -169,15 +175,15 @@ def binding_path(problem: Problem, chain: list[int], z: Floats, upper: bool, ori
 
 
 class Beside(NamedTuple):
-    """A neighbour of a dataset, as what binds the dataset is looked for.
+    """A neighbour of a dataset in the search for what binds the dataset.
 
     Attributes:
-        number: the neighbour.
+        number: number of the neighbour.
         z: its value.
-        same: whether its true answer is that of the dataset.
-        pinned: whether its value was given or chosen.
-        given: whether it was given.
-        edge: what the edge from it to the dataset promises, as used.
+        same: True if it has the same true answer as the dataset.
+        pinned: True if its value was given or chosen.
+        given: True if its value was given.
+        edge: the parameters of the edge from it to the dataset, as used.
     """
 
     number: int
@@ -189,14 +195,14 @@ class Beside(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What binds a value that an objective chose.
+    """The chain that binds a value that an objective chose.
 
     Attributes:
-        chain: datasets of the same answer, from the one where it begins to the one that was asked about.
-        given: whether the first of them was given.
-        across: its neighbour with the other answer; None if it was given, or has none.
-        bound: what that neighbour allows there, as z.
-        tight: whether the value is that bound.
+        chain: datasets of the same answer, from the start of the chain to the requested dataset.
+        given: True if the value of the first was given.
+        across: the first one's neighbour with the other answer; None if its value was given, or if it has none.
+        bound: the bound from that neighbour, as z.
+        tight: True if the value equals the bound.
     """
 
     chain: list[int]
@@ -213,17 +219,17 @@ class Found(NamedTuple):
 def find_across(
     notion: Notion, start: int, sign: float, z_of: Callable[[int], float], beside: Callable[[int], Sequence[Beside]]
 ) -> Found:
-    """Follows tight edges from a chosen value to where one crosses the boundary, or to a given value.
+    """Follows tight edges from a chosen value to an edge that crosses the boundary, or to a given value.
 
-    Where both ends of an edge across are as accurate as it allows, the less accurate one binds the other, which takes
-    what is left. So an edge to a neighbour that is answered better counts only if nothing else binds.
+    If an edge across is tight, its less accurate end binds the other one. So an edge to a neighbour that is answered
+    more accurately counts only if nothing else binds.
 
     Args:
-        notion: by whose `step` an edge binds.
+        notion: the notion, whose `step` gives the bound over an edge.
         start: the dataset.
-        sign: 1 if its true answer is 1, else −1.
-        z_of: the value of a dataset.
-        beside: the neighbours of a dataset.
+        sign: 1 if its true answer is 1, otherwise −1.
+        z_of: returns the value of a dataset.
+        beside: returns the neighbours of a dataset.
     """
     came_from, queue, otherwise = {start: -1}, deque([start]), Found([start], False)
     while queue and len(came_from) <= MOST_SEEN:
@@ -260,7 +266,7 @@ def _chain(came_from: dict[int, int], at: int) -> list[int]:
 def across_in_words(
     found: Found, label: Callable[[int], Any], name: Callable[[Any], str], edge: Constraint | None, notion: Notion
 ) -> Across | None:
-    """The same for people."""
+    """Converts the result of `find_across` to an `Across` with labels."""
     if found.across is None or edge is None:
         return None
 
@@ -272,10 +278,10 @@ def across_in_words(
 
 
 def binding_edge(problem: Problem, start: int, end: int, label: float) -> Constraint:
-    """Of the edges from one dataset to the next, the one with the tightest bound, given the label at the first.
+    """Among the edges from one dataset to a neighbour, the one with the tightest bound for a label.
 
     Args:
-        problem: whose edges they are.
+        problem: the problem.
         start: the dataset that binds.
         end: the neighbour that is bound.
         label: z at the start, with the other sign for a lower bound.
@@ -289,6 +295,6 @@ def binding_edge(problem: Problem, start: int, end: int, label: float) -> Constr
 
 
 def tightest(notion: Notion, label: float, edges: Iterable[tuple[float, ...]]) -> int:
-    """Which of some parallel edges has the tightest bound after this label; of equals the first."""
+    """The index of the parallel edge with the tightest bound for a label; the first among equals."""
     bounds = [notion.step(label, *edge) for edge in edges]
     return bounds.index(min(bounds))

@@ -1,4 +1,7 @@
-"""extend: the unique best private mechanism with the given values, or the proof that there is none.
+"""`extend`: the unique best private mechanism with the given values, or a proof that there is none.
+
+`polish` applies it to the boundary values of any private mechanism. `induced_bounds` computes the bounds that a single
+dataset imposes on all others.
 
 Paper: Theorem 1 and Algorithm 2, as one search from all pins at once (docs/theory/one-search.md).
 """
@@ -34,7 +37,7 @@ from hetdp.text import format_value
 from hetdp.theory.catalogue import NotionName
 from hetdp.theory.notion import Notion
 
-TURNS = 4  # of closing downward and upward; one is nearly always enough
+TURNS = 4  # most rounds of closing pins downward and upward; one is nearly always enough
 
 
 @overload
@@ -48,14 +51,14 @@ def extend(
 
     Args:
         problem: datasets, ε and query; a PartitionedProblem is extended by its workers.
-        partial: values on a set of datasets that contains the boundary: mapping label → p, an array with NaN where not
-            given, or a PartialMechanism.
+        partial: values on a set of datasets that contains the boundary: a mapping label → p, an array with NaN for free
+            datasets, or a PartialMechanism.
         engine: "auto", "cpu" or "reference", and "dask" on partitions; all give the same bits.
-        verify: prove that the result is private and optimal, and attach the certificate. Without it, every edge is
-            checked all the same, but nothing is said about optimality.
+        verify: prove that the result is private and optimal, and attach the certificate. If False, every edge is still
+            checked, but optimality is not proved.
 
     Raises:
-        InputError: listing every fault, among them boundary datasets without a value.
+        InputError: the values have faults, such as boundary datasets without a value; all of them are listed.
         NoExtensionError: no private mechanism has these values; with witness and repair.
         VerificationError: privacy could not be proved, which would be a bug; nothing is returned. (A private result
             that is not shown to be optimal, likewise a bug, is returned, and its certificate says so.)
@@ -74,12 +77,12 @@ def extend(
 
 
 def extend_from(steps: Steps[PinsT, MechanismT], given: PinsT, attach: bool = True) -> MechanismT:
-    """The algorithm of `extend`: one growth from all pins, then a proof; pins that miss by a rounding are closed first.
+    """The algorithm of `extend`: one growth from all pins, then a proof; pins that miss by rounding are closed first.
 
     Args:
         steps: the steps on the problem.
         given: the pins.
-        attach: prove that the result is optimal, and attach the certificate; without it, only that it is private.
+        attach: prove that the result is optimal, and attach the certificate; if False, only prove that it is private.
     """
     _refuse_free_boundary(steps, given)
     pins = given
@@ -93,7 +96,7 @@ def extend_from(steps: Steps[PinsT, MechanismT], given: PinsT, attach: bool = Tr
 
 
 def _from_pins(steps: Steps[PinsT, MechanismT], pins: PinsT, attach: bool) -> tuple[MechanismT, bool]:
-    """The extension by one search over both answers, and whether it is right as it stands."""
+    """The extension by one search over both answers, and whether it is valid without moving pins."""
     mechanism, fell = steps.search(pins)
     if fell > NEAR_MISS:
         return mechanism, False
@@ -105,9 +108,9 @@ def _from_pins(steps: Steps[PinsT, MechanismT], pins: PinsT, attach: bool) -> tu
 
 
 def _close(steps: Steps[PinsT, MechanismT], given: PinsT, pins: PinsT, upward: bool) -> PinsT:
-    """Pins that miss by a rounding, moved to where they fit: downward, and if edges across ½ still miss, upward.
+    """Moves pins that miss by rounding to compatible values: downward or, if edges across ½ still miss, upward.
 
-    Pins of which `check` says that they contradict each other are refused.
+    Pins that `check` finds incompatible are refused.
     """
     with steps.grow(pins, -1.0 if upward else 1.0) as closure:
         if not upward and closure.largest_drop(given) > NEAR_MISS:
@@ -130,11 +133,11 @@ def _refuse_free_boundary(steps: Steps[PinsT, MechanismT], pins: PinsT) -> None:
 
 
 def extend_local(problem: Problem, pins: Floats, engine: EngineName = "auto") -> LocalMechanism:
-    """The same for pins that are z in graph order already, NaN where a dataset is free."""
+    """Like `extend`, for pins that are z in graph order, NaN for free datasets."""
     return extend_from(LocalSteps(problem, engine), pins)
 
 
-# The bounds that one dataset imposes on all others.
+# Bounds from one dataset ----------------------------------------------------------------------------------------------
 
 
 def induced_bounds(
@@ -144,17 +147,18 @@ def induced_bounds(
     notion: NotionName | Notion | None = None,
     engine: EngineName = "auto",
 ) -> Floats:
-    """The strongest upper bound on p at every dataset that follows from p = alpha at one.
+    """The strongest upper bound on p at every dataset that follows from p = alpha at one dataset.
 
     Args:
         graph: datasets and ε.
-        dataset: where p is known.
-        alpha: p there.
-        notion: the notion of privacy by name, or that of a problem; default: what the parameters of the edges say.
-        engine: which engine searches.
+        dataset: the dataset where p is known.
+        alpha: p at that dataset.
+        notion: the name of a notion of privacy, or the notion of a problem; by default it follows from the parameters
+            of the edges.
+        engine: the engine that searches.
 
     Returns:
-        The bounds, in graph order; 1.0 where no path leads.
+        The bounds, in graph order; 1.0 for datasets that no path reaches.
 
     Paper: Algorithm 1, A_{u,α}(v) = min over all paths of U(v).
 
@@ -173,20 +177,20 @@ def induced_bounds(
     return rule.coordinate.probability(engine_for(engine, graph, rule, "grow").grow(graph, rule, start).labels)
 
 
-# polish: any private mechanism, made at least as accurate at every dataset.
+# Polishing a private mechanism ----------------------------------------------------------------------------------------
 
 
 def polish(problem: Problem, values: Any, engine: EngineName = "auto") -> LocalMechanism:
-    """Keeps the values of a private mechanism on the boundary, and makes all others as accurate as they can be then.
+    """Keeps the boundary values of a private mechanism, and makes all others as accurate as privacy then allows.
 
     Args:
         problem: datasets, ε and query.
-        values: a private mechanism of whatever origin: p at every dataset, as a mapping label → p or as an array, or a
+        values: a private mechanism of any origin: p at every dataset, as a mapping label → p or as an array, or a
             PartialMechanism with z or error.
         engine: "auto", "cpu" or "reference"; all give the same bits.
 
     Raises:
-        InputError: it is not private; values that miss by a rounding are let pass.
+        InputError: the mechanism is not private; values that miss by rounding are accepted.
 
     >>> import hetdp
     >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [2.0, 1.0])

@@ -1,4 +1,4 @@
-"""The steps of the verbs on a problem whose arrays are in this process, with an engine of the registry."""
+"""The steps of `check`, `extend` and `design` on arrays in this process, with an engine of the registry."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from hetdp.theory.notion import Notion
 
 
 def steps_of(problem: Problem | RemoteProblem, engine: EngineName) -> Steps[Any, Any]:
-    """The steps of the verbs on a problem: its own, or those on arrays in this process."""
+    """The steps of the verbs on a problem: those of a remote problem, or steps on arrays in this process."""
     if isinstance(problem, RemoteProblem):
         return problem.steps(engine)
     require_problem(problem)
@@ -36,40 +36,40 @@ def steps_of(problem: Problem | RemoteProblem, engine: EngineName) -> Steps[Any,
 
 
 class LocalClosure(Closure[Floats]):
-    """A growth from all pins, as arrays."""
+    """A growth from all pins, with its labels in arrays."""
 
     def __init__(self, problem: Problem, growth: Growth, sign: float) -> None:
         self._problem, self._growth, self._sign = problem, growth, sign
 
     def largest_drop(self, given: Floats) -> float:
-        """How far it lowered a given value, at most."""
+        """The largest distance by which it lowered a given value."""
         return float(np.max(drops(given, self._growth.labels), initial=0.0))
 
     def fallen(self, given: Floats) -> Iterator[int]:
-        """The datasets whose given value it lowered, those that fell furthest first."""
+        """Iterates over the datasets whose given value it lowered, largest drop first."""
         moves = drops(given, self._growth.labels)
         fallen = np.flatnonzero(moves > NEAR_MISS)
         yield from fallen[np.argsort(-moves[fallen], kind="stable")].tolist()
 
     def chain_to(self, dataset: int, given: Floats) -> Sequence[Bound]:
-        """The bounds that led to the value of a dataset."""
+        """The chain of bounds that led to the value of a dataset."""
         chain, labels = [dataset], self._growth.labels
         while (link := int(self._growth.links[chain[-1]])) >= 0:
             chain.append(link)
         return [Bound(at, float(labels[at]), float(given[at])) for at in reversed(chain)]
 
     def path_along(self, chain: Sequence[Bound]) -> BindingPath:
-        """A chain as people read it."""
+        """A chain as a `BindingPath` with labels."""
         z = np.array([bound.z for bound in chain])
         return binding_path(self._problem, [bound.number for bound in chain], z, upper=True)
 
     def close(self, pins: Floats) -> Floats:
-        """The pins, moved to the values that were found."""
+        """The pins, moved to the labels of the growth."""
         return np.where(np.isnan(pins), np.nan, self._sign * self._growth.labels)
 
 
 class LocalSteps(Steps[Floats, LocalMechanism]):
-    """The steps on arrays. Pins are z in graph order, NaN where a dataset is free.
+    """The steps on arrays. Pins are z in graph order, NaN for free datasets.
 
     Args:
         problem: the problem.
@@ -87,7 +87,7 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
 
     @property
     def labels(self) -> Labels:
-        """The names of the datasets, both ways."""
+        """The labels of the datasets."""
         return self.problem.labels
 
     def labels_at(self, numbers: Sequence[int]) -> list[Any]:
@@ -103,11 +103,11 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
         return pins_of(partial, self.problem)
 
     def has_pins(self, pins: Floats) -> bool:
-        """True if some value is given."""
+        """True if any value is given."""
         return not np.isnan(pins).all()
 
     def free_boundary(self, pins: Floats) -> FreeBoundary:
-        """The datasets of the boundary without a value."""
+        """The boundary datasets without a value."""
         boundary = self.problem.boundary_mask
         free = np.flatnonzero(boundary & np.isnan(pins))
         return FreeBoundary(free[:LISTED].tolist(), len(free), int(np.count_nonzero(boundary)))
@@ -117,7 +117,7 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
         ones, pinned = self.problem.answers == 1, ~np.isnan(pins)
         start, roles = search_from(self.problem, pins)
         growth = self._engine.grow(self.problem.graph, self.notion, start, roles)
-        z = np.where(pinned, pins, np.where(ones, growth.labels, -growth.labels)) + 0.0  # no zero has a sign
+        z = np.where(pinned, pins, np.where(ones, growth.labels, -growth.labels)) + 0.0  # turns −0.0 into 0.0
         mechanism = LocalMechanism(self.problem, z, pinned, np.where(pinned, -1, growth.links))
         return mechanism, float(np.max(drops(start, growth.labels)[pinned], initial=0.0))
 
@@ -127,7 +127,7 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
         return LocalClosure(self.problem, self._engine.grow(self.problem.graph, self.notion, start), sign)
 
     def distance(self, given: Floats, pins: Floats) -> float:
-        """How far pins were moved, at most."""
+        """The largest distance by which a pin was moved."""
         return float(np.max(np.maximum(drops(given, pins), drops(-given, -pins)), initial=0.0))
 
     def attach(self, mechanism: LocalMechanism, certificate: Certificate) -> LocalMechanism:
@@ -139,7 +139,7 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
         return sealed(replace(mechanism, moved=moved))
 
     def repair(self, pins: Floats) -> Repair:
-        """Values near incompatible pins that extend."""
+        """Values near incompatible pins that can be extended."""
         return Repair(self.problem, pins, self._engine)
 
     def require_objective(self, objective: str, prior: Any, max_error: Any) -> None:
@@ -149,13 +149,13 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
             raise UsageError(f"a prior, with the objective {objective}", rule)
 
     def choose(self, objective: str, given: Floats | None) -> Floats:
-        """Values for the boundary, beside those that are given."""
+        """The pins that an objective chooses for the boundary, together with the given ones."""
         pins = np.full(self.problem.graph.size, np.nan) if given is None else given
         z = self.fair(pins) if objective == "fair" else self.balanced(pins)
         return np.where(np.isnan(pins), np.where(self.problem.boundary_mask, z, np.nan), pins)
 
     def credit(self, mechanism: LocalMechanism, objective: str, given: Floats | None) -> LocalMechanism:
-        """The mechanism, with what chose its values."""
+        """The mechanism, with the objective that chose its values."""
         was_given = np.zeros_like(mechanism.pinned) if given is None else ~np.isnan(given)
         return sealed(replace(mechanism, objective=objective, given=was_given))
 
@@ -176,7 +176,7 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
 
 
 def search_from(problem: Problem, pins: Floats) -> tuple[Floats, Roles]:
-    """Start labels, signed so that larger is better, and roles: what one search over both answers begins with."""
+    """Start labels, signed so that larger is better, and roles for one search over both answers."""
     ones, pinned = problem.answers == 1, ~np.isnan(pins)
     roles = np.where(pinned, Role.PINNED, np.where(ones, Role.FREE_1, Role.FREE_2)).astype(np.uint8)
     return np.where(pinned, np.where(ones, pins, -pins), np.inf), roles

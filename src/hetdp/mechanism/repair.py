@@ -1,4 +1,4 @@
-"""Repair: what incompatible pins could be instead; and the limits that given values put on every private mechanism.
+"""Compatible values near incompatible pins, and the limits that given values impose on every private mechanism.
 
 docs/theory/compatibility-and-repair.md has the proofs.
 """
@@ -18,10 +18,10 @@ from hetdp.problem.space import Floats
 
 
 class Repair:
-    """Compatible values near incompatible pins; everything is computed when first asked for.
+    """Compatible values near incompatible pins, computed on first access.
 
-    All mappings go from the label of a pinned dataset to a probability. The middle of the greatest compatible values
-    below and the least above is a compromise that extends; it need not be the nearest one.
+    All mappings go from the label of a pinned dataset to a probability. The midpoint of the greatest compatible values
+    below and the smallest above is a compromise that can be extended; it need not be the nearest one.
     """
 
     def __init__(self, problem: Problem, pins: Floats, engine: Engine) -> None:
@@ -34,22 +34,22 @@ class Repair:
 
     @property
     def labels(self) -> Labels:
-        """The names of the problem's datasets, both ways."""
+        """The labels of the problem's datasets."""
         return self._problem.labels
 
     @property
     def below(self) -> dict[Any, float]:
-        """The greatest compatible p that is nowhere above the given one."""
+        """The greatest compatible p that nowhere exceeds the given one."""
         return self._by_label(self._coordinate.probability(self._below))
 
     @property
     def above(self) -> dict[Any, float]:
-        """The least compatible p that is nowhere below the given one."""
+        """The smallest compatible p that is nowhere below the given one."""
         return self._by_label(self._coordinate.probability(self._above))
 
     @cached_property
     def pins(self) -> PartialMechanism:
-        """The compromise, ready for `extend`: the middle in p of `below` and `above`, as z, so that nothing is lost."""
+        """The compromise, ready for `extend`: the midpoint in p of `below` and `above`, as z to keep precision."""
         middle = np.full(len(self._pins), np.nan)
         middle[self._where] = self._coordinate.middle(self._below, self._above)
         closed = self._grow(middle)[self._where]
@@ -61,10 +61,10 @@ class Repair:
         return self._by_label(self._coordinate.probability(np.array(list(self.pins.z.values()))))
 
     def intervals(self) -> dict[Any, tuple[float, float]]:
-        """For each pin the least and the greatest p it could take if all others stayed; if none would do, low > high.
+        """For each pin the smallest and largest p that it could take if all others stayed; low > high if there is none.
 
-        Any two pins differ in some bit of their number, so growing from the pins with that bit set, and from those
-        without, for every bit, lets each pin hear from every other and never from itself.
+        Any two pins differ in some bit of their number. So for every bit, one growth starts from the pins with that bit
+        set and one from those without: together they bring each pin the bounds of all others, but never its own.
         """
         high = self._from_others(self._pins)
         low = -self._from_others(-self._pins)
@@ -106,23 +106,23 @@ class Repair:
 
 
 class Limits(NamedTuple):
-    """z at every dataset; every private mechanism with the given values lies between, and both are private."""
+    """Bounds on z at every dataset: all private mechanisms with the given values lie between; both are private."""
 
     least: Floats
     most: Floats
 
     @classmethod
     def of(cls, most: Floats, below: Floats) -> Limits:
-        """From the labels of two growths, from the values and from their negatives."""
+        """The limits from the labels of two growths, one from the values and one from their negatives."""
         return cls(-below + 0.0, np.maximum(most, -below) + 0.0)
 
     def between(self, z: Floats) -> Floats:
-        """The same mechanism, moved to where it is allowed; if it was private, it still is."""
+        """A mechanism clipped to the limits; a private mechanism stays private."""
         return np.maximum(self.least, np.minimum(self.most, z))
 
 
 def limits(problem: Problem, pins: Floats, engine: Engine, max_error: float | None = None) -> Limits:
-    """Two growths over all edges, from the pins and from what the largest error demands of free datasets."""
+    """The limits from the pins and from a largest error at free datasets, by two growths over all edges."""
     free, ones = np.isnan(pins), problem.answers == 1
     above, below = np.where(free, np.inf, pins), np.where(free, np.inf, -pins)
     if max_error is not None:

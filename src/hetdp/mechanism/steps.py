@@ -1,8 +1,8 @@
-"""The steps that `check`, `extend` and `design` are made of, wherever a problem's arrays lie.
+"""The steps that `check`, `extend` and `design` consist of, independent of where a problem's arrays are stored.
 
-The verbs are written once, in `compatibility`, `extension` and `design`, in terms of these steps. `LocalSteps` takes
-them on arrays in this process. A `RemoteProblem` brings its own: those of a partitioned problem are tasks for workers,
-and its pins are the names of arrays that no process holds whole.
+The verbs are written once, in `compatibility`, `extension` and `design`, in terms of these steps. `LocalSteps` runs
+them on arrays in this process. A `RemoteProblem` supplies its own steps: those of a partitioned problem are tasks for
+workers, and its pins are names of arrays that no process holds whole.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
 from hetdp.theory.notion import Notion
 
-NEAR_MISS = 1e-9  # in z; pins written as decimals are often tight and miss by a rounding
+NEAR_MISS = 1e-9  # in z; pins written as decimals are often tight and miss by rounding
 
 PinsT = TypeVar("PinsT")
 
@@ -33,10 +33,10 @@ class Bound(NamedTuple):
     """One dataset on a chain of bounds.
 
     Attributes:
-        number: the dataset.
-        z: the bound there.
-        pin: the value that is given there; NaN if none is.
-        edges: the edges to the dataset before, where the problem's edges are not at hand later.
+        number: number of the dataset.
+        z: the bound on its value.
+        pin: its given value; NaN if it has none.
+        edges: the edges to the previous dataset, if the problem's edges are not available later.
     """
 
     number: int
@@ -49,9 +49,9 @@ class FreeBoundary(NamedTuple):
     """The boundary, and its datasets without a value.
 
     Attributes:
-        first: the numbers of the first of these.
-        free: how many have no value.
-        size: how many datasets the boundary has.
+        first: numbers of the first datasets without a value.
+        free: number of boundary datasets without a value.
+        size: number of boundary datasets.
     """
 
     first: Sequence[int]
@@ -60,33 +60,33 @@ class FreeBoundary(NamedTuple):
 
 
 class Closure(ABC, Generic[PinsT]):
-    """A growth from all pins over all edges: it finds the compatible values that are nearest below, or above.
+    """A growth from all pins over all edges, which finds the nearest compatible values below or above.
 
-    As a context manager it removes, at the end, what it has stored.
+    As a context manager, it removes its stored data at the end.
     """
 
     @abstractmethod
     def largest_drop(self, given: PinsT) -> float:
-        """How far it lowered a given value, at most."""
+        """The largest distance by which it lowered a given value."""
 
     @abstractmethod
     def fallen(self, given: PinsT) -> Iterator[int]:
-        """The datasets whose given value it lowered by more than NEAR_MISS; those that fell furthest come first."""
+        """Iterates over the datasets whose given value it lowered by more than NEAR_MISS, largest drop first."""
 
     @abstractmethod
     def chain_to(self, dataset: int, given: PinsT) -> Sequence[Bound]:
-        """The bounds that led to the value of a dataset, from the pin where they begin."""
+        """The chain of bounds that led to the value of a dataset, starting at a pin."""
 
     @abstractmethod
     def path_along(self, chain: Sequence[Bound]) -> BindingPath:
-        """A chain, or the beginning of one, as people read it."""
+        """A chain, or the beginning of one, as a `BindingPath` with labels."""
 
     @abstractmethod
     def close(self, pins: PinsT) -> PinsT:
-        """The pins, each moved to the value that was found."""
+        """The pins, moved to the labels of the growth."""
 
     def discard(self) -> None:
-        """Removes what is stored for it."""
+        """Removes its stored data."""
 
     def __enter__(self) -> Closure[PinsT]:
         return self
@@ -112,7 +112,7 @@ class Steps(ABC, Generic[PinsT, MechanismT]):
     @property
     @abstractmethod
     def labels(self) -> Labels:
-        """The names of the datasets, both ways."""
+        """The labels of the datasets."""
 
     @abstractmethod
     def labels_at(self, numbers: Sequence[int]) -> list[Any]:
@@ -120,31 +120,31 @@ class Steps(ABC, Generic[PinsT, MechanismT]):
 
     @abstractmethod
     def read_pins(self, partial: Any) -> PinsT:
-        """The values of a partial mechanism, converted to z; every verb does this once, before anything else.
+        """Converts the values of a partial mechanism to z; every verb does this once, as its first step.
 
         Raises:
-            InputError: listing every fault of the values.
+            InputError: the values have faults; all of them are listed.
         """
 
     @abstractmethod
     def has_pins(self, pins: PinsT) -> bool:
-        """True if some value is given."""
+        """True if any value is given."""
 
     @abstractmethod
     def free_boundary(self, pins: PinsT) -> FreeBoundary:
-        """The datasets of the boundary without a value."""
+        """The boundary datasets without a value."""
 
     @abstractmethod
     def search(self, pins: PinsT) -> tuple[MechanismT, float]:
-        """The extension by one search over both answers, and how far a pin would have to fall for it, at most."""
+        """The extension by one search over both answers, and the largest distance by which it lowers a pin."""
 
     @abstractmethod
     def grow(self, pins: PinsT, sign: float = 1.0) -> Closure[PinsT]:
-        """The growth from all pins over all edges, downward, or upward with the sign −1."""
+        """The growth from all pins over all edges, downward or, with the sign −1, upward."""
 
     @abstractmethod
     def distance(self, given: PinsT, pins: PinsT) -> float:
-        """How far pins were moved from the given ones, at most."""
+        """The largest distance between pins and the given values."""
 
     @abstractmethod
     def attach(self, mechanism: MechanismT, certificate: Certificate) -> MechanismT:
@@ -156,39 +156,39 @@ class Steps(ABC, Generic[PinsT, MechanismT]):
 
     @abstractmethod
     def repair(self, pins: PinsT) -> Repair | None:
-        """Values near incompatible pins that extend, where that can be computed."""
+        """Values near incompatible pins that can be extended; None if they cannot be computed."""
 
     @abstractmethod
     def require_objective(self, objective: str, prior: Any, max_error: Any) -> None:
-        """Refuses an objective, a prior or a largest error that the problem cannot have.
+        """Refuses an objective, a prior or a largest error that the problem does not support.
 
         Raises:
-            UsageError: naming what can be asked for.
+            UsageError: it is not supported; the message names what is.
         """
 
     @abstractmethod
     def choose(self, objective: str, given: PinsT | None) -> PinsT:
-        """The given values, and for the rest of the boundary those of the fair or the balanced mechanism."""
+        """The given values and, for the rest of the boundary, those of the fair or balanced mechanism."""
 
     @abstractmethod
     def credit(self, mechanism: MechanismT, objective: str, given: PinsT | None) -> MechanismT:
-        """The mechanism, with the objective that chose its values, and which of them were given."""
+        """The mechanism, with the objective that chose its values and a record of which were given."""
 
 
 class RemoteProblem(SelfSurveying):
-    """A problem that no process holds whole. It supplies what the verbs need: steps, proofs and files."""
+    """A problem that no process holds whole. It supplies its own steps, proofs and files for the verbs."""
 
     @abstractmethod
     def steps(self, engine: EngineName) -> Steps[Any, Any]:
-        """The steps of `check`, `extend` and `design`, each taken where the arrays lie.
+        """The steps of `check`, `extend` and `design`, which run where the arrays are stored.
 
         Raises:
-            UsageError: the engine is not one for such problems.
+            UsageError: the engine does not support such problems.
         """
 
     @abstractmethod
     def read_claim(self, path: str | Path) -> LoadedClaim[Any]:
-        """Reads a mechanism that is to be judged on this problem, whichever it was made for."""
+        """Reads a mechanism to be verified on this problem, even if it was made for another one."""
 
     @abstractmethod
     def read_mechanism(self, path: str | Path) -> Mechanism:
@@ -196,5 +196,5 @@ class RemoteProblem(SelfSurveying):
 
 
 def drops(pins: Floats, labels: Floats) -> Floats:
-    """How far each pin fell; 0 where a dataset is free."""
+    """The distance by which each pin fell; 0 for free datasets."""
     return np.subtract(pins, labels, out=np.zeros_like(pins), where=labels < pins)  # never where a pin is NaN
