@@ -16,7 +16,8 @@ from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
 from benchmarks.graphs import grid, random_ball
 from benchmarks.measure import in_turn
 from benchmarks.speed import search
-from hetdp.files.saving import SMALL_TABLE, mechanism_columns
+from hetdp.files.formats.csv_files import SMALL_TABLE
+from hetdp.files.saving import mechanism_columns
 from hetdp.mechanism.balanced import balanced_pins
 
 WHOLE = "whole / (search + DuckDB reads + DuckDB writes)"

@@ -147,7 +147,7 @@ def test_every_verb_finds_what_one_machine_finds(cluster, capsys):
     assert cluster.left() == []
 
 
-@pytest.mark.parametrize("moment", ["one_round", "write_part"])
+@pytest.mark.parametrize("moment", ["run_round", "write_mechanism_rows"])
 def test_a_worker_that_is_killed_costs_only_its_work(cluster, moment):
     work = f"killed-{moment}"
     with cluster.driver.running(*cluster.extend("out", work), stop_at=moment) as finished:
@@ -173,7 +173,7 @@ def test_when_all_workers_are_killed_it_is_said(cluster):
 
 
 def test_a_worker_that_is_cut_off_is_replaced_and_may_come_back(cluster):
-    with cluster.driver.running(*cluster.extend("out", "cut"), stop_at="one_round") as finished:
+    with cluster.driver.running(*cluster.extend("out", "cut"), stop_at="run_round") as finished:
         cluster.hosts.cut("third")
         code, _, said = finished()
     cluster.hosts.join("third")
@@ -184,7 +184,7 @@ def test_a_worker_that_is_cut_off_is_replaced_and_may_come_back(cluster):
 
 @pytest.mark.parametrize("host", ["first", "me"])
 def test_a_scheduler_or_a_driver_that_is_cut_off_ends_the_command(cluster, host):
-    with cluster.driver.running(*cluster.extend("out"), stop_at="one_round", patience=1.0, answer=1.0) as finished:
+    with cluster.driver.running(*cluster.extend("out"), stop_at="run_round", patience=1.0, answer=1.0) as finished:
         cluster.hosts.cut(host)
         cluster.is_refused(finished(), "the scheduler was lost; what was done is kept in the work folder")
     nobody = cluster.driver.run(*cluster.extend("out"), connect=1.0, answer=1.0)
@@ -200,7 +200,7 @@ def test_a_scheduler_or_a_driver_that_is_cut_off_ends_the_command(cluster, host)
 def test_a_worker_that_stops_is_given_up(cluster):
     """By the scheduler, who lets another one do it; or else by the driver."""
     inner = cluster.hosts.processes_of(cluster.workers["third"])[-1]
-    with cluster.driver.running(*cluster.extend("out"), stop_at="one_round", still=2.0) as finished:
+    with cluster.driver.running(*cluster.extend("out"), stop_at="run_round", still=2.0) as finished:
         inner.send_signal(signal.SIGSTOP)
         cluster.is_refused(finished(), "the worker tls://.* has stopped, and does not end")
     with cluster.driver.running(*cluster.extend("out", "stopped")) as finished:
@@ -408,14 +408,14 @@ def test_what_was_planted_in_the_work_folder_is_not_read(cluster, tmp_path, kind
         shutil.rmtree(cluster.shared / "sown")
 
 
-@pytest.mark.parametrize("moment", ["settle_datasets", "deal_edges", "write_part"])
+@pytest.mark.parametrize("moment", ["settle_datasets", "assign_edges", "write_mechanism_rows"])
 def test_links_that_are_planted_during_a_run_lead_nowhere(cluster, moment):
     """In the place of a folder or a file that workers are about to write."""
     victim = victim_in(cluster.shared / "victim")
     before = {entry.name: entry.read_bytes() for entry in victim.iterdir()}
     try:
         with cluster.driver.running(*cluster.extend("out", "raced"), stop_at=moment) as finished:
-            if moment == "write_part":
+            if moment == "write_mechanism_rows":
                 (draft,) = cluster.shared.glob(".out.*.draft")
                 planted_at("link", draft / "mechanism" / "part-000000.parquet", victim / "keep")
             else:
@@ -423,7 +423,7 @@ def test_links_that_are_planted_during_a_run_lead_nowhere(cluster, moment):
                 planted_at("link", layout / ("0" if moment == "settle_datasets" else "edges"), victim)
             ended = finished()
         assert {entry.name: entry.read_bytes() for entry in victim.iterdir()} == before
-        if moment == "write_part":  # the link was replaced
+        if moment == "write_mechanism_rows":  # the link was replaced
             assert ended[0] == 0
             assert cluster.same_bits("out")
         else:

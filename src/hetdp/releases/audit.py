@@ -125,7 +125,7 @@ def lower_bound(count: int, draws: int, doubt: float) -> float:
         draws: the number of draws.
         doubt: the chance of being wrong, below ½.
 
-    >>> at_least(0, 100, 0.01), round(at_least(100, 100, 0.01), 4), round(at_least(60, 100, 0.01), 4)
+    >>> lower_bound(0, 100, 0.01), round(lower_bound(100, 100, 0.01), 4), round(lower_bound(60, 100, 0.01), 4)
     (0.0, 0.955, 0.4789)
     """
     if count == 0:

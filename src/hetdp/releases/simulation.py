@@ -27,7 +27,7 @@ def draw_seeded(coordinate: Coordinate, z: Floats, seed: int) -> Mask:
     """Whether the answer is 1, for each z; the same seed gives the same answers.
 
     >>> from hetdp.theory.coordinate import LAPLACE
-    >>> seeded(LAPLACE, np.array([-np.inf, np.inf]), seed=7)
+    >>> draw_seeded(LAPLACE, np.array([-np.inf, np.inf]), seed=7)
     array([False,  True])
     """
     return np.asarray(np.random.default_rng(seed).random(len(z)) < coordinate.probability(z))

@@ -51,8 +51,7 @@ def epsilon_to_units(epsilon: Any) -> int:
     Raises:
         UsageError: that is no ε.
 
-    >>> import hetdp
-    >>> epsilon_to_units(1) == 2**40, hetdp.privacy.on_grid(0.1), hetdp.privacy.on_grid("inf") == 2**62
+    >>> epsilon_to_units(1) == 2**40, epsilon_to_units(0.1), epsilon_to_units("inf") == 2**62
     (True, 109951162777, True)
     """
     written = parse_epsilon(epsilon)

@@ -40,8 +40,8 @@ def currency_of(name: str) -> Currency:
 def units_spent(value: Any, scale: int, squared: bool = False) -> int:
     """An amount in whole units, rounded up.
 
-    >>> spent("0.1", 10**9), spent(1e-12, 10**9), spent(0, 10**9), spent("inf", 10**9) == INFINITE
-    (100000000, 1, 0, True)
+    >>> [units_spent(amount, 10**9) for amount in ("0.1", 1e-12, 0)], units_spent("inf", 10**9) == INFINITE
+    ([100000000, 1, 0], True)
     """
     return _units(value, scale, squared, ROUND_CEILING)
 
@@ -49,7 +49,7 @@ def units_spent(value: Any, scale: int, squared: bool = False) -> int:
 def units_of_cap(value: Any, scale: int, squared: bool = False) -> int:
     """A cap in whole units, rounded down; infinity is no limit.
 
-    >>> cap(0.3, 10**9), cap("inf", 10**9) == INFINITE
+    >>> units_of_cap(0.3, 10**9), units_of_cap("inf", 10**9) == INFINITE
     (300000000, True)
     """
     return _units(value, scale, squared, ROUND_FLOOR)
@@ -82,13 +82,13 @@ def _decimal(value: Any) -> Decimal:
 
 
 def units_spent_each(values: Any, scale: int) -> NDArray[np.int64]:
-    """Many floats in whole units, each rounded up from the decimal that was written, as `spent` does it.
+    """Many floats in whole units, each rounded up from the decimal that was written, as `units_spent` does.
 
     That decimal is the shortest one that means the float. Where a whole number of units means the float, too, and has
     no more than 15 digits, it is this decimal. Where none does, none lies between the decimal and the float's exact
     value, and so both are rounded up to the same one; the exact product is taken without an error.
 
-    >>> all_spent([0.1, 1e-300, 0.0, float("inf")], 10**9).tolist() == [100000000, 1, 0, INFINITE]
+    >>> units_spent_each([0.1, 1e-300, 0.0, float("inf")], 10**9).tolist() == [100000000, 1, 0, INFINITE]
     True
     """
     given = np.asarray(values, dtype=np.float64).reshape(-1)
@@ -141,7 +141,7 @@ def _high(value: Any) -> Any:
 def add_units(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
     """Sums that saturate at infinity.
 
-    >>> added(np.array([1, INFINITE]), np.array([2, 5])).tolist() == [3, INFINITE]
+    >>> add_units(np.array([1, INFINITE]), np.array([2, 5])).tolist() == [3, INFINITE]
     True
     """
     is_too_much = left > INFINITE - right
@@ -152,7 +152,7 @@ def add_units(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.i
 def format_units(units: int, scale: int) -> str:
     """Units as a decimal.
 
-    >>> written(300000000, 10**9), written(INFINITE, 10**9)
+    >>> format_units(300000000, 10**9), format_units(INFINITE, 10**9)
     ('0.3', 'inf')
     """
     if units >= INFINITE:

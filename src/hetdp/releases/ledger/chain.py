@@ -110,7 +110,7 @@ def normalize_version(version: str) -> str:
 
     Other decimals are compared as they are written: 1.10 may be the tenth version, or October.
 
-    >>> same_version("2.0") == same_version("02") == "2", same_version("V2"), same_version("1.10")
+    >>> normalize_version("2.0") == normalize_version("02") == "2", normalize_version("V2"), normalize_version("1.10")
     (True, 'v2', '1.10')
     """
     plain = normalize("NFKC", version).casefold().strip()
