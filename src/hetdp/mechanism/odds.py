@@ -1,8 +1,8 @@
-"""odds: what a change in the data does to the published answer, in numbers that people can picture.
+"""`odds`: how much a change in the data changes the published answer, as numbers of runs that are easy to picture.
 
 `odds` returns one type, `Odds`, for every kind of mechanism: `by_class` has the odds of each class of edges, or of each
-group of people, and ``str`` makes sentences of them. Sentences count whole runs, rounded so that no difference is
-understated. Mechanisms of populations and of tallies tell their own odds (`TellsOdds`), since they have no edges here.
+group of people, and ``str`` turns them into sentences. Sentences count whole runs, rounded so that no difference is
+understated. Mechanisms of populations and tallies compute their own odds (`TellsOdds`), since they store no edges.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from hetdp.theory.coordinate import Coordinate
 
 FEWEST_RUNS = 100
 MOST_RUNS = 10**9
-ENOUGH = 5.0  # runs that the smaller number, and the difference, come to at least, unless there are no more runs
-ROUNDING = 1e-9  # in runs; 62.000000000000001 of 100 is 62
+ENOUGH = 5.0  # the smaller number and the difference are at least this many runs, up to the largest number of runs
+ROUNDING = 1e-9  # in runs; 62.000000000000001 of 100 counts as 62
 THE_SAME = 1.0 - 1e-9
-MOST_TIMES = 700.0  # as a logarithm; how many times more would be no number
+MOST_TIMES = 700.0  # as a logarithm; a larger ratio would overflow
 
 
-AS_MUCH = 1.0 - 1e-12  # differences that agree so far are the same but for roundings
+AS_MUCH = 1.0 - 1e-12  # differences whose ratio is above this are equal up to rounding
 
 
 class ClassOdds(ABC):
-    """How much a change of one class shows in the published answer; as text, the sentence for the people concerned.
+    """How much a change of one class affects the published answer; as text, a sentence for the people concerned.
 
     Attributes:
         answer: the published answer that becomes more probable: 1 or 2.
         high: its probability after the change.
-        low: its probability before it. No other change of the class makes a larger difference.
-        loss: the largest |log(Pr / Pr)| of either answer over the class: the ε that is really used up.
+        low: its probability before the change. No other change of the class makes a larger difference.
+        loss: the largest |log(Pr / Pr)| of either answer over the class: the ε that is actually used.
         epsilon: the largest finite ε of the class, for comparison.
-        unprotected: how many changes, or people, are promised nothing (ε = ∞); no other number here counts them.
+        unprotected: number of changes, or people, without any protection (ε = ∞); no other attribute counts them.
     """
 
     answer: int
@@ -67,7 +67,7 @@ class ClassOdds(ABC):
 
 @dataclass(frozen=True)
 class Odds:
-    """What a change in the data does to the published answer; as text, a sentence for each class.
+    """The effect of a change in the data on the published answer; as text, one sentence per class.
 
     Attributes:
         by_class: the odds of each class of edges, or group of people; the key None is for edges without a class.
@@ -77,7 +77,7 @@ class Odds:
 
     @property
     def largest(self) -> ClassOdds:
-        """The odds of the class whose change makes the largest difference; one without protection counts as larger."""
+        """The odds of the class whose change makes the largest difference; a class without protection comes first."""
         return max(self.by_class.values(), key=lambda one: (one.high - one.low, one.loss))
 
     def of(self, name: Any) -> ClassOdds:
@@ -100,16 +100,16 @@ class Odds:
 
 
 def class_name(name: Any) -> str:
-    """How sentences about several classes name one of them."""
+    """The name of a class in sentences about several classes."""
     return "edges without a class" if name is None else format_value(name)
 
 
 class TellsOdds(ABC):
-    """A mechanism that tells its own odds, since its edges are too many, or not here."""
+    """A mechanism that computes its own odds, because its edges are too many or not stored."""
 
     @abstractmethod
     def odds(self) -> Odds:
-        """What one person's value does to the published answer, at most, by group."""
+        """The largest effect of one person's value on the published answer, by group."""
 
 
 @overload
@@ -117,20 +117,20 @@ def odds(mechanism: Mechanism | TellsOdds, /) -> Odds: ...
 @overload
 def odds(problem: Problem, values: Any, /) -> Odds: ...
 def odds(mechanism: Any, values: Any = None, /) -> Odds:
-    """What a change in the data does to the published answer: the sentence that people read better than an ε.
+    """The effect of a change in the data on the published answer, as a sentence that is easier to read than an ε.
 
     It is computed from the mechanism's own values at both ends of every edge, so it is tighter than e^ε. The edge shown
-    is the one with the largest difference between the two probabilities; where another edge has a larger ratio, a
-    further sentence says so. "At most" is rounded up and "instead of" down: the difference is never understated.
+    has the largest difference between the two probabilities; if another edge has a larger ratio, a second sentence says
+    so. "At most" is rounded up and "instead of" down, so the difference is never understated.
 
-    Words come from ``problem.about``, each if it is there: `answer_1` and `answer_2` ("yes", "no"), and `change`, what
-    people do ("you vote differently"; ``{class}`` in it stands for the class). Otherwise the sentence names the two
+    Words come from ``problem.about``, if present: `answer_1` and `answer_2` ("yes", "no"), and `change`, what people do
+    ("you vote differently"; ``{class}`` in it stands for the class). Without `change`, the sentence names the two
     datasets.
 
     Args:
-        mechanism: a mechanism, which knows its problem; also that of a population. Unless it comes with its proof, it
-            is proved private first. For values from elsewhere: their problem.
-        values: with a problem only: a mechanism, or values, as `verify` takes them.
+        mechanism: a mechanism with its problem, including that of a population; it is proved private first, unless it
+            comes with its proof. Or a problem, if `values` are passed.
+        values: with a problem only: a mechanism, or values, as in `verify`.
 
     Returns:
         The odds, by class of edges or group of people.
@@ -167,7 +167,7 @@ def edge_odds(problem: Problem, mechanism: Any) -> dict[Any, EdgeOdds]:
 
 
 def _private_values(problem: Problem, mechanism: Any) -> Floats:
-    """z of a mechanism that is private on this problem, by its own proof or by a new one."""
+    """z of a mechanism, which is proved private on this problem unless it comes with its proof."""
     if not (isinstance(mechanism, LocalMechanism) and mechanism.is_as_proved and mechanism.problem is problem):
         certificate = verify(problem, mechanism)
         if not certificate.private:
@@ -180,7 +180,7 @@ def _private_values(problem: Problem, mechanism: Any) -> Floats:
 class Change(NamedTuple):
     """One edge: `answer` is published with probability `low` at the dataset `source`, and `high` at `target`.
 
-    `log_ratio` is log(high / low), which is kept where both are too small for a float.
+    `log_ratio` is log(high / low), which stays precise if both are too small for a float.
     """
 
     source: Any
@@ -193,25 +193,24 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class EdgeOdds(ClassOdds):
-    """The odds of one class of edges of a graph. Beside what `ClassOdds` has, it names the datasets.
+    """The odds of one class of edges of a graph; in addition to `ClassOdds`, it names the datasets.
 
     Attributes:
-        edge_class: the class of edges; None if they have none, or if all edges are meant.
-        source: the dataset before the change that makes the largest difference; None if no edge constrains.
-        target: the dataset after it.
+        edge_class: the class of edges; None if they have none, or for all edges together.
+        source: the dataset before the change with the largest difference; None if no edge constrains.
+        target: the dataset after that change.
         answer: the published answer that it makes more probable, 1 or 2; of both answers the one whose probability
-            changes more in proportion.
+            changes by the larger factor.
         high: the probability of that answer at `target`.
         low: the probability of that answer at `source`.
-        largest: the same five, and their ratio as a logarithm; None if no edge of the class constrains.
-        loss: the largest |log(Pr / Pr)| of either answer over the class: the ε that is really used up.
-        strongest: where that is; this need not be the change that makes the largest difference.
+        largest: these five values, and the logarithm of the ratio; None if no edge of the class constrains.
+        loss: the largest |log(Pr / Pr)| of either answer over the class: the ε that is actually used.
+        strongest: the change with this loss; it need not be the one with the largest difference.
         epsilon: the largest finite ε of the class, as written, for comparison; never below `loss` for pure ε.
-        edges: how many edges the class has.
-        unprotected: how many of them constrain nothing (ε = ∞, or δ = 1): about these no promise is made, and no other
-            number here counts them.
-        one_sided: how many of them constrain in one direction only.
-        words: how the sentence names the answers and the change.
+        edges: number of edges of the class.
+        unprotected: number of edges that constrain nothing (ε = ∞, or δ = 1); no other attribute counts them.
+        one_sided: number of edges that constrain in one direction only.
+        words: names of the answers and the change in sentences.
     """
 
     edge_class: Any
@@ -242,7 +241,7 @@ def _by_class(numbers: Indices) -> Iterator[tuple[int, Indices]]:
 
 
 class _Survey:
-    """What a mechanism does on every edge: the difference it makes, and the privacy loss."""
+    """The difference between probabilities and the privacy loss on every edge."""
 
     def __init__(self, problem: Problem, z: Floats, source: Indices, target: Indices, columns: Columns) -> None:
         self.problem, self.z, self.source, self.target = problem, z, source, target
@@ -252,12 +251,12 @@ class _Survey:
         strengths = [values for name, values in columns.items() if PARAMETERS[name].scales]
         self.epsilon = np.max([np.where(np.isinf(values), -np.inf, values) for values in strengths], axis=0)
         coordinate, (before, after) = problem.notion.coordinate, (z[source], z[target])
-        nearer_one = (before > 0.0) & (after > 0.0)  # there 1 − p has the digits
+        nearer_one = (before > 0.0) & (after > 0.0)  # there 1 − p is precise
         sign = np.where(nearer_one, -1.0, 1.0)
         self.difference = np.abs(coordinate.probability(sign * before) - coordinate.probability(sign * after))
         self.loss = np.maximum(_log_ratio(coordinate, before, after), _log_ratio(coordinate, -before, -after))
         if problem.notion.bounds_ratios:
-            self.loss = np.minimum(self.loss, self.epsilon)  # as was proved; logarithms are rounded
+            self.loss = np.minimum(self.loss, self.epsilon)  # this was proved; the logarithms are rounded
 
     def odds(self, edges: Indices, name: Any) -> EdgeOdds:
         """The odds of some edges."""
@@ -285,7 +284,7 @@ class _Survey:
         )
 
     def _change(self, edge: int) -> Change:
-        """One edge, seen from the end at which the answer is less probable whose probability changes by more."""
+        """The change along one edge, for the answer that changes by the larger factor, in the rising direction."""
         coordinate, ends = self.problem.notion.coordinate, (int(self.source[edge]), int(self.target[edge]))
         ones = self.z[list(ends)]
         ratios = [float(_log_ratio(coordinate, sign * ones[:1], sign * ones[1:])[0]) for sign in (1.0, -1.0)]
@@ -298,14 +297,14 @@ class _Survey:
 
 
 def _first(edges: Indices, by: Floats, then: Floats) -> int:
-    """The edge that has the most of one thing; of those that have as much, the one with the most of another."""
+    """The edge with the largest `by`; among equals, the one with the largest `then`."""
     values = by[edges]
     most = edges[values >= values.max() * AS_MUCH]
     return int(most[np.argmax(then[most])])
 
 
 def _log_ratio(coordinate: Coordinate, one: Floats, other: Floats) -> Floats:
-    """|log(p / p')| of two z; 0 where both have p = 0."""
+    """|log(p / p')| of two z; 0 if both have p = 0."""
     with np.errstate(invalid="ignore"):
         ratio = np.abs(coordinate.log_probability(one) - coordinate.log_probability(other))
     return np.where(one == other, 0.0, ratio)
@@ -315,12 +314,12 @@ def _log_ratio(coordinate: Coordinate, one: Floats, other: Floats) -> Floats:
 
 
 class Words(NamedTuple):
-    """How a sentence names things.
+    """The names used in a sentence.
 
     Attributes:
         answers: the two answers.
-        change: what people do, after "If"; empty if the two datasets are to be named instead.
-        name: the class, as it is shown; empty if there is none.
+        change: what people do, following "If"; empty if the sentence names the two datasets instead.
+        name: the displayed name of the class; empty if there is none.
     """
 
     answers: tuple[str, str]
@@ -329,7 +328,7 @@ class Words(NamedTuple):
 
     @classmethod
     def of(cls, about: Mapping[str, str], edge_class: Any) -> Words:
-        """The words that a problem has, for one class of edges."""
+        """The words of a problem for one class of edges."""
         told = "" if edge_class is None else (edge_class if isinstance(edge_class, str) else shorten_label(edge_class))
         answers = answer_words(about, BARE)
         return cls(
@@ -342,7 +341,7 @@ class Words(NamedTuple):
 def describe(
     words: Words, largest: Change | None, strongest: Change | None, edges: int, unprotected: int, one_sided: int
 ) -> str:
-    """What a person is told: the largest difference, the largest ratio if it is elsewhere, and what is not promised."""
+    """The text for a person: the largest difference, the largest ratio if on another edge, and unprotected changes."""
     group = f" of class {words.name}" if words.name else ""
     if largest is None or strongest is None:
         return _unprotected(edges, edges, group)
@@ -365,7 +364,7 @@ def describe(
 
 
 def runs_of(low: float, high: float) -> tuple[int, int, int]:
-    """In how many runs, of how many, an answer is published: of all runs, at most, and at least.
+    """The number of runs to picture, and the numbers of these in which an answer is published at `high` and at `low`.
 
     >>> runs_of(0.38, 0.62), runs_of(1.1e-6, 2.9e-6), runs_of(0.4999, 0.5001), runs_of(0.4, 0.998)
     ((100, 62, 38), (10000000, 29, 11), (100000, 50010, 49990), (1000, 998, 400))
@@ -374,19 +373,19 @@ def runs_of(low: float, high: float) -> tuple[int, int, int]:
     enough = [value for value in (low, high - low) if value > 0.0]
     while runs < MOST_RUNS and (
         any(value * runs < ENOUGH - ROUNDING for value in enough) or 0.0 < (1.0 - high) * runs < 1.0 - ROUNDING
-    ):  # the answer that may not be published is seen, too
+    ):  # the other answer is visible, too
         runs *= 10
     most = math.ceil(high * runs - ROUNDING) if high * runs > 1.0 else int(high > 0.0)
     return runs, min(runs, most), math.floor(low * runs + ROUNDING)
 
 
 def describe_frequency(low: float, high: float, certain: bool = False) -> str:
-    """How often an answer is published, at most, and how often it would be instead; rounded outward.
+    """A phrase for how often an answer is published at most, and how often instead; rounded outward.
 
     Args:
         low: its probability at one end.
-        high: its probability at the other.
-        certain: whether it can be certain at either end: only then are all runs, or none, said to have it.
+        high: its probability at the other end.
+        certain: whether it can be certain at either end; only then does the phrase say all runs or none.
 
     >>> describe_frequency(0.42, 0.74), describe_frequency(1e-12, 1.0 - 1e-12)
     ('in at most 74 of 100 runs instead of 42', 'in nearly all of 1,000,000,000 runs instead of less than 1')
@@ -419,11 +418,11 @@ def _runs(words: Words, change: Change) -> str:
 
 
 def _times(words: Words, change: Change) -> str:
-    """A change between two probabilities that are both too small to be seen in any number of runs."""
+    """The sentence for two probabilities that are both too small to show in any number of runs."""
     answer = words.answers[change.answer - 1]
     if change.log_ratio > MOST_TIMES:
         return f"{answer} is many times as probable, but in less than 1 of {MOST_RUNS:,} runs"
     ratio = math.exp(change.log_ratio)
-    digit = 10.0 ** (math.floor(math.log10(ratio)) - 2)  # the third one, which is rounded up
+    digit = 10.0 ** (math.floor(math.log10(ratio)) - 2)  # the third significant digit, which is rounded up
     times = math.ceil(ratio / digit - ROUNDING) * digit
     return f"{answer} is at most {times:.3g} times as probable, and in less than 1 of {MOST_RUNS:,} runs"

@@ -1,1 +1,5 @@
-"""How accurate mechanisms are, before anything is spent, beside what else could be done on the same problem."""
+"""`accuracy`: how accurate mechanisms are, compared with baselines on the same problem, before any budget is spent.
+
+`report` is the public function and its result; `measures` defines what is measured, `baselines` builds the other
+mechanisms, and `tables` compares and prints them. A new baseline is a function in `baselines`.
+"""

@@ -1,7 +1,7 @@
-"""Baselines that need people: what else could be done with everybody's own ε, on votes and tallies.
+"""Baselines: other mechanisms on the same problem, each proved private on its own edges.
 
-All values are z. docs/theory/population.md has the formulas and why each is private; theory/voting.py has what they
-share with populations.
+Votes and tallies also have baselines that use every person's own ε. All values are z. docs/theory/population.md has the
+formulas and proofs of privacy; theory/voting.py has the parts that are shared with populations.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from hetdp.theory import voting
 from hetdp.theory.coordinate import LAPLACE
 from hetdp.theory.pure import PURE
 
-MOST_SAMPLED = 1 << 28  # additions that Sampling may take: a few seconds, and at most 1 GB
-LARGEST_SAMPLED = 700.0  # beyond it, in z, tails are too small for a float; labels are brought there
+MOST_SAMPLED = 1 << 28  # most additions for Sampling: a few seconds, and at most 1 GB
+LARGEST_SAMPLED = 700.0  # in z; tails beyond it are too small for a float, so labels are clipped
 
 
 class Voters(NamedTuple):
-    """Everybody who counts, where everybody has one vote.
+    """The people who count in a vote with one vote per person.
 
     Attributes:
-        axes: how many people each axis has, or 0 where they do not count.
-        yes: for each axis and position, how many people say yes.
-        epsilon: the ε of each axis: what its people weigh in the weighted vote.
-        limit: the mean ε of all who count.
-        part: the part of all people that must say yes, less half a person.
+        axes: number of people on each axis; 0 if they do not count.
+        yes: number of people who say yes, for each axis and position.
+        epsilon: the ε of each axis, which is the weight of its people in the weighted vote.
+        limit: the mean ε of all people who count.
+        part: the fraction of all people that must say yes, less half a person.
     """
 
     axes: list[int]
@@ -62,7 +62,7 @@ def weighted_vote(problem: Problem) -> Floats | None:
 
 
 def drop_people(problem: Problem) -> Floats | None:
-    """Answers of people below the mean ε are not read, and Laplace noise hides the count of the others."""
+    """Dropping: ignores people below the mean ε, and adds Laplace noise to the count of the others."""
     voters = _voters(problem)
     if voters is None:
         return None
@@ -74,7 +74,7 @@ def drop_people(problem: Problem) -> Floats | None:
 
 
 def sample_people(problem: Problem) -> Floats | None:
-    """People below the mean ε are kept by chance, so that noise for this ε protects them as promised."""
+    """Sampling: keeps people below the mean ε at random, so that noise for the mean ε protects them as promised."""
     voters = _voters(problem)
     if voters is None or _additions(voters.axes) > MOST_SAMPLED:
         return None
@@ -89,7 +89,7 @@ PEOPLE_BASELINES = (("weighted vote", weighted_vote), ("dropping", drop_people),
 
 
 def _voters(problem: Problem) -> Voters | None:
-    """Who counts; None if the question is no count, or always has the same answer."""
+    """The voters; None if the question is not a count, or always has the same answer."""
     try:
         space, scores = people_of(problem)
     except UsageError:
@@ -105,7 +105,7 @@ def _voters(problem: Problem) -> Voters | None:
 
 
 def _additions(axes: list[int]) -> int:
-    """How many numbers `_sampled` adds up."""
+    """The number of additions in `_sampled`."""
     found, rest = 0, sum(axes)
     for at, size in enumerate(axes):
         lead = 2 * prod(one + 1 for one in axes[: at + 1])
@@ -115,10 +115,10 @@ def _additions(axes: list[int]) -> int:
 
 
 def _sampled(voters: Voters) -> tuple[Floats, Floats]:
-    """Pr[answer 1] and Pr[answer 2] by how many people say yes on each axis.
+    """Pr[answer 1] and Pr[answer 2] by the number of people who say yes on each axis.
 
-    Both begin as tables by how many are kept who say yes, and who say no. One axis after the other is folded in: what
-    was known of all that are kept becomes the mean over who of these people are. In the end none is left to be kept.
+    Both start as tables by the numbers of sampled people who say yes and no. Then one axis after the other is averaged
+    over which of its people are sampled. In the end no sampled people remain as an argument.
     """
     rest = sum(voters.axes)
     number = np.arange(rest + 1)
@@ -126,7 +126,7 @@ def _sampled(voters: Voters) -> tuple[Floats, Floats]:
     found = np.stack([LAPLACE.probability(totals), LAPLACE.probability(-totals)])
     for size, epsilon in zip(voters.axes, voters.epsilon, strict=True):
         rest -= size
-        chances = np.zeros((size + 1, size + 1))  # [people, of whom so many are kept]
+        chances = np.zeros((size + 1, size + 1))  # [people, sampled people]
         for people in range(size + 1):
             chances[people, : people + 1] = voting.number_kept(people, *voting.kept_chance(epsilon, voters.limit))
         keeping = range(size + 1)
@@ -136,24 +136,24 @@ def _sampled(voters: Voters) -> tuple[Floats, Floats]:
 
 
 def _mean(chances: Floats, tables: list[Floats]) -> Floats:
-    """The mean of tables, for each number of people: the k-th is the one if k of them are kept."""
+    """The mean of tables for each number of people; the k-th table applies if k of them are sampled."""
     found = chances[:, 0, None, None] * tables[0]
     for kept, table in enumerate(tables[1:], start=1):
         found += chances[:, kept, None, None] * table
     return np.asarray(found)
 
 
-# What else could be done on the same problem, each proved private on its own edges like any other mechanism.
+# Baselines for all problems -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A problem as baselines look at it.
+    """A problem with the facts that baselines need.
 
     Attributes:
         problem: datasets, ε and query.
-        steps: how far each dataset is from the other answer; 0 where no path leads there.
-        engine: which engine searches.
+        steps: number of steps from each dataset to the other answer; 0 if no path leads there.
+        engine: the engine that searches.
     """
 
     problem: Problem
@@ -162,7 +162,7 @@ class Setting:
 
     @cached_property
     def least(self) -> tuple[float, ...]:
-        """The least of each parameter over all edges; infinite without edges."""
+        """The smallest value of each parameter over all edges; infinite without edges."""
         least = (np.inf,) * len(self.problem.notion.parameters)
         for block in self.problem.graph.edge_blocks():
             here = (float(np.min(values, initial=np.inf)) for values in block.parameters)
@@ -171,11 +171,11 @@ class Setting:
 
     @cached_property
     def threshold(self) -> bool:
-        """Whether the query is a threshold along the graph."""
+        """True if the query is a threshold along the graph."""
         return is_threshold(self.problem, self.steps)
 
     def by_steps(self, labels: list[float]) -> Floats:
-        """The label of each dataset, from those at one step, two steps, and so on."""
+        """The label of each dataset, from the labels at one step, two steps, and so on."""
         return np.array([np.inf, *labels])[self.steps]
 
     @property
@@ -185,7 +185,7 @@ class Setting:
 
 
 def randomised_response(setting: Setting) -> Floats:
-    """The true answer, flipped with one probability everywhere: what the strictest edge between the answers allows."""
+    """The true answer, flipped everywhere with the probability that the strictest edge between the answers allows."""
     problem, edges = setting.problem, list[Floats]()
     for block in problem.graph.edge_blocks():
         across = problem.answers[block.source] != problem.answers[block.target]
@@ -195,14 +195,14 @@ def randomised_response(setting: Setting) -> Floats:
 
 
 def _strictest(parameters: Floats) -> Floats:
-    """Of edges as columns, those that may be the strictest: the least if there is one parameter, else all kinds."""
+    """The edges, as columns, that may be the strictest: the smallest for one parameter, otherwise all distinct ones."""
     if len(parameters) == 1 and parameters.size:
         return np.asarray(np.min(parameters, axis=1, keepdims=True))
     return np.unique(parameters, axis=1)
 
 
 def one_epsilon(setting: Setting) -> Floats:
-    """The fair mechanism, which is the balanced one too, if every edge had the least ε of all."""
+    """The fair mechanism (here also the balanced one) if every edge had the smallest ε."""
     return _stepped(setting, setting.problem.notion.meet)
 
 
@@ -217,7 +217,7 @@ def laplace(setting: Setting) -> Floats:
 
 
 def _stepped(setting: Setting, first: Callable[..., float]) -> Floats:
-    """A label on the boundary, and from there on what an edge with the least ε allows at each further step."""
+    """A label on the boundary, and at each further step the bound over an edge with the smallest ε."""
     step, labels = setting.problem.notion.step, list[float]()
     for _ in range(setting.furthest):
         labels.append(step(labels[-1], *setting.least) if labels else first(*setting.least))
@@ -232,7 +232,7 @@ def exponential(setting: Setting) -> Floats:
 
 
 def exponential_by_edge(setting: Setting) -> Floats:
-    """The same with each edge's own ε: the score is the least sum of ε along a path to the other answer."""
+    """The exponential mechanism with own ε: the score is the smallest Σε along a path to the other answer."""
     problem = setting.problem
     start = np.full(problem.graph.size, np.inf)
     for block in problem.graph.edge_blocks():
@@ -244,7 +244,7 @@ def exponential_by_edge(setting: Setting) -> Floats:
 
 
 ONE_EPSILON, ONE_AVERAGE = "one ε", "one ε, average"
-OWN_EPSILON, PE = "exponential, own ε", "PE"  # the second where the edges are people's, as its authors meant it
+OWN_EPSILON, PE = "exponential, own ε", "PE"  # called PE if the edges are people's, as in its paper
 
 
 class Baseline(NamedTuple):
@@ -253,10 +253,10 @@ class Baseline(NamedTuple):
     name: str
     labels: Callable[[Setting], Floats]
     pure_only: bool = True
-    otherwise: str = ""  # its name where the query is no threshold along the graph
+    otherwise: str = ""  # its name if the query is not a threshold along the graph
 
     def name_on(self, setting: Setting) -> str:
-        """What it is called on a problem."""
+        """Its name on a problem."""
         if self.name == ONE_EPSILON:
             return self.name.replace("ε", setting.problem.notion.main.letter)
         if self.name == OWN_EPSILON and isinstance(setting.problem.graph, ProductSpace):
@@ -275,7 +275,7 @@ BASELINES = (
 
 
 def baselines_on(setting: Setting, average: bool, weights: Floats) -> Iterator[tuple[str, LocalMechanism]]:
-    """Every baseline that the problem has, by name; the best mean with one ε only if `average` is compared."""
+    """Every baseline of the problem, by name; the best mean with one ε only if `average` is set."""
     pure = setting.problem.notion == PURE
     if average and pure and setting.least[0] < np.inf:
         yield ONE_AVERAGE, prove_labels(setting, _one_epsilon_average(setting, weights), ONE_AVERAGE)
@@ -290,7 +290,7 @@ def baselines_on(setting: Setting, average: bool, weights: Floats) -> Iterator[t
 
 
 def _one_epsilon_average(setting: Setting, weights: Floats) -> Floats:
-    """The best mean under the prior, if every edge had the least ε of all."""
+    """The best mean under the prior if every edge had the smallest ε."""
     graph = with_one_epsilon(setting.problem.graph, setting.least[0])
     options: dict[str, Any] = {"prior": weights, "engine": setting.engine}
     found = design(Problem(graph, setting.problem.answers), "average", **options)
@@ -298,10 +298,10 @@ def _one_epsilon_average(setting: Setting, weights: Floats) -> Floats:
 
 
 def prove_labels(setting: Setting, labels: Floats, name: str) -> LocalMechanism:
-    """A mechanism with these labels, if it is private; values that miss by a rounding are closed.
+    """The mechanism with these labels, proved private; values that miss by rounding are closed.
 
     Raises:
-        VerificationError: it is not private, which would be a bug; it is never shown.
+        VerificationError: it is not private, which would be a bug; such a baseline is never shown.
     """
     problem = setting.problem
     values = PartialMechanism(z=np.where(problem.answers == 1, labels, -labels) + 0.0)

@@ -24,13 +24,13 @@ from hetdp.problem.space import Floats, Indices
 from hetdp.theory.pure import PURE
 
 Steps = NDArray[np.int64]
-NOWHERE = 0  # the distance of a dataset from which no path leads to the other answer
+NOWHERE = 0  # the distance of a dataset without a path to the other answer
 
 
 def steps_to_the_other_answer(problem: Problem, engine: EngineName = "auto") -> Steps:
-    """For each dataset the least number of edges to one of the other answer: 1 on the boundary, 0 where no path leads.
+    """The smallest number of edges from each dataset to the other answer: 1 on the boundary, 0 if there is no path.
 
-    One search with ε = 1 on every edge, from the boundary: sums of ones are exact.
+    It takes one search from the boundary with ε = 1 on every edge; sums of ones are exact.
     """
     if not problem.boundary_mask.any():
         return np.full(problem.graph.size, NOWHERE, dtype=np.int64)
@@ -41,7 +41,7 @@ def steps_to_the_other_answer(problem: Problem, engine: EngineName = "auto") -> 
 
 
 def with_one_epsilon(graph: DatasetGraph | ProductSpace, epsilon: float) -> DatasetGraph:
-    """The same datasets, numbered, and the same edges, with one ε for all of them."""
+    """A graph with the same datasets, numbered, and the same edges, with one ε for all of them."""
     nothing = np.zeros(0, dtype=np.int64)
     source, target = [nothing], [nothing]
     for block in graph.edge_blocks():
@@ -52,10 +52,10 @@ def with_one_epsilon(graph: DatasetGraph | ProductSpace, epsilon: float) -> Data
 
 
 def is_threshold(problem: Problem, steps: Steps) -> bool:
-    """Whether every edge changes the signed number of steps to the other answer by exactly one, as it does a count.
+    """True if every edge changes the signed number of steps to the other answer by exactly one, as for a count.
 
-    The query is then a threshold along the graph: each dataset lies on one level, and every edge joins two
-    neighbouring levels. Parts of the graph that have no boundary are left aside.
+    The query is then a threshold along the graph: each dataset is on one level, and every edge joins two neighbouring
+    levels. Components of the graph without a boundary are ignored.
     """
     level = np.where(problem.answers == 1, steps, 1 - steps)
     return all(
@@ -64,16 +64,16 @@ def is_threshold(problem: Problem, steps: Steps) -> bool:
     )
 
 
-# Where one person, or one of a group, decides: the datasets that one change of a class takes to the other answer.
+# Datasets where one change of a class leads to the other answer -------------------------------------------------------
 
 
 Deciders = Mapping[Any, Indices]
 
 
 def deciders_of(problem: Problem) -> Deciders:
-    """For each class of edges the datasets at which it decides, in graph order; nothing if edges have no classes.
+    """For each class of edges the datasets at which it decides, in graph order; empty if edges have no classes.
 
-    Edges without a constraint do not count, as they make no boundary; nor do edges without a class.
+    Edges without a constraint do not count, since they make no boundary; nor do edges without a class.
     """
     graph, answers, found = problem.graph, problem.answers, dict[Any, Indices]()
     if isinstance(graph, ProductSpace):
@@ -97,15 +97,15 @@ def deciders_of(problem: Problem) -> Deciders:
     return found
 
 
-# What is measured of a mechanism: the worst error, the mean error under a prior, and both at each distance.
+# Measures of a mechanism ----------------------------------------------------------------------------------------------
 
 
 class AtDistance(NamedTuple):
-    """How accurate a method is at the datasets of one distance.
+    """The accuracy of a method at the datasets of one distance.
 
     Attributes:
-        distance: the least number of edges to a dataset of the other answer; None where no path leads to one.
-        datasets: how many there are.
+        distance: the smallest number of edges to a dataset of the other answer; None if there is no path.
+        datasets: number of datasets.
         worst_error: the largest error among them.
         mean_error: their mean error under the prior; None if the prior gives them no weight.
     """
@@ -117,11 +117,11 @@ class AtDistance(NamedTuple):
 
 
 class WhereDeciding(NamedTuple):
-    """How accurate a method is where one change of a class of edges takes the data to the other answer.
+    """The accuracy of a method at the datasets where one change of a class of edges leads to the other answer.
 
     Attributes:
         edge_class: the class: a person, or a group.
-        datasets: how many such datasets there are.
+        datasets: number of such datasets.
         worst_error: the largest error among them; None if there are none.
         mean_error: their mean error under the prior; None if the prior gives them no weight.
     """
@@ -134,13 +134,13 @@ class WhereDeciding(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """The datasets by distance, the nearest first, those from which no path leads to the other answer last.
+    """The datasets by distance, nearest first; those without a path to the other answer come last.
 
     Attributes:
-        order: the datasets, one level after the other.
-        starts: where in `order` each level begins.
-        distances: the distance of each level; 0 where no path leads.
-        counts: how many datasets each has.
+        order: the datasets, level by level.
+        starts: start of each level in `order`.
+        distances: distance of each level; 0 for datasets without a path.
+        counts: number of datasets of each level.
         weights: the prior, in graph order.
         deciders: for each class of edges the datasets at which one change of it decides.
     """
@@ -154,7 +154,7 @@ class Levels:
 
     @classmethod
     def of(cls, steps: Steps, weights: Floats, deciders: Deciders | None = None) -> Levels:
-        """The levels of a problem, under a prior."""
+        """The levels of a problem with a prior."""
         last = np.where(steps == NOWHERE, np.iinfo(np.int64).max, steps)
         order = np.argsort(last, kind="stable")
         _, starts, counts = np.unique(last[order], return_index=True, return_counts=True)
@@ -175,17 +175,17 @@ class Levels:
 
 @dataclass(frozen=True, eq=False)
 class Method:
-    """One row of the table: how accurate one mechanism is.
+    """The accuracy of one mechanism, which is one row of the table.
 
     Attributes:
-        name: what it is called.
-        baseline: whether it is there for comparison only.
+        name: its name.
+        baseline: True if it is shown for comparison only.
         mechanism: the mechanism itself; its certificate proves that it is private.
         worst_error: the largest error.
-        worst_at: the label of the first dataset that has it; None if there are no datasets.
+        worst_at: the label of the first dataset with that error; None if there are no datasets.
         mean_error: the mean error under the prior.
         worst_errors: the largest error at each distance.
-        mean_errors: the mean error at each distance under the prior, NaN where that gives no weight.
+        mean_errors: the mean error at each distance under the prior; NaN if the prior gives it no weight.
         levels: the datasets by distance.
     """
 
@@ -211,7 +211,7 @@ class Method:
 
     @property
     def by_distance(self) -> list[AtDistance]:
-        """The same at each distance to the other answer, the nearest first."""
+        """The accuracy at each distance to the other answer, nearest first."""
         columns = (self.levels.distances, self.levels.counts, self.worst_errors, self.mean_errors)
         return [
             AtDistance(None if distance == NOWHERE else distance, count, worst, None if math.isnan(mean) else mean)
@@ -220,7 +220,7 @@ class Method:
 
     @property
     def by_class(self) -> list[WhereDeciding]:
-        """The same where one person of each class decides; nothing if edges have no classes."""
+        """The accuracy where one change of each class decides; empty if edges have no classes."""
         return [self._where_deciding(name, datasets) for name, datasets in self.levels.deciders.items()]
 
     def _where_deciding(self, name: Any, datasets: Indices) -> WhereDeciding:

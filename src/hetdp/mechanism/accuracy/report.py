@@ -35,11 +35,11 @@ from hetdp.text import did_you_mean, format_value
 
 AVERAGE = "average"  # the one objective that needs the prior
 UNNAMED = "mechanism"
-FEW, MANY = 1_000, 30_000  # datasets for which an average is mostly found in seconds, by tangents and by rows
+FEW, MANY = 1_000, 30_000  # most datasets for an average within seconds, by tangents and by rows
 
 
 def objectives_of(wanted: Any, problem: Problem) -> tuple[ObjectiveName, ...]:
-    """The objectives to compare: one, several, or all that there are, but for an average that would take minutes."""
+    """The objectives to compare: one, several, or all except an average that would take minutes."""
     if wanted is None:
         most = MANY if problem.notion.curve is None else FEW
         return tuple(name for name in designing.OBJECTIVES if name != AVERAGE or problem.graph.size <= most)
@@ -50,13 +50,13 @@ def objectives_of(wanted: Any, problem: Problem) -> tuple[ObjectiveName, ...]:
 
 
 def design_for(problem: Problem, objective: ObjectiveName, weights: Floats, engine: EngineName) -> LocalMechanism:
-    """The mechanism that an objective leads to."""
+    """The mechanism that an objective designs."""
     options: dict[str, Any] = {"prior": weights} if objective == AVERAGE else {}
     return designing.design(problem, objective, engine=engine, **options)
 
 
 def by_name(given: Any) -> list[tuple[str, Any]]:
-    """The given mechanisms, each with a name: one, or several by name."""
+    """The given mechanisms with their names, from one mechanism or a mapping of several."""
     if isinstance(given, Mechanism):
         return [(given.objective, given)]
     if isinstance(given, Mapping) and any(map(_holds_values, given.values())):
@@ -71,7 +71,7 @@ def _holds_values(value: Any) -> bool:
 
 
 def prove_private(problem: Problem, name: str, given: Any, engine: EngineName) -> LocalMechanism:
-    """A given mechanism with the proof that it is private on this problem; a miss by a rounding is closed.
+    """A given mechanism, proved private on this problem; values that miss by rounding are closed.
 
     Raises:
         InputError: it is not private.
@@ -96,14 +96,14 @@ def prove_private(problem: Problem, name: str, given: Any, engine: EngineName) -
 
 @dataclass(frozen=True, eq=False)
 class Accuracy:
-    """How accurate mechanisms and baselines are; ``str`` of it is the table.
+    """The accuracy of mechanisms and baselines; ``str`` of it is the table.
 
     Attributes:
-        methods: one for each mechanism, then one for each baseline.
-        comparisons: where a baseline ties with a mechanism or beats it; each has `baseline`, `outcome`, `method`,
+        methods: one entry per mechanism, then one per baseline.
+        comparisons: baselines that tie with a mechanism or beat it; each has `baseline`, `outcome`, `method`,
             `measures` and `distances`, and is a sentence as text.
-        prior: what the means are taken under: "uniform", "weight" (the problem's own weights) or "given".
-        threshold: whether the query is a threshold along the graph: every edge changes the signed number of steps to
+        prior: the prior of the means: "uniform", "weight" (the problem's own weights) or "given".
+        threshold: True if the query is a threshold along the graph: every edge changes the signed number of steps to
             the other answer by exactly one.
 
     ``result["fair"]`` is one method.
@@ -115,7 +115,7 @@ class Accuracy:
     threshold: bool
 
     def __getitem__(self, name: str) -> Method:
-        """The method of that name."""
+        """The method with a name."""
         for method in self.methods:
             if method.name == name:
                 return method
@@ -132,8 +132,8 @@ class Accuracy:
     def columns(self) -> dict[str, list[Any]]:
         """The whole table in columns ready for any data frame: each method over all datasets, and at each distance.
 
-        They are `method`, `baseline`, `distance` ("all", a number as text, or "none" where no path leads to the other
-        answer), `datasets`, `worst_accuracy`, `worst_error`, `worst_at`, `mean_accuracy` and `mean_error`.
+        The columns are `method`, `baseline`, `distance` ("all", a number as text, or "none" if there is no path to the
+        other answer), `datasets`, `worst_accuracy`, `worst_error`, `worst_at`, `mean_accuracy` and `mean_error`.
 
         >>> import hetdp
         >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
@@ -169,25 +169,25 @@ def accuracy(
     objective: Any = None,
     engine: EngineName = "auto",
 ) -> Accuracy:
-    """How accurate mechanisms are: exactly, and free of budget, since nobody's data is looked at.
+    """The exact accuracy of mechanisms. It costs no privacy budget, since no data is read.
 
-    For each: the worst accuracy, the mean under a prior, and both by the number of steps to the other answer; and if
-    edges have classes (people, or groups), both where one change of a class decides.
+    It has the worst accuracy, the mean under a prior, and both by the number of steps to the other answer. If edges
+    have classes (people, or groups), it has both for the datasets where one change of a class decides.
 
     Args:
-        mechanism: a mechanism, which knows its problem; or a problem, on which mechanisms are compared.
-        values: with a problem only: a Mechanism; or values alone, one for each dataset, as `verify` takes them; or a
-            mapping from names to several of these. Default: the mechanisms that `design` finds.
-        prior: how much each dataset counts in a mean: "uniform", "weight" (the problem's own weights), or a mapping
-            label → number ≥ 0, or a sequence. Default: the problem's weights if it has any, else uniform.
-        baselines: whether to measure, beside them, what else could be done on the same problem; for votes and tallies
-            also what needs people: the ε-weighted vote, dropping people below the mean ε, Sampling and PE.
-        objective: without a mechanism: which objectives to compare, one or several. Default: all, but no average
+        mechanism: a mechanism with its problem; or a problem, on which mechanisms are compared.
+        values: with a problem only: a Mechanism; or one value for each dataset, as in `verify`; or a mapping from
+            names to several of these. By default the mechanisms that `design` finds.
+        prior: the weight of each dataset in a mean: "uniform", "weight" (the problem's own weights), a mapping
+            label → number ≥ 0, or a sequence. By default the problem's weights if it has any, otherwise uniform.
+        baselines: whether to measure baselines on the same problem, too; for votes and tallies these include the
+            ε-weighted vote, dropping people below the mean ε, Sampling and PE.
+        objective: without a mechanism: the objectives to compare, one or several. By default all, except an average
             of more than 30,000 datasets (1,000 under gaussian and bounded-range), which may take minutes or hours.
         engine: "auto", "cpu" or "reference"; all give the same bits.
 
     Raises:
-        InputError: a mechanism is not private; values that miss by a rounding are let pass.
+        InputError: a mechanism is not private; values that miss by rounding are accepted.
         VerificationError: a baseline could not be proved private, which would be a bug; nothing is returned.
 
     >>> import hetdp
@@ -255,7 +255,7 @@ def _method(method: Method) -> dict[str, Any]:
 
 
 def _both(part: AtDistance | WhereDeciding) -> dict[str, float | None]:
-    """Worst and mean of a part of all datasets, as accuracy and as error."""
+    """Worst and mean of some of the datasets, as accuracy and as error."""
     worst, mean = part.worst_error, part.mean_error
     return {
         "worst_accuracy": None if worst is None else 1.0 - worst,

@@ -15,9 +15,9 @@ from hetdp.mechanism.formatting import LEAST, accuracy_of, format_accuracy
 from hetdp.problem.space import Floats, Mask
 from hetdp.text import escape_unprintable, pluralize, round_up
 
-SAME = 1e-9  # errors that differ by less than this part of themselves are the same
+SAME = 1e-9  # relative; errors that differ by less are equal
 TIES, BEATS = "ties", "beats"
-LISTED = 6  # distances that are named one by one
+LISTED = 6  # most distances that are listed one by one
 
 
 class Comparison(NamedTuple):
@@ -27,11 +27,11 @@ class Comparison(NamedTuple):
         baseline: its name.
         outcome: "ties" or "beats".
         method: the name of the mechanism.
-        measures: "worst", "mean", or both, or neither.
-        distances: at which distances: a tie in both worst and mean error there, or a win in one of them without a loss
-            in the other.
-        everywhere: whether these are all distances that there are. (Where no path leads to the other answer, nothing
-            is compared, nor where both errors are too small for a float.)
+        measures: "worst", "mean", both, or neither.
+        distances: the distances at which it ties in both worst and mean error, or wins in one without losing in the
+            other.
+        everywhere: True if these are all distances. (Datasets without a path to the other answer are not compared, nor
+            errors that are both too small for a float.)
     """
 
     baseline: str
@@ -55,7 +55,7 @@ class Comparison(NamedTuple):
 
 
 def compare(methods: list[Method]) -> Iterator[Comparison]:
-    """Every tie and every win of a baseline, one mechanism after the other."""
+    """All ties and wins of baselines, mechanism by mechanism."""
     for method in methods:
         for baseline in methods:
             if baseline.baseline and not method.baseline:
@@ -84,19 +84,19 @@ def _overall(method: Method) -> Floats:
 
 
 def _against(errors: Floats, others: Floats) -> tuple[Mask, Mask]:
-    """Where errors are the same as others, and where they are smaller."""
+    """Masks of the errors that are equal to others, and of those that are smaller."""
     margin = SAME * np.fmax(errors, others)
     ties = np.abs(errors - others) <= margin
     return ties, (errors < others) & ~ties
 
 
-# The table for people, as plain lines and as LaTeX, and the long table for programs.
+# Tables ---------------------------------------------------------------------------------------------------------------
 
 
-SHOWN = 5  # distances in the table for people, and classes; the long table has all distances
-LONGEST = 40  # characters of a name
+SHOWN = 5  # most distances and classes in a printed table; the long table has all distances
+LONGEST = 40  # most characters of a name
 NOTHING = "-"
-WORTH_SAYING = 1e-9  # of a gap; a smaller one no table shows
+WORTH_SAYING = 1e-9  # smaller gaps are not mentioned
 COLUMNS = (
     "method",
     "baseline",
@@ -126,7 +126,7 @@ ESCAPES = {
 
 
 def text_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], prior: str) -> Iterator[str]:
-    """The table in aligned columns, and below it what must be said of baselines."""
+    """The table in aligned columns, followed by remarks."""
     rows = _rows(methods, prior)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -141,7 +141,7 @@ def text_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], pri
 
 
 def latex_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], prior: str) -> Iterator[str]:
-    """The same as a tabular that needs no package."""
+    """The table as a LaTeX tabular that needs no package, followed by remarks."""
     rows = _rows(methods, prior)
     width = len(rows[0])
     yield rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}"
@@ -157,7 +157,7 @@ def latex_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], pr
 
 
 def _remarks(methods: Sequence[Method], comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """What must be said below the table: gaps, where a coin would do better, and how baselines compare."""
+    """The remarks below the table: gaps, datasets where a coin does better, and comparisons with baselines."""
     for method in methods:
         gap = method.mechanism.objective_gap
         if gap is not None and gap > WORTH_SAYING:
@@ -173,7 +173,7 @@ def _remarks(methods: Sequence[Method], comparisons: Sequence[Comparison]) -> It
 
 
 def _rows(methods: Sequence[Method], prior: str) -> list[list[str]]:
-    """The header, how many datasets there are, and a row for each method."""
+    """The header, the numbers of datasets, and one row per method."""
     levels = methods[0].levels
     near = np.flatnonzero(levels.distances != NOWHERE)[:SHOWN]
     shown = [*near.tolist(), *np.flatnonzero(levels.distances == NOWHERE).tolist()]
@@ -195,7 +195,7 @@ def _row(method: Method, shown: Sequence[int]) -> list[str]:
 
 
 def _classes(method: Method) -> list[Any]:
-    """The classes that have a column: all, if they are few."""
+    """The classes that get a column: all if they are few, otherwise none."""
     names = list(method.levels.deciders)
     return names if len(names) <= SHOWN else []
 
@@ -207,7 +207,7 @@ def _in_one_line(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    r"""Text as LaTeX prints it, whatever is in it; what could be taken for an argument of ``\\`` stands in braces.
+    r"""Text escaped for LaTeX; brackets, which could be read as an argument of ``\\``, are put in braces.
 
     >>> print(_escaped("a_b & [50%]"))
     a\_b \& {[}50\%{]}
@@ -216,7 +216,7 @@ def _escaped(text: str) -> str:
 
 
 def long_columns(methods: Sequence[Method]) -> dict[str, list[Any]]:
-    """One entry for each method over all datasets, and one for each of its distances."""
+    """One row for each method over all datasets, and one for each of its distances, as columns."""
     rows = [row for method in methods for row in _long_rows(method)]
     return {name: [row[at] for row in rows] for at, name in enumerate(COLUMNS)}
 
@@ -236,7 +236,7 @@ def _both(error: float | None) -> tuple[float | None, float | None]:
 
 
 def csv_text(methods: Sequence[Method]) -> str:
-    """The long table as CSV; numbers in as many digits as it takes to read them back."""
+    """The long table as CSV; numbers have enough digits to be read back exactly."""
     columns = long_columns(methods)
     columns["worst_at"] = [_plain(label) for label in columns["worst_at"]]
     columns["baseline"] = ["yes" if baseline else "no" for baseline in columns["baseline"]]
@@ -248,5 +248,5 @@ def csv_text(methods: Sequence[Method]) -> str:
 
 
 def _plain(label: Any) -> str | None:
-    """A label in one field: text as it is, everything else as JSON."""
+    """A label in one field: text unchanged, everything else as JSON."""
     return label if label is None or isinstance(label, str) else json.dumps(label, ensure_ascii=False, default=str)
