@@ -1,7 +1,7 @@
-"""Mechanism: the probability of answer 1 at every dataset, with what was given and what binds the rest.
+"""`Mechanism`: the probability of answer 1 at every dataset, with the given values and the links that bind the rest.
 
 `Mechanism` is the common type. A `LocalMechanism` holds its values as arrays in this process; a `RemoteMechanism`, such
-as that of a partitioned problem, reads them where they lie.
+as that of a partitioned problem, reads them from where they are stored.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.spelling import spell_label
 from hetdp.theory.notion import Notion, reversed_places
 
-BLOCK = 1 << 20  # datasets that are looked at in one go
-SEAL = "_sealed"  # what a copy made by `dataclasses.replace` does not have
+BLOCK = 1 << 20  # datasets per block
+SEAL = "_sealed"  # an attribute that copies made by `dataclasses.replace` lack
 
 
 MechanismT = TypeVar("MechanismT", bound="Mechanism")
 
 
 class ProblemFacts(Protocol):
-    """What every mechanism knows of its problem, with or without its edges."""
+    """The facts about a problem that every mechanism has, with or without edges."""
 
     @property
     def labels(self) -> Labels:
-        """The names of the datasets, both ways."""
+        """The labels of the datasets."""
 
     @property
     def notion(self) -> Notion:
@@ -57,7 +57,7 @@ class ProblemFacts(Protocol):
 
     @property
     def identity(self) -> str:
-        """A digest by which the problem can be recognised."""
+        """A digest that identifies the problem."""
 
 
 class Mechanism(Mapping[Any, float]):
@@ -66,14 +66,14 @@ class Mechanism(Mapping[Any, float]):
     Two mechanisms are equal if they are the same object; compare `coordinates` to compare values.
 
     Attributes:
-        problem: what it answers.
-        coordinates: z of every dataset, in the problem's order. These are the values themselves; p and error are
-            derived from them for people.
-        pinned: which values were given, or chosen by an objective.
-        links: for each free dataset the number of the neighbour that binds it; −1 where none does.
-        moved: how far in z the given values were moved, at most, to be exactly compatible; 0.0 if they were.
-        certificate: the proof, if one was asked for.
-        objective: what chose the pinned values; "extension" if they were given, "polish" if they were kept.
+        problem: the problem that it answers.
+        coordinates: z of every dataset, in the problem's order. These are the actual values; p and error are derived
+            from them for reading.
+        pinned: mask of the values that were given, or chosen by an objective.
+        links: for each free dataset the number of the neighbour that binds it; −1 if there is none.
+        moved: largest distance in z by which given values were moved to be exactly compatible; 0.0 if none was.
+        certificate: the proof, if one was requested.
+        objective: the objective that chose the pinned values; "extension" if they were given, "polish" if kept.
         objective_gap: for the objective average, how much larger the mean accuracy of any private mechanism can be, at
             most; None for the others, which are exact.
     """
@@ -93,11 +93,11 @@ class Mechanism(Mapping[Any, float]):
     @property
     @abstractmethod
     def is_as_proved(self) -> bool:
-        """True if the certificate was made of these very values, in this process."""
+        """True if the certificate was made for exactly these values, in this process."""
 
     @property
     def search_words(self) -> str:
-        """What is worth saying of the search that found it; empty for most."""
+        """A phrase about the search that found it; empty for most mechanisms."""
         return ""
 
     @property
@@ -113,7 +113,7 @@ class Mechanism(Mapping[Any, float]):
     @property
     @abstractmethod
     def against_coin(self) -> CoinComparison:
-        """Where it is no better than a coin: at how many datasets, and which one is the worst."""
+        """The number of datasets where it is no better than a coin, and the worst one."""
 
     @abstractmethod
     def blocks(self) -> Iterator[Floats]:
@@ -133,30 +133,30 @@ class Mechanism(Mapping[Any, float]):
 
     @abstractmethod
     def proved_best(self) -> Self:
-        """The mechanism with a proof that it is the best one for its pins; otherwise its links explain nothing.
+        """The mechanism with a proof that it is optimal for its pins; without one its links explain nothing.
 
         Raises:
-            InputError: it is not.
+            InputError: it is not optimal.
         """
 
 
 class RemoteMechanism(Mechanism):
-    """A mechanism whose values lie elsewhere: it writes itself to a file or folder."""
+    """A mechanism whose values are not in this process; it writes itself to a file or folder."""
 
     @abstractmethod
     def write(self, path: str | Path) -> None:
-        """Writes it, whole or not at all, if it is private."""
+        """Writes the mechanism atomically, if it is private."""
 
 
 @dataclass(frozen=True)
 class LoadedClaim(Generic[MechanismT]):
-    """A mechanism that was read from a file, to be judged on a problem.
+    """A mechanism that was read from a file, to be verified on a problem.
 
     Attributes:
-        mechanism: its values, in the problem's order.
-        made_for_another: True if the file says that it was made for another problem.
-        column: where its values come from: z, error, or p, which rounds.
-        differing: how many datasets the problem pins at another value than the mechanism has.
+        mechanism: the mechanism, in the problem's order.
+        made_for_another: True if the file names another problem.
+        column: the column of its values: z, error, or p, which is rounded.
+        differing: number of datasets whose value differs from the one that the problem gives.
     """
 
     mechanism: MechanismT
@@ -170,17 +170,17 @@ class LocalMechanism(Mechanism):
     """A mechanism whose values are arrays in this process, in graph order.
 
     Attributes:
-        problem: what it answers; an EdgelessProblem if it was read without its problem.
-        coordinates: z, the values themselves; p and error are derived from it for people.
-        pinned: which values were given.
-        links: for each free dataset the neighbour that binds it; −1 where none does.
-        moved: how far in z the given values were moved, at most, to be exactly compatible; 0.0 if they were.
-        certificate: the proof, if one was asked for.
-        objective: what chose the pinned values; "extension" if they were given, "polish" if they were kept.
+        problem: the problem that it answers; an EdgelessProblem if it was read without its problem.
+        coordinates: z, the actual values; p and error are derived from it for reading.
+        pinned: mask of the values that were given, or chosen by an objective.
+        links: for each free dataset the neighbour that binds it; −1 if there is none.
+        moved: largest distance in z by which given values were moved to be exactly compatible; 0.0 if none was.
+        certificate: the proof, if one was requested.
+        objective: the objective that chose the pinned values; "extension" if they were given, "polish" if kept.
         objective_gap: for the objective average, how much larger the mean accuracy of any private mechanism can be, at
             most; None for the others, which are exact.
-        given: which of the pinned values were given, where an objective chose the others; None if the objective says
-            it all. `was_given` answers it for every dataset.
+        given: mask of the given values, if an objective chose some of the pinned ones; None if this follows from the
+            objective. `was_given` has it in every case.
     """
 
     problem: Problem | EdgelessProblem
@@ -204,11 +204,11 @@ class LocalMechanism(Mechanism):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.__post_init__()  # in another process, arrays can be written to at first
+        self.__post_init__()  # unpickled arrays are writable
 
     @property
     def is_as_proved(self) -> bool:
-        """Whether the certificate was made of these very values, here; a changed copy or a loaded file is not."""
+        """True if the certificate was made for these values, here; False for changed copies and loaded files."""
         return self.certificate is not None and SEAL in self.__dict__
 
     @cached_property
@@ -223,7 +223,7 @@ class LocalMechanism(Mechanism):
 
     @cached_property
     def against_coin(self) -> CoinComparison:
-        """Where it is no better than a coin: at how many datasets, and which one is the worst.
+        """The number of datasets where it is no better than a coin, and the worst one.
 
         >>> import hetdp
         >>> graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
@@ -299,10 +299,10 @@ class LocalMechanism(Mechanism):
         return replace(path, across=across)
 
     def proved_best(self) -> LocalMechanism:
-        """The mechanism with a proof that it is the best one for its pins; otherwise its links explain nothing.
+        """The mechanism with a proof that it is optimal for its pins; without one its links explain nothing.
 
         Raises:
-            InputError: it is not.
+            InputError: it is not optimal.
             UsageError: it was read without its problem.
         """
         if self.is_as_proved:
@@ -310,14 +310,14 @@ class LocalMechanism(Mechanism):
         problem = self._explainable()
         certificate = require_best(verify(problem, self))
         best = np.where(problem.answers == 1, np.inf, -np.inf)
-        unchecked = self.pinned | (self.coordinates == best)  # the verifier looks at no links there
+        unchecked = self.pinned | (self.coordinates == best)  # the verifier checks no links there
         return sealed(replace(self, certificate=certificate, links=np.where(unchecked, -1, self.links)))
 
     def _explainable(self) -> Problem:
         return require_edges(self.problem, "its edges explain a mechanism")
 
     def _beside(self, at: int) -> list[Beside]:
-        """The neighbours of a dataset, each with what the edge from it promises."""
+        """The neighbours of a dataset, each with the parameters of the edge from it."""
         problem = self._explainable()
         targets, columns = problem.graph.neighbours(at)
         back = reversed_places(problem.notion.parameters)
@@ -337,9 +337,9 @@ class LocalMechanism(Mechanism):
     def columns(self) -> dict[str, Any]:
         """The mechanism as a table: columns ready for any data frame, in graph order.
 
-        They are `dataset`, `query` (the true answer), `p`, `z`, `error`, `pinned`, and `binding`, the neighbour that
-        keeps a free dataset from being answered more accurately (None where none does). Where some pinned values were
-        given and an objective chose the others, `given` says which.
+        The columns are `dataset`, `query` (the true answer), `p`, `z`, `error`, `pinned`, and `binding`, the neighbour
+        that keeps a free dataset from being answered more accurately (None if there is none). If some pinned values
+        were given and an objective chose the others, `given` marks the given ones.
 
         >>> import hetdp
         >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
@@ -360,23 +360,23 @@ class LocalMechanism(Mechanism):
 
     @cached_property
     def was_given(self) -> Mask:
-        """Which values were given; no objective chose them."""
+        """Mask of the values that were given rather than chosen by an objective."""
         return given_by(self.objective, self.pinned) if self.given is None else self.given
 
     def given_column(self) -> dict[str, Any]:
-        """The column `given`, where the objective does not say it all."""
+        """The column `given`, unless it follows from the objective."""
         usual = np.array_equal(self.was_given, given_by(self.objective, self.pinned))
         return {} if usual else {"given": self.was_given}
 
     def node_attributes(self) -> dict[Any, dict[str, Any]]:
-        """For each dataset its `query`, `p`, `error` and `pinned`, as NetworkX's `set_node_attributes` takes them."""
+        """`query`, `p`, `error` and `pinned` of each dataset, in the form for NetworkX's `set_node_attributes`."""
         names = ("query", "p", "error", "pinned")
         columns = (self.problem.answers, self.probabilities, self.errors, self.pinned)
         rows = zip(*(column.tolist() for column in columns), strict=True)
         return {label: dict(zip(names, row, strict=True)) for label, row in zip(self, rows, strict=True)}
 
     def _repr_html_(self) -> str:
-        """For notebooks: the first datasets, and how the worst is answered."""
+        """For notebooks: the first datasets, and the worst one."""
         names, answers = self.problem.labels.names, self.problem.answers
         shown = range(min(len(self), MOST_ROWS))
         lacking = self.problem.notion.coordinate.probability(-self.coordinates[: len(shown)])
@@ -402,7 +402,7 @@ class LocalMechanism(Mechanism):
 
 
 def given_by(objective: str, pinned: Mask) -> Mask:
-    """Which pinned values were given, as far as the objective says it."""
+    """Mask of the pinned values that were given, as implied by the objective."""
     return pinned if objective == EXTENSION else np.zeros_like(pinned)
 
 
@@ -412,13 +412,13 @@ def _unchanging(values: Floats) -> Floats:
 
 
 def sealed(mechanism: LocalMechanism) -> LocalMechanism:
-    """Marks a mechanism whose certificate was just made of its values."""
+    """Marks a mechanism whose certificate was just made for its values."""
     mechanism.__dict__[SEAL] = True
     return mechanism
 
 
 def row_of(notion: Notion, z: float, answer: int, pinned: bool, given: bool) -> dict[str, Any]:
-    """One row of a mechanism's table, beside the label."""
+    """One row of a mechanism's table, without the label."""
     return {
         "query": answer,
         "p": float(notion.coordinate.probability(z)),
@@ -431,7 +431,7 @@ def row_of(notion: Notion, z: float, answer: int, pinned: bool, given: bool) -> 
 
 
 def require_best(certificate: Certificate) -> Certificate:
-    """The certificate, if it proves that a mechanism is the best one for its pins.
+    """The certificate, if it proves that a mechanism is optimal for its pins.
 
     Raises:
         InputError: it does not.

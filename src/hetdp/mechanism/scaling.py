@@ -1,4 +1,4 @@
-"""Scaling: the same problem with every ε multiplied by one number, or with nothing left but the edges of ε = 0."""
+"""Scaling: the same problem with every ε multiplied by a number, or with only the edges of ε = 0 left."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ Columns = dict[str, Floats]
 
 
 def edges_as_written(graph: DatasetGraph | ProductSpace) -> tuple[Indices, Indices, Columns]:
-    """Both ends of every edge, each once, and what the edge carries, as written, by the name of the parameter."""
+    """Both ends of every edge, each edge once, and its parameters as written, by name."""
     source, target, *columns = graph.edges()
     return source, target, dict(zip(graph.parameter_names, columns, strict=True))
 
 
 def unconstrained_directions(columns: Columns) -> Iterator[Mask]:
-    """For each direction, the edges that constrain nothing in it: some parameter has its largest value."""
+    """For each direction, a mask of the edges that constrain nothing: some parameter has its largest value."""
     for way in directions(tuple(columns)):
         yield np.asarray(np.logical_or.reduce([columns[name] >= PARAMETERS[name].most for name in way]))
 
 
 class Pattern:
-    """The ε of a problem as a pattern: their ratios stay while all of them grow or shrink together."""
+    """The ε of a problem up to a common factor: all grow or shrink together, and their ratios stay the same."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -42,8 +42,8 @@ class Pattern:
     def times(self, multiple: float, with_classes: bool = True) -> Problem:
         """The problem with every ε as written times a number ≥ 0, rounded down; ε = ∞ stays.
 
-        It has the same labels, answers, weights, words and, if wanted or if edges are parallel, classes; without them
-        it is built sooner.
+        It has the same labels, answers, weights and words. Classes are kept with `with_classes`, or if edges are
+        parallel; building the problem is faster without them.
 
         >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.1, np.inf])
         >>> Pattern(Problem(graph, [1, 2, 2])).times(3.0).graph.edges()[2]
@@ -58,7 +58,7 @@ class Pattern:
         )
 
     def limit(self) -> Problem:
-        """What the problem becomes as the multiple grows beyond all bounds: only ε = 0 still binds."""
+        """The limit of the problem for infinite multiples: only ε = 0 still binds."""
         return self._with(
             {
                 name: np.where(values > 0.0, np.inf, values) if name in SCALED else values
@@ -69,12 +69,12 @@ class Pattern:
 
     def _with(self, columns: Columns, with_classes: bool) -> Problem:
         graph = self.problem.graph
-        parallel = isinstance(graph, DatasetGraph) and graph.is_parallel  # classes tell these edges apart
+        parallel = isinstance(graph, DatasetGraph) and graph.is_parallel  # classes distinguish these edges
         return replace_edges(self.problem, (self._source, self._target), columns, with_classes or parallel)
 
 
 def multiply_down(values: Floats, multiple: float) -> Floats:
-    """Products rounded down, so that none is above the exact one and none that is finite becomes infinite.
+    """Products rounded down: none exceeds the exact one, and finite ones stay finite.
 
     >>> multiply_down(np.array([0.1, 1e308, np.inf]), 3.0).tolist()
     [0.3, 1.7976931348623157e+308, inf]
@@ -87,7 +87,7 @@ def multiply_down(values: Floats, multiple: float) -> Floats:
 
 
 def _error(values: Floats, multiple: float, product: Floats) -> Floats:
-    """What a rounded product lacks, exactly, by splitting each factor into halves; NaN where these leave the floats."""
+    """The exact error of a rounded product, by splitting each factor into halves; NaN if these overflow."""
     big, small = _halves(values)
     high, low = _halves(np.float64(multiple))
     return np.asarray(((big * high - product) + big * low + small * high) + small * low)

@@ -1,14 +1,14 @@
-"""A lower bound on the minimum of a linear program, from any prices of its rows.
+"""Solves linear programs with HiGHS, and computes a proved lower bound on their minimum from any prices of the rows.
 
 For rows A·x ≤ limit, bounds lower ≤ x ≤ upper and prices y ≥ 0, every feasible x has
 
     cost·x  ≥  cost·x + y·(A·x − limit)  ≥  Σ min(d·lower, d·upper) − y·limit,   d = cost + Aᵀ·y,
 
-whatever y is. A solver's prices are right up to a tolerance, and where d is a little below 0 and `upper` is large, as
-for a tail, a little costs much. So the prices of rows that draw on such a column are lowered until it has enough, then
-those of rows that drew on what these gave, and so on; each round gives a valid bound, and the best one counts.
+for every y. A solver's prices are right up to a tolerance. If d is slightly below 0 and `upper` is large, as for a
+tail, the bound loses much. So the prices of rows that draw on such a column are lowered until d is no longer negative,
+then those of rows that depend on these, and so on. Each round gives a valid bound, and the best one counts.
 
-All sums are in floats, and the bound is lowered by more than these can be wrong by.
+All sums are in floats, and the bound is lowered by more than their largest possible error.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from hetdp.mechanism.average.rows import Rows
 from hetdp.problem.space import Floats
 
 ROUNDS = 300
-LITTLE = 1e-13  # of the total cost; less than that is not worth another round
+LITTLE = 1e-13  # of the total cost; a smaller gain is not worth another round
 SAFE = 1.0 - 1e-15
-ROUNDING = 2.0**-48  # relative; more than what coefficients, products and sums are rounded by
+ROUNDING = 2.0**-48  # relative; larger than the rounding errors of coefficients, products and sums
 
 
 def lower_bound(cost: Floats, lower: Floats, upper: Floats, rows: Rows, prices: Floats) -> float:
-    """The best bound found; −inf never, since with all prices 0 the bounds of x are a bound, too."""
+    """The best bound found; never −inf, since prices of 0 give the bound that follows from the bounds of x."""
     count, y = len(cost), prices
     worth_it = LITTLE * float(np.abs(cost).sum())
     best = _value(cost, np.abs(cost), lower, upper, 0.0)
@@ -58,19 +58,19 @@ def lower_bound(cost: Floats, lower: Floats, upper: Floats, rows: Rows, prices: 
 
 
 def _value(reduced: Floats, size: Floats, lower: Floats, upper: Floats, paid: float) -> float:
-    """Σ min(d·lower, d·upper) − paid, where d may be smaller than `reduced` by a rounding of numbers of that size."""
+    """Σ min(d·lower, d·upper) − paid, where d may be below `reduced` by the rounding error of numbers of that size."""
     least = reduced - ROUNDING * size
     terms = (least * np.where(least < 0.0, upper, lower))[least != 0.0]
     return math.fsum(terms) - ROUNDING * math.fsum(np.abs(terms)) - paid
 
 
-# HiGHS, and nothing else: a linear program whose rows are handed over as they are needed.
+# HiGHS, with rows that are added as needed ----------------------------------------------------------------------------
 
 
 TOLERANCE = 1e-9
-MANY_ROWS = 4  # for each column; with more, the interior point method is faster than the simplex method
-FARTHEST = 1e8  # a variable that gains by growing, before the row that holds it is there, would never end
-FEW_COLUMNS = 500  # which the simplex method solves at once, and exactly
+MANY_ROWS = 4  # per column; with more, the interior point method is faster than the simplex method
+FARTHEST = 1e8  # keeps a variable finite until the row that bounds it is added
+FEW_COLUMNS = 500  # up to this many, the simplex method is fast and exact
 OPTIONS = {
     "output_flag": False,
     "threads": 1,
@@ -90,19 +90,18 @@ WAYS: tuple[dict[str, str | int], ...] = (  # one after the other, until one suc
 
 
 def has_many_rows(rows: int, columns: int) -> bool:
-    """Whether the interior point method comes first."""
+    """True if the interior point method is tried first."""
     return columns > FEW_COLUMNS and rows > MANY_ROWS * columns
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What the solver found.
+    """The result of the solver.
 
     Attributes:
         x: the value of each column.
-        prices: for each row, in the order they were handed over, how much the objective falls for a unit more of its
-            limit; never negative.
-        solved: whether the solver says that this is the optimum.
+        prices: for each row, in order of addition, the decrease of the objective per unit of its limit; never negative.
+        solved: True if the solver reports an optimum.
     """
 
     x: Floats
@@ -111,7 +110,7 @@ class Solution:
 
 
 class Solver:
-    """Minimises cost·x between bounds, under rows that are added from time to time."""
+    """Minimises cost·x between bounds, subject to rows that can be added."""
 
     def __init__(self, cost: Floats, lower: Floats, upper: Floats) -> None:
         self._library: Any = import_uninterrupted("highspy")
@@ -133,14 +132,14 @@ class Solver:
         self._highs.addRows(count, np.full(count, -np.inf), rows.limit, 2 * count, starts, ends, values)
 
     def solve(self) -> Solution:
-        """The optimum under the rows so far; by a method that depends on their number only, never on the clock."""
+        """The optimum under the rows so far; the method depends on their number only, never on time."""
         for method in WAYS if has_many_rows(self._highs.getNumRow(), self._highs.getNumCol()) else WAYS[1:]:
             for name, value in method.items():
                 self._highs.setOptionValue(name, value)
             self._run()
             if self._solved():
                 break
-            self._highs.clearSolver()  # so that the next way does not start where this one was stuck
+            self._highs.clearSolver()  # so that the next method starts afresh
         found = self._highs.getSolution()
         prices = -np.asarray(found.row_dual, dtype=np.float64)
         return Solution(np.asarray(found.col_value, dtype=np.float64), np.maximum(prices, 0.0), self._solved())
@@ -149,8 +148,8 @@ class Solver:
         return bool(self._highs.getModelStatus() == self._library.HighsModelStatus.kOptimal)
 
     def _run(self) -> None:
-        """Runs in a thread of its own, so that Ctrl-C is heard meanwhile, and ends it."""
-        begun, ended = threading.Event(), threading.Event()  # an interrupted `join` takes the thread for ended
+        """Runs the solver in a thread, so that Ctrl-C is handled meanwhile and stops it."""
+        begun, ended = threading.Event(), threading.Event()  # an interrupted `join` treats the thread as ended
 
         def work() -> None:
             begun.set()
@@ -164,6 +163,6 @@ class Solver:
             ended.wait()
         except BaseException:
             self._highs.cancelSolve()
-            if begun.wait(1.0):  # unless the interrupt came before the thread
+            if begun.wait(1.0):  # False if the interrupt came before the thread started
                 ended.wait()
             raise
