@@ -417,7 +417,7 @@ def clicked(address: str, button: str) -> dict[str, Any]:
         "output": one["output"],
         "outputs": [{"id": name, "property": part.split("@")[0]} for name, _, part in outputs],
         "inputs": [{**place, "value": int(place["id"] == button)} for place in one["inputs"]],
-        "state": [{**place, "value": {"page": "a page", "told": LATE}[place["id"]]} for place in one["state"]],
+        "state": [{**place, "value": {"page": "a page", "shown": LATE}[place["id"]]} for place in one["state"]],
         "changedPropIds": [f"{button}.n_clicks"],
     }
     asked = urllib.request.Request(f"{address}_dash-update-component", json.dumps(request).encode())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +17,8 @@ from hetdp.mechanism.accuracy.baselines import BASELINES, Setting
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer, with_one_epsilon
 from hetdp.mechanism.accuracy.tables import Comparison, compare
 from hetdp.theory import pure
-from hetdp.theory.notion import Notion
+from hetdp.theory.directed import DIRECTED
+from hetdp.theory.gaussian import GAUSSIAN
 from tests.mechanism.problems import graph_of
 from tests.mechanism.tallies import random_problem, steps_one_by_one, tallies
 from tests.oracle.linear import conditions, solve
@@ -183,7 +185,7 @@ def test_other_notions_have_the_baselines_that_are_known_for_them():
         return lambda *numbers: function(*numbers[:-2], min(numbers[-2:]))
 
     functions = {name: of_smaller(getattr(pure, name)) for name in ("step", "quick", "meet", "across")}
-    notion = Notion("two", ("epsilon", "epsilon_back"), pure.PURE.coordinate, **functions)
+    notion = replace(pure.PURE, name="two", columns=DIRECTED.columns, **functions)
     problem = tallies(5, 0.3, 1.0)
 
     def blocks():
@@ -198,7 +200,7 @@ def test_other_notions_have_the_baselines_that_are_known_for_them():
             assert baseline.labels(setting).tolist() == baseline.labels(plain).tolist()
     assert [baseline.name for baseline in BASELINES if not baseline.pure_only] == ["one ε", "randomised response"]
     assert BASELINES[0].name_on(setting) == "one ε"
-    other.notion = SimpleNamespace(parameters=("mu",))
+    other.notion = GAUSSIAN
     assert BASELINES[0].name_on(setting) == "one μ"
 
 

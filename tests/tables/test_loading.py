@@ -122,7 +122,7 @@ def test_an_id_may_have_the_digest_that_stands_for_nobody(monkeypatch, tmp_path)
 
 
 def test_two_ids_with_one_digest_are_two_people(monkeypatch, tmp_path):
-    monkeypatch.setattr("hetdp.tables.policy.identifier", lambda _: "1")  # everybody's digest is that of 1
+    monkeypatch.setattr("hetdp.tables.policy.quote_name", lambda _: "1")  # everybody's digest is that of 1
     assert codes_of(as_parquet(PEOPLE, tmp_path), wanted()) == [[0, 1, 0, 1, 0, 1, 0]]
 
 
