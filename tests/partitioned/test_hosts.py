@@ -160,7 +160,7 @@ def test_a_worker_that_is_killed_costs_only_its_work(cluster, moment):
 
 
 def test_when_all_workers_are_killed_it_is_said(cluster):
-    with cluster.driver.running(*cluster.extend("out", "lost"), stop_at="build", patience=2.0) as finished:
+    with cluster.driver.running(*cluster.extend("out", "lost"), stop_at="build_graph", patience=2.0) as finished:
         for host in cluster.workers:
             cluster.hosts.kill(cluster.workers[host])
         cluster.is_refused(finished(), "all workers were lost; what was done is kept", "lost")
@@ -234,7 +234,7 @@ def test_a_worker_without_memory_is_said(cluster):
 
 
 def test_ctrl_c_ends_the_command_and_leaves_nothing(cluster):
-    with cluster.driver.running(*cluster.extend("out", "ended"), stop_at="build") as finished:
+    with cluster.driver.running(*cluster.extend("out", "ended"), stop_at="build_graph") as finished:
         cluster.driver.interrupt()
         time.sleep(0.1)
         assert finished() == (130, "", "")
