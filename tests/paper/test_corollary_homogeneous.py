@@ -7,6 +7,7 @@ import random
 import pytest
 
 import hetdp
+from hetdp.theory.path import homogeneous_path_mechanism
 from tests.oracle.literal import corollary
 from tests.oracle.paths import along
 
@@ -25,7 +26,7 @@ def test_the_corrected_corollary_is_the_path_theorem_with_one_epsilon():
 
 def test_the_library_has_the_corrected_corollary_under_its_own_name():
     for alpha, epsilon, n in drawn():
-        found = hetdp.homogeneous_path_mechanism(alpha, epsilon, n).tolist()
+        found = homogeneous_path_mechanism(alpha, epsilon, n).tolist()
         assert found == pytest.approx(corollary(alpha, epsilon, n), rel=1e-10, abs=1e-12)
 
 
