@@ -177,7 +177,7 @@ def require_kind(document: Any, kind: str, where: str, default: str | None = Non
     if found != kind:
         reader = READERS.get(found) if isinstance(found, str) else None
         hint = f"{reader} reads it" if reader else ""
-        refuse(where, Fault("another kind of document:", where, format_value(found), f"its kind is {kind!r}", hint))
+        refuse(where, Fault("wrong kind of document:", where, format_value(found), f"expected the kind {kind!r}", hint))
 
 
 def require_version(document: Any, where: str, newest: int = SCHEMA_VERSION, oldest: int = 1) -> None:
@@ -204,7 +204,10 @@ def key_faults(found: Mapping[Any, Any], needed: Sequence[str], known: Sequence[
     pairs = zip(unknown, hints, strict=True)
     faults = [Fault("unknown key", where, format_value(key), rule, hint) for key, hint in pairs]
     missing = [key for key in needed if key not in found]
-    return faults + [Fault("missing key", where, key, f"{', '.join(needed)} must be there") for key in missing]
+    return faults + [
+        Fault("missing key", where, key, f"{', '.join(needed)} {'is' if len(needed) == 1 else 'are'} required")
+        for key in missing
+    ]
 
 
 def require_keys(found: Any, needed: Sequence[str], known: Sequence[str], where: str) -> None:

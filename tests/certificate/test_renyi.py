@@ -224,3 +224,18 @@ def test_values_that_definition_and_proof_agree_on_are_private():
         true = all(is_private(*edge, 1.5) for edge in edges)
         claim = SimpleNamespace(coordinates=z, pinned=np.ones(8, dtype=bool), links=np.full(8, -1))
         assert hetdp.verify(problem, claim).private == true
+
+
+@pytest.mark.parametrize(
+    ("alpha", "a", "b", "epsilon"),
+    [
+        (2.0, -450.0, -746.0, 1e-100),
+        (2.0, -450.0, -749.0, 1e-195),
+        (1.2, -250.0, -748.0, 1e-105),
+        (4.0, -600.0, -749.0, 1e-100),
+    ],
+)
+def test_tails_that_underflow_are_decided_by_balls(alpha, a, b, epsilon):
+    graph = hetdp.DatasetGraph.from_edges(["u"], ["v"], epsilon)
+    problem = hetdp.Problem(graph, [2, 2], notion="renyi", alpha=alpha)
+    assert not hetdp.verify(problem, hetdp.PartialMechanism(z={"u": a, "v": b})).private

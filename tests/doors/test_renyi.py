@@ -36,14 +36,14 @@ def test_it_says_what_it_is():
 
 @pytest.mark.parametrize("name", ["problem.json", "folder"])
 def test_a_problem_survives_its_file(tmp_path, name):
-    problem = problem_of(1.0 + 2.0**-30)
+    problem = problem_of(1.0 + 2.0**-15)
     hetdp.save(problem, tmp_path / name)
     read, _ = hetdp.read_problem(tmp_path / name)
     assert read.notion == problem.notion
     assert read.identity == problem.identity
     text = (tmp_path / name if name.endswith(".json") else tmp_path / name / "problem.json").read_text("utf-8")
     document = json.loads(text)
-    assert (document["notion"], document["alpha"]) == ("renyi", 1.0 + 2.0**-30)
+    assert (document["notion"], document["alpha"]) == ("renyi", 1.0 + 2.0**-15)
 
 
 FAULTS = {

@@ -64,13 +64,13 @@ DOCUMENTS = {
     ),
     "a key in the singular": (
         {"schema_version": 1, "datasets": DATASETS, "edge": EDGES},
-        "FILE: missing key edges; 'edges' is a list of objects. Hint: rename 'edge', if it is meant",
+        "FILE: missing key edges; 'edges' is a list of objects. Hint: rename 'edge' to edges",
     ),
     "a misspelt key": (whole(notions="pure"), f"unknown key 'notions'; {KEYS} Hint: did you mean 'notion'?"),
     "edges that are no records": (whole(edges=[[1, 2]]), "no list of records: edges; 'edges' is a list of objects."),
     "a mechanism": (
         whole(kind="mechanism"),
-        "another kind of document: 'mechanism'; its kind is 'problem'. Hint",
+        "wrong kind of document: 'mechanism'; expected the kind 'problem'. Hint",
     ),
     "words that are none": (whole(about=["x"]), "FILE, about: no words: ['x']; it is an object of texts."),
     "another notion": (whole(notion="gauss"), f"FILE, notion: unknown notion 'gauss'; {NOTIONS}"),
@@ -79,7 +79,7 @@ DOCUMENTS = {
     "unknown labels": (whole(labels="hex"), "labels in tables are 'text', 'integer' or 'json'."),
     "a missing column": (
         whole(edges=[{"source": "a", "target": "b", "eps": 1.0}]),
-        "edges: missing column epsilon; source, target, epsilon must be there. Hint: rename 'eps', if it is meant",
+        "edges: missing column epsilon; source, target, epsilon are required. Hint: rename 'eps' to epsilon",
     ),
     "an unknown column": (
         edge(colour="red"),
@@ -106,20 +106,20 @@ DOCUMENTS = {
     ),
     "epsilon in place of mu": (
         edge() | {"notion": "gaussian"},
-        "  edges: missing column mu; source, target, mu must be there.\n"
+        "  edges: missing column mu; source, target, mu are required.\n"
         "  edges: a column that would be ignored: epsilon; the notion 'gaussian' has no such parameter;",
     ),
     "no delta where it is needed": (
         edge() | {"notion": "approximate"},
-        "FILE: edges: missing column delta; source, target, epsilon, delta must be there.",
+        "FILE: edges: missing column delta; source, target, epsilon, delta are required.",
     ),
     "delta back alone": (
         edge(delta_back=0.1),
-        "FILE: edges: missing column delta; source, target, epsilon, delta must be there.",
+        "FILE: edges: missing column delta; source, target, epsilon, delta are required.",
     ),
     "a way back alone": (
         whole(edges=[{"source": "a", "target": "b", "epsilon_back": 1.0}]),
-        "FILE: edges: missing column epsilon; source, target, epsilon must be there.",
+        "FILE: edges: missing column epsilon; source, target, epsilon are required.",
     ),
     "columns of two notions": (
         edge(mu=1.0),
@@ -268,7 +268,7 @@ FOLDERS = {
     "an index": (("," + ROWS.replace("\n", "\n0,", 2), PAIRS), "unknown column ''; the columns are dataset, query, p"),
     "truth and numbers": ((ROWS.replace("1,0.6", "true,0.6"), PAIRS), "dataset 02: a number among truth values: 2;"),
     "a column twice": ((ROWS, "source,source\n"), "edges.csv: a duplicate column: source; each column"),
-    "no header": ((ROWS, "01,02,0.5\n"), "edges.csv: missing column source; source, target, epsilon must be there."),
+    "no header": ((ROWS, "01,02,0.5\n"), "edges.csv: missing column source; source, target, epsilon are required."),
     "an empty file": (("", PAIRS), "FILE: datasets.csv: an empty file; a CSV file is UTF-8 text with a header row"),
     "a dataset twice": ((ROWS + "01,1,\n", PAIRS), "FILE: datasets.csv row 3: duplicate dataset '01'; each dataset is"),
     "a newer version": ((ROWS, PAIRS, '{"schema_version": 7}'), "a newer schema_version: 7; this hetdp reads"),

@@ -37,7 +37,7 @@ def test_the_right_reader_is_named(kind, wanted, files):
         if kind != "release":
             assert READERS[kind](files[kind]) is not None
         return
-    with pytest.raises(hetdp.InputError, match=f"another kind of document: '{kind}'; .*{READERS[kind].__name__} reads"):
+    with pytest.raises(hetdp.InputError, match=f"wrong kind of document: '{kind}'; .*{READERS[kind].__name__} reads"):
         READERS[wanted](files[kind])
 
 

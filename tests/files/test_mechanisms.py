@@ -109,7 +109,7 @@ FAULTS = {
     ),
     "a problem": (
         lambda f: f.update(kind="problem"),
-        "another kind of document: 'problem'; its",
+        "wrong kind of document: 'problem'; expected",
     ),
     "another notion": (
         lambda f: f.update(notion=["x"]),
@@ -220,7 +220,7 @@ def test_pins_of_their_own_file_are_read(tmp_path: Path):
     [
         ("dataset\nb\n", "no values; pins have a column p, z or error."),
         ("dataset,p,query\nb,1,1\n", "unknown column 'query'; the columns are dataset, p, z, error."),
-        ("p\n1\n", "missing column dataset; dataset must be there."),
+        ("p\n1\n", "missing column dataset; dataset is required."),
         ("dataset,p\nb,x\n", "row 1: non-numeric p 'x'; a pin is a number."),
         ("dataset,p\nb,0.5\nb,0.6\n", "row 2: duplicate dataset 'b'; each dataset is listed once."),
         ("dataset,p\n,0.5\n", "row 1, dataset: missing label;"),

@@ -62,7 +62,7 @@ def saved(problem: hetdp.Problem, words: dict[str, Any], **columns: list[Any]) -
 
 SPOILT: dict[str, tuple[dict[str, Any], dict[str, list[Any]], str]] = {
     "version": ({"schema_version": 2}, {}, "a newer schema_version: 2"),
-    "kind": ({"kind": "problem"}, {}, "another kind of document: 'problem'"),
+    "kind": ({"kind": "problem"}, {}, "wrong kind of document: 'problem'"),
     "notion": ({"notion": "gaussian", "coordinate": "probit"}, {}, "z is another coordinate: 'probit'"),
     "coordinate": ({"coordinate": "probit"}, {}, "another coordinate 'probit'"),
     "moved": ({"moved": "far"}, {}, "no distance: 'far'"),

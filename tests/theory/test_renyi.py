@@ -153,7 +153,7 @@ def test_every_order_is_a_notion_of_its_own_with_its_own_currency():
     assert one.currency.name == "renyi-2"
     assert currency_named("renyi-2") == one.currency != other.currency
     assert "order α = 2.5" in other.description
-    assert notion_of_key("renyi-1e+16").settings == (("alpha", 1e16),)
+    assert notion_of_key(renyi(1e12).key).settings == (("alpha", 1e12),)
 
 
 @pytest.mark.parametrize(
@@ -165,12 +165,15 @@ def test_what_is_no_order_is_no_currency_and_no_key(name):
         notion_of_key(name)
 
 
+RANGE = "alpha is a number from 1.000001 to 1e+12."
 REFUSED = {
-    "no order": ({}, "the notion 'renyi' without alpha; alpha is a finite number above 1."),
-    "1": ({"alpha": 1}, "the notion 'renyi' with alpha=1; alpha is a finite number above 1."),
-    "infinity": ({"alpha": math.inf}, "the notion 'renyi' with alpha=inf; alpha is a finite number above 1."),
-    "text": ({"alpha": "2"}, "the notion 'renyi' with alpha='2'; alpha is a finite number above 1."),
-    "a truth value": ({"alpha": True}, "the notion 'renyi' with alpha=True; alpha is a finite number above 1."),
+    "no order": ({}, f"the notion 'renyi' without alpha; {RANGE}"),
+    "1": ({"alpha": 1}, f"the notion 'renyi' with alpha=1; {RANGE}"),
+    "infinity": ({"alpha": math.inf}, f"the notion 'renyi' with alpha=inf; {RANGE}"),
+    "next to 1": ({"alpha": 1.0 + 2.0**-52}, f"the notion 'renyi' with alpha=1.0000000000000002; {RANGE}"),
+    "too large": ({"alpha": 1e100}, f"the notion 'renyi' with alpha=1e+100; {RANGE}"),
+    "text": ({"alpha": "2"}, f"the notion 'renyi' with alpha='2'; {RANGE}"),
+    "a truth value": ({"alpha": True}, f"the notion 'renyi' with alpha=True; {RANGE}"),
     "an unknown setting": ({"beta": 2}, "the notion 'renyi' with beta=2; it has the settings alpha."),
 }
 

@@ -33,6 +33,8 @@ from hetdp.problem.space import EdgeBlock, Floats, Indices, Mask, Space
 from hetdp.threads import run_in_threads
 
 TINY = np.finfo(np.float64).tiny
+DEEPEST = 690.0  # a z beyond it has a tail that may underflow
+COARSEST = 2e4  # at α = 1.00005; closer to 1, a mechanism may be optimal without a proof
 SERIES = 20  # terms, for arguments below a half
 LARGE = 600.0  # exponents from which on powers may leave the floats
 CURVED = 1.0 + 2.0**-10  # slopes change by less where a parent lacks less than LARGEST_GAP
@@ -91,8 +93,11 @@ def _excess(exponent: Floats, alpha: float) -> Floats:
 
 
 def coarse_of(alpha: float) -> float:
-    """How many times LARGEST_GAP a chain may lack: near α = 1 the bound is less well known."""
-    return 1.0 + 1.0 / (alpha - 1.0)
+    """How many times LARGEST_GAP a chain may lack: near α = 1 the bound is less well known.
+
+    It is limited, so that nothing is called optimal that lacks more than a hundred-thousandth in z.
+    """
+    return min(1.0 + 1.0 / (alpha - 1.0), COARSEST)
 
 
 def margin_of(alpha: float) -> float:
@@ -136,7 +141,9 @@ def judge(a: Floats, b: Floats, epsilon: Floats, alpha: float) -> tuple[Mask, Fl
         loss = losses_between(a, b, alpha)
         slack = np.where(epsilon == np.inf, np.inf, epsilon - loss)
         holds = (a == b) | (slack > 0.0)
-        clear = np.abs(slack) > margin_of(alpha) * (loss + epsilon) + 2.0 * TINY
+        deepest = np.maximum(np.abs(a), np.abs(b))
+        underflows = (deepest > DEEPEST) & (deepest < np.inf)  # tails that a float cannot hold: the loss is not known
+        clear = (np.abs(slack) > margin_of(alpha) * (loss + epsilon) + 2.0 * TINY) & ~underflows
         close = (a != b) & (epsilon < np.inf) & ~clear
     near = np.flatnonzero(close)
     like = first_alike(loss, near, a, b, epsilon)

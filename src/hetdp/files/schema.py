@@ -51,8 +51,8 @@ def require_columns(
             others = [other for other in found if other not in known]
             close = closest(name, others)
             meant |= {*close}
-            rule = f"{', '.join(needed)} must be there"
-            hint = f"rename {format_value(close[0])}, if it is meant" if close else ""
+            rule = f"{', '.join(needed)} {'is' if len(needed) == 1 else 'are'} required"
+            hint = f"rename {format_value(close[0])} to {name}" if close else ""
             findings.add(Fault("missing column", place, name, rule, hint))
     for name in [name for name in found if name not in meant][:SHOWN_LINES]:
         if notion and name in COLUMNS and name not in known:

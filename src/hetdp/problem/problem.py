@@ -67,7 +67,7 @@ class Problem(Frozen):
         weights: how much each dataset counts in averages: a mapping label → number ≥ 0, or a sequence in graph order.
         about: words for people, such as {"title": …, "privacy_unit": …, "neighbour_relation": …}.
         scores: of a space made of people, the query as a threshold of a sum over people; `hetdp.spaces` gives it.
-        alpha: the order of Rényi privacy, above 1; no other notion takes it.
+        alpha: the order of Rényi privacy, from 1.000001 to 1e12; no other notion takes it.
 
     >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], 0.5)
     >>> Problem(graph, {"a": 1, "b": 1, "c": 2}).boundary

@@ -294,5 +294,11 @@ def renyi(alpha: float) -> Notion:
     )
 
 
-ORDER = Setting("alpha", "α", "alpha is a finite number above 1", lambda alpha: alpha > 1.0)
+LEAST_ORDER, LARGEST_ORDER = 1.000001, 1e12  # beyond them the steps overflow, or are too coarse to be useful
+ORDER = Setting(
+    "alpha",
+    "α",
+    f"alpha is a number from {LEAST_ORDER} to {LARGEST_ORDER:g}",
+    lambda alpha: LEAST_ORDER <= alpha <= LARGEST_ORDER,
+)
 RENYI = Family("renyi", (ORDER,), renyi)

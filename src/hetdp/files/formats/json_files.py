@@ -36,7 +36,7 @@ def table_of(document: dict[str, Any], key: str, name: str, known: tuple[str, ..
         what = "missing key" if records is None else "no list of records:"
         rule = f"{key!r} is a list of objects"
         close = closest(key, [other for other, value in document.items() if isinstance(value, list)])
-        hint = f"rename {format_value(close[0])}, if it is meant" if close and records is None else ""
+        hint = f"rename {format_value(close[0])} to {key}" if close and records is None else ""
         raise InputError(name, [Fault(what, name, key, rule, hint)])
     fields = dict.fromkeys(field for record in records for field in record)
     columns = {field: [record.get(field) for record in records] if field in known else [] for field in fields}
