@@ -57,3 +57,12 @@ def test_folders_and_tables_are_told_apart_too(tmp_path):
     hetdp.save(hetdp.design(PROBLEM), tmp_path / "m.csv")
     with pytest.raises(hetdp.InputError, match=r"hetdp\.read_mechanism reads the table of a mechanism"):
         hetdp.read_problem(tmp_path / "m.csv")
+
+
+def test_what_is_not_a_problem_is_refused_beside_a_mechanism(tmp_path):
+    problem = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], ["b"], 0.5), {"a": 1, "b": 2})
+    mechanism = hetdp.design(problem)
+    hetdp.save(mechanism, tmp_path / "m.json")
+    for wrong in (mechanism, str(tmp_path / "p.json")):
+        with pytest.raises(hetdp.UsageError, match="expected a Problem, got a"):
+            hetdp.read_mechanism(tmp_path / "m.json", wrong)

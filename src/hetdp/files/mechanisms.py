@@ -12,7 +12,7 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.documents import require_keys, require_kind, require_version
-from hetdp.errors import Fault, InputError
+from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.formats.json_files import read_json, table_of
 from hetdp.files.formats.parquet import read_parquet
 from hetdp.files.formats.registry import DOCUMENT, FORMATS, suffix_of
@@ -41,7 +41,7 @@ from hetdp.problem.problem import EdgelessProblem, Problem
 from hetdp.problem.query import answers_of
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import shorten_label
-from hetdp.text import format_value
+from hetdp.text import format_type, format_value
 from hetdp.theory.notion import Notion
 from hetdp.theory.pure import PURE
 
@@ -152,6 +152,12 @@ def read_mechanism(path: str | Path, problem: Problem | RemoteProblem | None = N
     """
     if isinstance(problem, RemoteProblem):
         return problem.read_mechanism(path)
+    if problem is not None and not isinstance(problem, Problem):
+        rule, hint = (
+            "problem= is the problem that the mechanism was made for",
+            "hetdp.read_problem reads one from a file",
+        )
+        raise UsageError(f"expected a Problem, got {format_type(problem)}", rule, hint)
     progress.report_stage("reading the mechanism")
     sheet = open_sheet(path)
     if problem is None:
