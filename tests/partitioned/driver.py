@@ -103,7 +103,7 @@ def serve() -> None:
             undo = stop_at(told["stop_at"])
         elif told.get("slow") or told.get("hungry"):
             undo = burdened(told.get("slow", 0.0), told.get("hungry", 0))
-        dask_cluster.marked = partial(mark_as, told.get("software"))  # type: ignore[attr-defined]
+        dask_cluster.mark_folder = partial(mark_as, told.get("software"))  # type: ignore[attr-defined]
         output, said = io.StringIO(), io.StringIO()
         with dask.config.set(told.get("config", {})), redirect_stdout(output), redirect_stderr(said):
             try:

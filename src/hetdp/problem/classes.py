@@ -58,7 +58,7 @@ def classes_of(values: Any, collector: FaultCollector) -> Classes | None:
         known = dict.fromkeys(listed)
     except TypeError:  # a list, or a tuple with one in it, has no hash
         wrong = next(name for name in listed if not _has_hash(name))
-        rule = "a class is a text, a number, or a tuple of these"
+        rule = "a class is text, a number, or a tuple of these"
         collector.add(Fault("not a class:", "class", format_value(wrong), rule))
         collector.raise_if_any()
         raise
