@@ -138,7 +138,7 @@ def test_what_is_no_label_is_refused_unseen(data, hetdp, release):
         (("--dataset", "two", "-o", "nowhere/record.json"), 2, "is no folder"),
         (("--dataset", "two", "--source", "other"), 2, "has no source 'other'"),
         (("--dataset", "two", "--version", ""), 2, "a version of the data"),
-        (("--dataset", "two", "--after", "poll.json"), 3, "its kind is 'release'"),
+        (("--dataset", "two", "--after", "poll.json"), 3, "expected the kind 'release'"),
         (("--dataset", "two", "--ledger", "nowhere.ledger"), 7, "there is no ledger here"),
         (("--dataset", "two", "--ledger", "poll.json"), 7, "poll.json"),
     ],
