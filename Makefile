@@ -1,13 +1,16 @@
 # Everything starts here: each target sets up what it needs, in .venv, and needs only make and Python 3.11 or newer.
 PYTHON ?= python3
-WORKERS ?= auto
+# One more than there are cores, since some tests wait for processes and browsers.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 VENV := .venv
 BIN := $(VENV)/bin
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-PINNED ?=  # PINNED=1, as in CI: exactly the versions of constraints.txt, whose hashes pip checks
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+# uv installs in a quarter of pip's time. pip does it where uv is missing or fails. Modules are compiled when first used.
+install = { [ -x $(BIN)/uv ] && $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) 2>/dev/null; } || $(PIP_INSTALL) $(1)
+PINNED ?=  # PINNED=1, as in CI: exactly the versions of constraints.txt, whose hashes are checked
 export HETDP_PINNED := $(PINNED)
 STRESS ?= 20
-JIT_OFF := tests/engines tests/certificate/test_scan.py  # where tests marked jit_off are
+JIT_OFF := tests/engines tests/certificate/test_scan.py tests/certificate/test_rows.py  # where tests marked jit_off are
 PYTEST := $(BIN)/python -m pytest --quiet -n $(WORKERS) --maxprocesses 4 --dist worksteal
 
 unexport PYTHONDONTWRITEBYTECODE  # else every process compiles every module again
@@ -37,6 +40,7 @@ slowest: $(VENV)/test.stamp  ## the slowest 20 tests
 
 kernels: $(VENV)/test.stamp
 	@$(BIN)/python -m tests.kernels
+	@$(BIN)/python -m pytest --quiet --collect-only > $(VENV)/collected.log 2>&1 || true  # compiles all modules, for all workers; if it fails, so do they
 
 lint: $(VENV)/test.stamp  ## style, types and the direction of imports
 	@echo "hetdp: style, types, layers"
@@ -48,10 +52,13 @@ lint: $(VENV)/test.stamp  ## style, types and the direction of imports
 docs: $(VENV)/test.stamp  ## the reference pages, written anew from the code
 	@$(BIN)/python -m docs.generate
 
+LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes \
+  --no-emit-index-url --no-emit-find-links --custom-compile-command 'make constraints'
+
 constraints: $(VENV)/test.stamp  ## constraints.txt, written anew: the newest versions that fit, with the hashes of all their files
-	@$(PIP_INSTALL) uv
-	@$(BIN)/uv pip compile pyproject.toml --quiet --extra test --universal --python-version 3.11 --upgrade --generate-hashes \
-	  --no-emit-index-url --no-emit-find-links --custom-compile-command 'make constraints' --output-file constraints.txt
+	@$(PIP_INSTALL) --upgrade uv
+	@$(LOCK) pyproject.toml --extra test --output-file constraints.txt
+	@echo uv | $(LOCK) - --output-file .ci/uv.txt
 
 bench: $(VENV)/bench.stamp  ## the benchmarks, into benchmarks/RESULTS.md (minutes; leave the machine alone meanwhile)
 	@$(BIN)/python -m benchmarks
@@ -78,23 +85,27 @@ $(VENV)/place:
 	  { echo "hetdp: $(PYTHON) has no venv module; install it and run make again (Debian, Ubuntu: apt-get install python3-venv)." >&2; exit 1; }
 	@echo "hetdp: making a virtual environment in $(VENV)"
 	@"$(PYTHON)" -m venv $(if $(PLACE),--clear) $(VENV)
+	@$(BIN)/python -m pip config list | grep -Eq '\.(index-url|no-index)=' || \
+	  $(PIP_INSTALL) --retries 0 --timeout 15 --require-hashes --no-deps --requirement .ci/uv.txt 2>/dev/null || \
+	  true  # uv would not use the index that pip is set to use
 	@printf '%s\n' "$(CURDIR)" > $@
+
+USED := .[plots,studio]
 
 $(VENV)/runtime.stamp: pyproject.toml $(VENV)/place
 	@echo "hetdp: installing hetdp and what it needs"
-	@$(PIP_INSTALL) --editable '.[plots,studio]'
+	@$(call install,--editable '$(USED)')
 	@touch $@
 
 $(VENV)/test.stamp: pyproject.toml constraints.txt $(VENV)/place
 	@echo "hetdp: installing hetdp and what its tests need$(if $(PINNED), (pinned))"
 ifeq ($(strip $(PINNED)),)
-	@$(PIP_INSTALL) --no-compile --editable '.[test]'
+	@$(call install,--editable '.[test]')
 else
-	@$(PIP_INSTALL) --no-compile --require-hashes --no-deps --requirement constraints.txt
-	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@$(call install,--require-hashes --no-deps --requirement constraints.txt)
+	@$(call install,--no-deps --no-build-isolation --editable .)
 	@$(BIN)/python -m pip check --disable-pip-version-check
 endif
-	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true  # on all cores, as pip does on one
 	@touch $(VENV)/runtime.stamp $@
 
 # What others offer, for comparison: one after the other, since what cannot be installed here is only said in the page.

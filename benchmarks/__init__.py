@@ -1,1 +1,1 @@
-"""Benchmarks: ratios within one run, since machines are noisy. `make bench` runs all and writes RESULTS.md."""
+"""Benchmarks: they report ratios within one run, since machines are noisy. `make bench` runs all of them."""

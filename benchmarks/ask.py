@@ -1,4 +1,4 @@
-"""`hetdp ask` on a large table of people, against DuckDB's own reading and sorting of the column of ε alone."""
+"""`hetdp ask` on a large table of people, compared with DuckDB reading and sorting the column of ε alone."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 import duckdb
 
-from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
+from benchmarks.claims import AT_MOST, Benchmark, Measured, Part, Table, Target
 from benchmarks.measure import in_turn
+from hetdp.tables.ask import draw_simulated_answers
 from hetdp.tables.people_table import LocalTable
 from hetdp.tables.preparation import prepare
-from hetdp.tables.promise_words import draw_simulated_answers
 from hetdp.tables.request import build_request
 from hetdp.tables.sources import open_source
 
@@ -23,8 +23,8 @@ PARTS = 8  # files of a folder
 LEVELS = {"three levels of ε": "[0.1, 0.5, 1.0][1 + (range % 3)::INTEGER]", "everybody's own ε": "random()"}
 
 
-def make(place: Path, rows: int, epsilon: str) -> None:
-    """People in no order, each with an id, an ε and a vote."""
+def write_people(place: Path, rows: int, epsilon: str) -> None:
+    """Writes people in scrambled order, each with an id, an ε and a vote."""
     query = (
         f"SELECT (range * 7919) % {rows} AS id, CAST({epsilon} AS DOUBLE) AS eps,"
         f" CASE WHEN random() < 0.5 THEN 'yes' ELSE 'no' END AS vote FROM range({rows})"
@@ -33,8 +33,8 @@ def make(place: Path, rows: int, epsilon: str) -> None:
         database.execute(f"COPY ({query}) TO '{place}' (FORMAT parquet)")
 
 
-def cut(place: Path, folder: Path, rows: int) -> None:
-    """The same people in files of a folder."""
+def write_parts(place: Path, folder: Path, rows: int) -> None:
+    """Writes the same people to several files of a folder."""
     folder.mkdir()
     with duckdb.connect() as database:
         for part in range(PARTS):
@@ -45,38 +45,38 @@ def cut(place: Path, folder: Path, rows: int) -> None:
 
 
 def duckdb_sorts(place: Path) -> None:
-    """The column of ε, in order, as an array."""
+    """Reads the column of ε, sorted, as an array."""
     with duckdb.connect() as database:
         database.execute(f"SELECT eps FROM read_parquet('{place}') ORDER BY eps").fetchnumpy()
 
 
-def asked(place: Path) -> list[str]:
-    """All of it: policy, mechanism, promise, plan, answers."""
-    wanted = build_request("vote = 'yes'", at_least="50%", epsilon="eps", person="id")
+def ask_table(place: Path) -> list[str]:
+    """The whole of `ask`: policy, mechanism, promise, plan, answers."""
+    request = build_request("vote = 'yes'", at_least="50%", epsilon="eps", person="id")
     with open_source(place) as source:
-        return draw_simulated_answers(prepare(LocalTable(source), wanted).coordinates(), 0)
+        return draw_simulated_answers(prepare(LocalTable(source), request).coordinates(), 0)
 
 
-def promised(place: Path) -> None:
-    """Without the answers."""
-    wanted = build_request("vote = 'yes'", at_least="50%", epsilon="eps", person="id")
+def prepare_promise(place: Path) -> None:
+    """The same without reading the answers."""
+    request = build_request("vote = 'yes'", at_least="50%", epsilon="eps", person="id")
     with open_source(place) as source:
-        prepare(LocalTable(source), wanted)
+        prepare(LocalTable(source), request)
 
 
 def sections(rows: int, rounds: int) -> Iterator[Part]:
-    """One row for each kind of ε: few levels, and an ε of their own for everybody."""
+    """One row for each kind of ε: three levels, and a different ε for each person."""
     lines = []
     for name, epsilon in LEVELS.items():
         with TemporaryDirectory() as folder:
             place = Path(folder) / "people.parquet"
-            make(place, rows, epsilon)
-            cut(place, Path(folder) / "people", rows)
+            write_people(place, rows, epsilon)
+            write_parts(place, Path(folder) / "people", rows)
             calls: dict[str, Callable[[], Any]] = {
                 "unit": partial(duckdb_sorts, place),
-                "ask": partial(asked, place),
-                "promise": partial(promised, place),
-                "folder": partial(asked, Path(folder) / "people"),
+                "ask": partial(ask_table, place),
+                "promise": partial(prepare_promise, place),
+                "folder": partial(ask_table, Path(folder) / "people"),
             }
             found = in_turn(calls, rounds)
         unit, ratios = found["unit"], [found[part] / found["unit"] for part in ("ask", "promise", "folder")]
@@ -90,13 +90,13 @@ BENCHMARKS = (
         "ask",
         "A table of people",
         """
-DuckDB reads the column of ε from Parquet and sorts it = 1; `hetdp ask` reads everybody's id and ε, looks for people who
-are there twice, fixes the mechanism and its promise (*promise*), and reads the answers. *Ask a folder*: the same rows
-in 8 files.
+The unit is the time in which DuckDB reads the column of ε from Parquet and sorts it. `hetdp ask` reads everyone's id
+and ε, looks for people who appear twice, fixes the mechanism and its promise (*promise*), and reads the answers. *Ask a
+folder* reads the same rows from 8 files.
 """,
         sections,
         full=(10**7, 3),
         quick=(10**3, 1),
-        asked=(Asked(ASK, AT_MOST, 2),),
+        targets=(Target(ASK, AT_MOST, 2),),
     ),
 )

@@ -1,4 +1,4 @@
-"""A progress bar, drawn between two measurements and never during one; on terminals only."""
+"""A progress bar on terminals. It is drawn between two measurements and never during one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LENGTH = 24
 
 
 class Bar:
-    """How many sections of all are done, and what is being measured."""
+    """The number of finished sections, and what is being measured."""
 
     def __init__(self) -> None:
         self.total = self.done = 0
@@ -19,11 +19,11 @@ class Bar:
         self._began, self._drawn = time.monotonic(), 0
 
     def start(self, total: int) -> None:
-        """So many sections are to come."""
+        """Starts the bar for this number of sections."""
         self.total, self.done, self._began = total, 0, time.monotonic()
 
     def tell(self, words: str = "") -> None:
-        """Says what comes next."""
+        """Shows what is measured next."""
         if self.total and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
             text = line(self.done, self.total, f"{self.section} {words}".strip(), time.monotonic() - self._began)
             text = text[: shutil.get_terminal_size().columns - 1]
@@ -31,7 +31,7 @@ class Bar:
             self._drawn = len(text)
 
     def erase(self) -> None:
-        """Removes the line, so that something else can be written."""
+        """Removes the line, so that other text can be printed."""
         if self._drawn:
             print("\r" + " " * self._drawn + "\r", end="", file=sys.stderr, flush=True)
             self._drawn = 0

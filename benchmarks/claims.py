@@ -1,4 +1,4 @@
-"""What a benchmark is: a claim, what was asked for, and a run that yields lines, tables, measured values and charts."""
+"""The parts of a benchmark: a claim, its targets, and a run that yields lines, tables, measured values and charts."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ AT_MOST: Bound = "≤"
 AT_LEAST: Bound = "≥"
 
 
-class Asked(NamedTuple):
-    """What was asked for: `what` is measured, and must be at most or at least the limit."""
+class Target(NamedTuple):
+    """A target: the value of `what` must be at most, or at least, the limit."""
 
     what: str
     bound: Bound
     limit: float
 
-    def met(self, value: float) -> bool:
+    def is_met(self, value: float) -> bool:
         return value <= self.limit if self.bound == AT_MOST else value >= self.limit
 
     def __str__(self) -> str:
@@ -26,7 +26,7 @@ class Asked(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A value for what was asked, in one case: a graph, a size."""
+    """A measured value for a target, in one case such as a graph or a size."""
 
     what: str
     case: str
@@ -34,7 +34,7 @@ class Measured(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table; its cells are text."""
+    """A table of text cells."""
 
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -43,9 +43,9 @@ class Table(NamedTuple):
 class Chart(NamedTuple):
     """A picture of a few numbers.
 
-    `series` has for each name what belongs to each of `places`: heights of bars, or points of a line if places are
-    numbers. `limit` is drawn as a dashed line. With `log`, the axis of the numbers is logarithmic, and for lines the
-    other as well.
+    `series` holds, for each name, one value for each of `places`: the heights of bars, or the points of a line if
+    places are numbers. `limit` is drawn as a dashed line. With `log`, the axis of values is logarithmic, and for lines
+    so is the other axis.
     """
 
     name: str
@@ -67,13 +67,13 @@ class Benchmark:
     """One section of the page.
 
     Attributes:
-        name: what `python -m benchmarks NAME` calls it.
+        name: the NAME of `python -m benchmarks NAME`.
         title: the claim, as a heading.
-        about: what is compared with what, in words.
+        about: describes what is compared with what.
         run: yields the parts of the section; a plain string is a line of Markdown.
         full: the arguments of `run` for the page.
-        quick: the same so small that it takes a moment, to see that it runs.
-        asked: what was asked for; each `what` is measured at least once by `run`.
+        quick: arguments so small that the run takes only a moment, to check that it works.
+        targets: the targets; `run` measures each `what` at least once.
     """
 
     name: str
@@ -82,38 +82,38 @@ class Benchmark:
     run: Callable[..., Iterator[Part]]
     full: tuple[Any, ...]
     quick: tuple[Any, ...]
-    asked: tuple[Asked, ...] = ()
+    targets: tuple[Target, ...] = ()
 
     def parts(self, quick: bool) -> list[Part]:
-        """Runs it."""
+        """Runs the benchmark."""
         return list(self.run(*(self.quick if quick else self.full)))
 
 
 @dataclass(frozen=True)
 class Section:
-    """A benchmark and what its run gave; or why it gave nothing."""
+    """A benchmark with the result of its run, or the reason why it failed."""
 
     benchmark: Benchmark
     parts: Sequence[Part] = field(default_factory=list)
     failure: str = ""
-    quick: bool = False  # tiny sizes: nothing is judged
+    quick: bool = False  # tiny sizes, at which no target is judged
 
     def verdicts(self) -> Iterator[tuple[str, str, str]]:
-        """For all that was asked: the words, what was measured, and whether that meets it."""
-        for asked in self.benchmark.asked:
-            found = [part for part in self.parts if isinstance(part, Measured) and part.what == asked.what]
-            words = "not judged at this size" if self.quick else met(asked, found)
-            yield str(asked), "; ".join(f"{one.case}: {number(one.value)}" for one in found), words
+        """For each target: its text, the measured values, and whether they meet it."""
+        for target in self.benchmark.targets:
+            measured = [part for part in self.parts if isinstance(part, Measured) and part.what == target.what]
+            words = "not judged at this size" if self.quick else verdict_of(target, measured)
+            yield str(target), "; ".join(f"{one.case}: {number(one.value)}" for one in measured), words
 
 
-def met(asked: Asked, found: Iterable[Measured]) -> str:
-    """Whether all cases meet what was asked, or which do.
+def verdict_of(target: Target, measured: Iterable[Measured]) -> str:
+    """Says whether all cases meet the target, or which of them do.
 
-    >>> wish = Asked("time", "≤", 2)
-    >>> met(wish, [Measured("time", "grid", 1.5), Measured("time", "path", 2.5)])
+    >>> target = Target("time", "≤", 2)
+    >>> verdict_of(target, [Measured("time", "grid", 1.5), Measured("time", "path", 2.5)])
     'in part: grid yes; path **no**'
     """
-    cases = {one.case: asked.met(one.value) for one in found}
+    cases = {one.case: target.is_met(one.value) for one in measured}
     if not cases:
         return "**not measured**"
     if len(set(cases.values())) == 1:
@@ -122,7 +122,7 @@ def met(asked: Asked, found: Iterable[Measured]) -> str:
 
 
 def number(value: float) -> str:
-    """A number as people write it, with three digits that count.
+    """Formats a number with three significant digits.
 
     >>> [number(value) for value in (1321.4, 12, 0.2951, -1e-7, 0)]
     ['1,321', '12', '0.295', '-1e-07', '0']

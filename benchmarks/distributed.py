@@ -1,6 +1,7 @@
-"""Partitions on two local workers, from Parquet to the proved mechanism, against the CPU engine with its reading.
+"""Partitions on two local workers, from Parquet to the proved mechanism, compared with the CPU engine.
 
-`python -m benchmarks.distributed` prints the same up to 10⁸ arcs, which are measured once: that takes minutes more.
+`python -m benchmarks.distributed` prints the same table up to 10⁸ arcs. These are measured once and take several
+minutes more.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import hetdp
 from benchmarks import page
 from benchmarks.bar import BAR
-from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Section, Table
+from benchmarks.claims import AT_MOST, Benchmark, Measured, Part, Section, Table, Target
 from benchmarks.graphs import grid, random_ball
 from benchmarks.measure import in_new_process
 from hetdp.mechanism.balanced import balanced_pins
@@ -22,10 +23,14 @@ from hetdp.mechanism.balanced import balanced_pins
 GRID, RANDOM = "time on a grid", "time on a random graph"
 GROWTH, DRIVER = "growth, of the CPU engine's", "megabytes of the driver"
 ONCE = 10**8  # arcs
-Kinds = tuple[tuple[str, Callable[[int], hetdp.Problem], str], ...]  # a name, what makes a graph, and what is asked
+Kinds = tuple[
+    tuple[str, Callable[[int], hetdp.Problem], str], ...
+]  # a name, a function that makes a graph, and a target
 KINDS: Kinds = (("grid, halves", grid, GRID), ("random, 1 % ball", random_ball, RANDOM))
-HEADS = ("graph", "arcs", "partitions", "CPU engine, s", "two workers, s", "ratio", "growth, CPU", "growth, workers")
-HEADS += ("rounds", "labels told", "work folder, MiB", "driver, MiB")
+HEADS = (
+    *("graph", "arcs", "partitions", "CPU engine, s", "two workers, s", "ratio", "growth, CPU", "growth, workers"),
+    *("rounds", "labels sent", "work folder, MiB", "driver, MiB"),
+)
 ALONE = """
 import time
 import hetdp
@@ -76,8 +81,10 @@ print(start, first[0], *best, memory("VmHWM"))
 """
 
 
-def measured(make: Callable[[int], hetdp.Problem], arcs: int, rounds: int, partitions: int | None) -> dict[str, Any]:
-    """Seconds of both ways in one run, in new processes, the first call and the best of some more."""
+def measure_both(
+    make: Callable[[int], hetdp.Problem], arcs: int, rounds: int, partitions: int | None
+) -> dict[str, Any]:
+    """Seconds with and without workers, in new processes: the first call, and the best of several further calls."""
     with TemporaryDirectory() as place:
         folder = str(Path(place, "problem"))
         problem = make(arcs)
@@ -93,14 +100,14 @@ def measured(make: Callable[[int], hetdp.Problem], arcs: int, rounds: int, parti
 
 
 def sections(kinds: Kinds, sizes: tuple[int, ...], rounds: int) -> Iterator[Part]:
-    """A row for each graph and size, those from ONCE on measured once; what was asked is judged at the largest."""
-    rows, judged = [], []
-    for title, make, asked in kinds:
+    """A row for each graph and size. Sizes from ONCE on are measured once. Targets are judged at the largest size."""
+    rows, results = [], []
+    for title, make, target in kinds:
         before: dict[str, Any] | None = None
         least: dict[str, Any] = {}
         for arcs in sizes:
             BAR.tell(f"{title}, {arcs:,} arcs")
-            found = measured(make, arcs, rounds if arcs < ONCE else 0, None)
+            found = measure_both(make, arcs, rounds if arcs < ONCE else 0, None)
             growth = ["", ""]
             if before is not None:
                 growth = [f"×{found[key] / before[key]:.1f}" for key in ("alone", "best")]
@@ -109,31 +116,31 @@ def sections(kinds: Kinds, sizes: tuple[int, ...], rounds: int) -> Iterator[Part
             cells += [f"{found['rounds']:.0f}", f"{found['told']:,.0f}"]
             rows.append([*cells, f"{found['mebibytes']:.0f}", f"{found['driver']:.0f}"])
             if arcs == sizes[-1]:
-                judged.append(Measured(asked, f"{arcs:,} arcs", found["best"] / found["alone"]))
-                judged.append(Measured(DRIVER, title, found["driver"] * 2**20 / 1e6))
+                results.append(Measured(target, f"{arcs:,} arcs", found["best"] / found["alone"]))
+                results.append(Measured(DRIVER, title, found["driver"] * 2**20 / 1e6))
                 if before is not None:
                     steeper = (found["best"] / least["best"]) / (found["alone"] / least["alone"])
-                    judged.append(Measured(GROWTH, title, steeper))
+                    results.append(Measured(GROWTH, title, steeper))
             before, least = found, least or found
     yield Table(HEADS, rows)
-    yield from judged
+    yield from results
 
 
 BENCHMARKS = (
     Benchmark(
         "distributed",
         "Partitions on two workers",
-        "`read_partitioned` and `extend` with its proof on two local workers that are running already, against"
-        " `read_problem` and `extend` on the CPU engine, the same Parquet files, each best of several calls in a"
-        " process of its own. *labels told* went from one partition to another.",
+        "`read_partitioned` and `extend` with its proof, on two local workers that are already running, compared with"
+        " `read_problem` and `extend` on the CPU engine. Both read the same Parquet files, and each time is the best of"
+        " several calls in a separate process. *labels sent* counts labels that one partition sent to another.",
         sections,
         full=(KINDS, (10**6, 10**7), 3),
         quick=(KINDS[:1], (10**4,), 0),
-        asked=(
-            Asked(GRID, AT_MOST, 4),
-            Asked(RANDOM, AT_MOST, 10),
-            Asked(GROWTH, AT_MOST, 1),
-            Asked(DRIVER, AT_MOST, 500),
+        targets=(
+            Target(GRID, AT_MOST, 4),
+            Target(RANDOM, AT_MOST, 10),
+            Target(GROWTH, AT_MOST, 1),
+            Target(DRIVER, AT_MOST, 500),
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""The problems that are measured: (a) a random graph with a ball of answer 2, (b) a grid cut in half, paths, cubes."""
+"""The measured problems: (a) a random graph with a ball of answer 2, (b) a grid cut in half, paths and cubes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def path(arcs: int) -> hetdp.Problem:
 
 
 def cube(voters: int) -> hetdp.Problem:
-    """All votes of some voters, an ε for each of them, majority."""
+    """The majority of all votes of this many voters, each with their own ε."""
     rng = np.random.default_rng(SEED)
     votes = np.array(list(product((0, 1), repeat=voters)), dtype=np.int64)
     numbers = np.arange(2**voters)
@@ -68,6 +68,6 @@ def cube(voters: int) -> hetdp.Problem:
 
 
 def matrix(graph: Space) -> sparse.csr_array:
-    """The same graph for SciPy."""
+    """The graph as a sparse matrix for SciPy."""
     assert isinstance(graph, hetdp.DatasetGraph)
     return sparse.csr_array((graph.epsilon, graph.targets, graph.indptr), shape=(graph.size, graph.size))

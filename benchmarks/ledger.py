@@ -1,4 +1,4 @@
-"""The ledger against the database alone: one durable INSERT, and one UPDATE of a table with a row for each person."""
+"""The ledger, compared with the database alone: a durable INSERT, and an UPDATE of a table with a row per person."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import hetdp
-from benchmarks.claims import AT_MOST, Asked, Benchmark, Measured, Part, Table
+from benchmarks.claims import AT_MOST, Benchmark, Measured, Part, Table, Target
 from benchmarks.measure import in_turn
 from examples import three_voters
 from hetdp.releases import proof
@@ -28,21 +28,21 @@ PEOPLE = """
 
 
 def bare(place: Path) -> sqlite3.Connection:
-    """A database as durable as the ledger."""
+    """Opens a database that is as durable as the ledger."""
     connection = sqlite3.connect(place, isolation_level=None)
     connection.execute("PRAGMA synchronous = EXTRA")
     return connection
 
 
 def plain(connection: sqlite3.Connection, statement: str, values: tuple[Any, ...] = ()) -> None:
-    """One statement in a transaction of its own."""
+    """Runs one statement in a separate transaction."""
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(statement, values)
     connection.execute("COMMIT")
 
 
 def one_class(folder: Path) -> dict[str, Callable[[], Any]]:
-    """A spend with one class account, and an INSERT of as many bytes."""
+    """A spend with one class account, and an INSERT of the same number of bytes."""
     database, numbers = bare(folder / "bare.sqlite"), count()
     database.execute("CREATE TABLE entries (number INTEGER PRIMARY KEY, body TEXT NOT NULL)")
     ledger = Ledger.create(folder / "one.ledger", source="survey", cap="inf")
@@ -66,7 +66,7 @@ def one_class(folder: Path) -> dict[str, Callable[[], Any]]:
 
 
 def many_people(folder: Path, people: int) -> dict[str, Callable[[], Any]]:
-    """A spend that charges everybody, from their ids to what is durable, and an UPDATE of everybody's row."""
+    """A spend that charges everyone, from their ids to the durable commit, and an UPDATE of everyone's row."""
     ledger, numbers = Ledger.create(folder / "many.ledger", source="survey", cap="inf"), count()
     charge = Charge.to_people("epsilon", [f"person {number}" for number in range(people)], 0.1)
     keys = charge.seal(bytes(32)).keys.tobytes()
@@ -107,13 +107,14 @@ BENCHMARKS = (
     Benchmark(
         "ledger",
         "What a spend costs",
-        "SQLite alone, as durable = 1: an INSERT of as many bytes, and an UPDATE of a table with a row for everybody."
-        " A spend looks the question up, checks every cap, writes entry and balances, and commits; for people, from"
-        " their ids on. A release is the whole of `hetdp.release`, of three voters' majority, about new data: the first"
-        " one of a process proves the mechanism, later ones prove that it still is the same.",
+        "The unit is SQLite alone, with the same durability: an INSERT of the same number of bytes, and an UPDATE of a"
+        " table with a row for each person. A spend looks up the question, checks every cap, writes the entry and the"
+        " balances, and commits; for people it starts from their ids. A release is the whole of `hetdp.release` for the"
+        " majority of three voters, about new data. The first release of a process proves the mechanism, and later ones"
+        " prove that it is still the same.",
         sections,
         full=(10**6, 200, 5),
         quick=(1000, 3, 1),
-        asked=(Asked(ONE, AT_MOST, 3), Asked(WHOLE, AT_MOST, 3), Asked(MANY, AT_MOST, 5)),
+        targets=(Target(ONE, AT_MOST, 3), Target(WHOLE, AT_MOST, 3), Target(MANY, AT_MOST, 5)),
     ),
 )

@@ -1,5 +1,7 @@
-"""Other people's libraries: all may be missing, and the page then says so. ``python -m benchmarks.libraries`` lists
-what is to be installed, one for each line."""
+"""Libraries that hetdp is compared with. Any of them may be missing, and the page then says so.
+
+``python -m benchmarks.libraries`` lists the packages to install, one per line.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ OPTIONAL = ("igraph", "networkit", "rustworkx", "qif", "opendp", "diffprivlib", 
 PYPROJECT = Path(__file__).parent.parent / "pyproject.toml"
 
 
-def loaded(module: str) -> Any | str:
-    """The module, or a sentence that says why there is none."""
+def load_library(module: str) -> Any | str:
+    """The module, or a sentence that says why it cannot be loaded."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
@@ -28,7 +30,7 @@ def loaded(module: str) -> Any | str:
 
 
 def versions() -> str:
-    """Names and versions of what is installed, and what is not."""
+    """Names and versions of the installed libraries, and the names of the missing ones."""
     found = {name: _version(name) for name in (*ALWAYS, *OPTIONAL)}
     missing = [name for name, one in found.items() if not one]
     words = ", ".join(f"{name} {one}" for name, one in found.items() if one)
@@ -42,10 +44,10 @@ def _version(name: str) -> str:
         return ""
 
 
-def wanted() -> list[str]:
-    """The extra `bench` of the project."""
+def packages_to_install() -> list[str]:
+    """The packages of the project's extra `bench`."""
     return list(tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]["bench"])
 
 
 if __name__ == "__main__":
-    print("\n".join(wanted()))
+    print("\n".join(packages_to_install()))

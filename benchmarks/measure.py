@@ -17,7 +17,7 @@ from benchmarks.bar import BAR
 
 
 def best_of(call: Callable[[], Any], rounds: int = 3) -> float:
-    """The least seconds of several calls."""
+    """Seconds of the fastest of several calls."""
     least = float("inf")
     for _ in range(rounds):
         gc.collect()
@@ -28,7 +28,7 @@ def best_of(call: Callable[[], Any], rounds: int = 3) -> float:
 
 
 def in_turn(calls: dict[str, Callable[[], Any]], rounds: int = 3) -> dict[str, float]:
-    """The least seconds of several calls, taken in turn so that a noisy minute hits them all."""
+    """Seconds of the fastest run of each call. The calls take turns, so that a noisy minute affects all of them."""
     least = dict.fromkeys(calls, float("inf"))
     for turn in range(rounds):
         for name, call in calls.items():
@@ -45,7 +45,7 @@ def memory(what: str) -> float:
 
 
 def reset_peak() -> None:
-    """Lets VmHWM start again from what is in use now."""
+    """Resets VmHWM to the memory that is in use now."""
     Path("/proc/self/clear_refs").write_text("5")
 
 

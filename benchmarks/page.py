@@ -1,4 +1,4 @@
-"""The page: what was asked and what was measured at the top, then one section for each claim."""
+"""The page: a summary of targets and measurements, then one section for each claim."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from benchmarks.libraries import versions
 from benchmarks.measure import machine
 
 PAGE, PICTURES = "RESULTS.md", "pictures"
-BY_HAND = Path(__file__).with_name("by_hand.txt")  # what takes too long for every run
+BY_HAND = Path(__file__).with_name("by_hand.txt")  # results of runs that take too long to repeat every time
 INTRODUCTION = """
-Repeat all of it with `make bench`, one section with the command below its heading. Machines are noisy, so all that was
-asked for are ratios within one run, or memory; the best of several calls, taken in turn.
+To repeat all benchmarks, run `make bench`. To repeat one section, run the command below its heading. Machines are
+noisy, so most targets are ratios within one run, or memory. Each time is the best of several calls that take turns.
 """
 
 
@@ -47,7 +47,7 @@ def lines(sections: Sequence[Section], drawn: set[str]) -> Iterator[str]:
     yield f"{datetime.date.today()}. {machine()}, {versions()}."
     yield INTRODUCTION
     if any(section.quick for section in sections):
-        yield from ("The sizes of this run are tiny: it shows that everything runs, and its numbers mean nothing.", "")
+        yield from ("The sizes of this run are tiny: it shows that everything runs, but its numbers mean nothing.", "")
     if pictures.missing():
         yield from (f"There are no pictures: {pictures.missing()}.", "")
     yield from summary(sections)
@@ -58,7 +58,7 @@ def lines(sections: Sequence[Section], drawn: set[str]) -> Iterator[str]:
 
 
 def summary(sections: Sequence[Section]) -> Iterator[str]:
-    """All that was asked for, in one table, with links to the sections."""
+    """All targets in one table, with links to the sections."""
     yield from ("## What was asked for, and what was measured", "")
     rows = [
         (f"[{section.benchmark.title}](#{anchor(section.benchmark.title)})", *verdict)
@@ -69,11 +69,11 @@ def summary(sections: Sequence[Section]) -> Iterator[str]:
 
 
 def section_lines(section: Section, drawn: set[str]) -> Iterator[str]:
-    """One section: heading, words, command, what was asked, and what was found."""
+    """One section: heading, description, command, targets and results."""
     benchmark = section.benchmark
     yield from (f"## {benchmark.title}", "", benchmark.about.strip(), "")
     yield from (f"Repeat: `.venv/bin/python -m benchmarks {benchmark.name}`", "")
-    if benchmark.asked:
+    if benchmark.targets:
         yield from table_lines(Table(("asked for", "measured", "met"), list(section.verdicts())))
     else:
         yield "No ratio was asked for: this is a comparison only."
@@ -85,7 +85,7 @@ def section_lines(section: Section, drawn: set[str]) -> Iterator[str]:
 
 
 def part_lines(part: Part, drawn: set[str]) -> Iterator[str]:
-    """A line, a table, or a picture if it was drawn; what was measured stands in the verdicts."""
+    """A line, a table, or a picture if it was drawn. Measured values are part of the verdicts instead."""
     if isinstance(part, str):
         yield part
     elif isinstance(part, Table):
@@ -97,7 +97,7 @@ def part_lines(part: Part, drawn: set[str]) -> Iterator[str]:
 
 
 def text(found: Iterable[str]) -> str:
-    """Lines as text, with one blank line where there are several, and none at the end."""
+    """Joins lines, with at most one blank line in a row and none at the end."""
     return re.sub(r"\n{3,}", "\n\n", "\n".join(found)).strip() + "\n"
 
 
@@ -110,7 +110,7 @@ def table_lines(table: Table) -> Iterator[str]:
 
 
 def anchor(heading: str) -> str:
-    """What stands behind # in a link to a heading.
+    """The part after # in a link to a heading.
 
     >>> anchor("A table of people, `ask`")
     'a-table-of-people-ask'

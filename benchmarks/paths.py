@@ -1,4 +1,4 @@
-"""Plain Dijkstra by other libraries on the same graph, from the same boundary, against hetdp's search."""
+"""Plain Dijkstra in other libraries, on the same graph from the same boundary, compared with hetdp's search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import dijkstra
 import hetdp
 from benchmarks.claims import Benchmark, Chart, Part, Table
 from benchmarks.graphs import grid, matrix, random_ball
-from benchmarks.libraries import loaded
+from benchmarks.libraries import load_library
 from benchmarks.measure import best_of, in_turn
 from benchmarks.speed import search
 from hetdp.mechanism.balanced import balanced_pins
@@ -22,7 +22,7 @@ KINDS: dict[str, Callable[[int], hetdp.Problem]] = {"random, 1 % ball": random_b
 
 
 class Edges(NamedTuple):
-    """The graph with one more dataset, number `size`, that is joined to the boundary by edges of length 0."""
+    """The graph with one more dataset, number `size`, which edges of length 0 connect to the boundary."""
 
     source: np.ndarray
     target: np.ndarray
@@ -30,8 +30,8 @@ class Edges(NamedTuple):
     size: int
 
 
-class Ready(NamedTuple):
-    """A search that can be run, and how to read the distances from what it returns."""
+class PreparedSearch(NamedTuple):
+    """A search that can be run, and a function that reads the distances from its result."""
 
     run: Callable[[], Any]
     distances: Callable[[Any], Any]
@@ -44,42 +44,48 @@ def with_start(problem: hetdp.Problem) -> Edges:
     return Edges(source, target, np.append(epsilon, np.zeros(len(boundary))), size)
 
 
-def igraph(library: Any, edges: Edges) -> Ready:
+def igraph(library: Any, edges: Edges) -> PreparedSearch:
     graph = library.Graph(edges.size + 1, edges=np.column_stack((edges.source, edges.target)), directed=False)
     graph.es["epsilon"] = edges.epsilon.tolist()
-    return Ready(lambda: graph.distances(source=[edges.size], weights="epsilon"), lambda found: found[0])
+    return PreparedSearch(lambda: graph.distances(source=[edges.size], weights="epsilon"), lambda found: found[0])
 
 
-def networkit(library: Any, edges: Edges) -> Ready:
+def networkit(library: Any, edges: Edges) -> PreparedSearch:
     parts = (edges.epsilon, (edges.source, edges.target))
     graph = library.GraphFromCoo(parts, n=edges.size + 1, weighted=True, directed=False)
 
     def run() -> Any:
         return library.distance.Dijkstra(graph, edges.size, storePaths=False).run()
 
-    return Ready(run, lambda found: found.getDistances())
+    return PreparedSearch(run, lambda found: found.getDistances())
 
 
-def rustworkx(library: Any, edges: Edges) -> Ready:
+def rustworkx(library: Any, edges: Edges) -> PreparedSearch:
     graph = library.PyGraph()
     graph.add_nodes_from(range(edges.size + 1))
     columns = (edges.source.tolist(), edges.target.tolist(), edges.epsilon.tolist())
     graph.add_edges_from(list(zip(*columns, strict=True)))
 
     def distances(found: Any) -> list[float]:
-        known = dict(found.items())  # what cannot be reached is left out
+        known = dict(found.items())  # vertices that cannot be reached are left out
         return [known.get(at, math.inf) for at in range(edges.size)]
 
-    return Ready(lambda: library.dijkstra_shortest_path_lengths(graph, edges.size, float), distances)
+    return PreparedSearch(lambda: library.dijkstra_shortest_path_lengths(graph, edges.size, float), distances)
 
 
-OTHERS: dict[str, Callable[[Any, Edges], Ready]] = {"igraph": igraph, "networkit": networkit, "rustworkx": rustworkx}
+OTHERS: dict[str, Callable[[Any, Edges], PreparedSearch]] = {
+    "igraph": igraph,
+    "networkit": networkit,
+    "rustworkx": rustworkx,
+}
 
 
-def compared(problem: hetdp.Problem, rounds: int, libraries: dict[str, Any]) -> dict[str, tuple[float, float, float]]:
-    """For each library its seconds, the seconds that building its graph took, and the largest difference to SciPy."""
+def compare_libraries(
+    problem: hetdp.Problem, rounds: int, libraries: dict[str, Any]
+) -> dict[str, tuple[float, float, float]]:
+    """For each library: seconds of the search, seconds to build its graph, and the largest difference from SciPy."""
     graph, boundary, edges = matrix(problem.graph), np.flatnonzero(problem.boundary_mask), with_start(problem)
-    ready, building = dict[str, Ready](), dict[str, float]()
+    ready, building = dict[str, PreparedSearch](), dict[str, float]()
     for name, library in libraries.items():
 
         def make(name: str = name, library: Any = library) -> None:
@@ -97,7 +103,7 @@ def compared(problem: hetdp.Problem, rounds: int, libraries: dict[str, Any]) -> 
 
 
 def difference(right: np.ndarray, other: Any) -> float:
-    """The largest difference where there is a path at all; infinite if they do not agree where that is."""
+    """The largest difference over all datasets that a path reaches; infinite if the two disagree on which these are."""
     reached, found = np.isfinite(right), np.asarray(other, dtype=np.float64)[: len(right)]
     if not np.array_equal(reached, found < 1e300):  # networkit gives the largest float where there is no path
         return math.inf
@@ -106,12 +112,12 @@ def difference(right: np.ndarray, other: Any) -> float:
 
 def sections(arcs: int, rounds: int) -> Iterator[Part]:
     """One row for each graph and library."""
-    every = {name: loaded(name) for name in OTHERS}
+    every = {name: load_library(name) for name in OTHERS}
     libraries = {name: library for name, library in every.items() if not isinstance(library, str)}
     rows, series = [], {}
     for kind, make in KINDS.items():
         problem = make(arcs)
-        found = compared(problem, rounds, libraries)
+        found = compare_libraries(problem, rounds, libraries)
         for name, (seconds, building, differ) in found.items():
             times = f"{seconds / found[OURS][0]:.1f}"
             size = f"{problem.graph.arc_count:,}"
@@ -132,12 +138,12 @@ BENCHMARKS = (
         "paths",
         "Plain Dijkstra by other libraries",
         """
-Distances from the boundary on the same graph, as each library is called from Python. SciPy starts from all of the
-boundary (`dijkstra(min_only=True)`), the others from one more dataset that is joined to it by edges of length 0.
-networkit's distances stay in its own memory; igraph makes a list of them; rustworkx asks Python for the length of each
-edge. hetdp's search is not plain Dijkstra: it starts from given values, rounds each step toward privacy, keeps the link
-that binds each dataset, and uses a thread for each answer; the others use one thread. Building a graph is not part of
-the search.
+Distances from the boundary on the same graph, as each library is called from Python. SciPy starts from the whole
+boundary (`dijkstra(min_only=True)`). The others start from one additional dataset, which edges of length 0 connect to
+the boundary. networkit keeps the distances in its own memory, igraph makes a list of them, and rustworkx asks Python
+for the length of each edge. hetdp's search is not plain Dijkstra: it starts from given values, rounds each step toward
+privacy, keeps the link that binds each dataset, and uses one thread for each answer, while the others use one thread.
+Building a graph is not part of the search.
 """,
         sections,
         full=(2 * 10**6, 3),

@@ -1,4 +1,4 @@
-"""Charts as small SVG pictures, by matplotlib; without it there are none."""
+"""Charts as small SVG pictures, drawn by matplotlib if it is installed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.claims import Chart
-from benchmarks.libraries import loaded
+from benchmarks.libraries import load_library
 
 COLOURS = ("#3465a4", "#cc6633", "#5a8f3c", "#8f5a9c", "#888888", "#b59b00")
 SETTINGS = {
@@ -22,13 +22,13 @@ SETTINGS = {
 
 
 def missing() -> str:
-    """Why no pictures can be drawn, or nothing."""
-    found = loaded("matplotlib.figure")
+    """The reason why no pictures can be drawn, or an empty text."""
+    found = load_library("matplotlib.figure")
     return found if isinstance(found, str) else ""
 
 
 def draw(chart: Chart, place: Path) -> None:
-    """Writes one picture; the same numbers give the same bytes."""
+    """Writes one picture. The same numbers give the same bytes."""
     with import_module("matplotlib").rc_context(SETTINGS):
         figure = import_module("matplotlib.figure").Figure(figsize=(6.4, 3.0), layout="constrained")
         axes = figure.subplots()

@@ -1,4 +1,4 @@
-"""Extension on the cube of some voters against HiGHS on the same linear program."""
+"""Extension on the cube of some voters, compared with HiGHS on the same linear program."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 import hetdp
-from benchmarks.claims import AT_LEAST, Asked, Benchmark, Measured, Part, Table
+from benchmarks.claims import AT_LEAST, Benchmark, Measured, Part, Table, Target
 from benchmarks.graphs import cube
 from benchmarks.measure import in_turn
 from benchmarks.speed import search
@@ -23,8 +23,9 @@ HEADS = (
 
 
 def linear_program(problem: hetdp.Problem, mechanism: hetdp.Mechanism) -> np.ndarray:
-    """p by HiGHS: maximise Pr[correct] summed over all datasets, under all initial DP conditions and the pins."""
+    """p by HiGHS: maximises the sum of Pr[correct] over all datasets, given all privacy conditions and the pins."""
     graph = problem.graph
+    assert isinstance(graph, hetdp.DatasetGraph)
     source = np.repeat(np.arange(graph.size), np.diff(graph.indptr))
     rows, growth = np.arange(graph.arc_count), np.exp(graph.epsilon)
     ones = sparse.coo_array((np.ones(graph.arc_count), (rows, source)), (graph.arc_count, graph.size))
@@ -62,12 +63,12 @@ BENCHMARKS = (
         "programs",
         "Against a linear program",
         """
-HiGHS with its defaults on the same program, pins as fixed variables. The whole call also proves every edge and chain,
-which HiGHS does not.
+HiGHS with its defaults on the same linear program, with the pins as fixed variables. The whole call also proves every
+edge and chain, which HiGHS does not.
 """,
         sections,
         full=(15, 20),
         quick=(6, 1),
-        asked=(Asked(FASTER, AT_LEAST, 1000),),
+        targets=(Target(FASTER, AT_LEAST, 1000),),
     ),
 )

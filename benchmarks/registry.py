@@ -1,4 +1,4 @@
-"""All benchmarks, in the order of the page. To add one, add its module here; it holds `BENCHMARKS`."""
+"""All benchmarks, in the order of the page. To add one, list its module here; the module defines `BENCHMARKS`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ MODULES = (
     "programs",
     "average",
     "products",
+    "gpu",
     "releases",
     "ask",
     "ledger",
@@ -24,6 +25,6 @@ MODULES = (
 
 
 def benchmarks() -> dict[str, Benchmark]:
-    """All of them, by name."""
+    """All benchmarks, by name."""
     every = [one for name in MODULES for one in import_module(f"benchmarks.{name}").BENCHMARKS]
     return {one.name: one for one in every}

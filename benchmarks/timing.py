@@ -1,8 +1,9 @@
-"""Whether the time to read the answers tells what they are: CPU time by how many say yes, or say nothing.
+"""Does the time to read the answers reveal them? CPU time by the share of people who say yes, or leave it blank.
 
-`python -m benchmarks.timing` prints the table of the page, in about ten minutes; `--all` every form and kind of column,
-in hours. All threads count. Tables that differ in the answers alone are read in turn, in a new random order each
-time, so that a noisy minute hits them all. Told are medians, and how much longer it took than where nobody says yes.
+`python -m benchmarks.timing` prints the table of the page in about ten minutes. With `--all` it measures every form and
+kind of column, which takes hours. The CPU time of all threads counts. Tables that differ only in the answers are read
+in turn, in a new random order each time, so that a noisy minute affects all of them. The output gives medians, and
+ratios to the time where nobody says yes.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ HEADS = ("answers", "file or frame", "rows", NOBODY + ", ms", TENTH, HALF, "95 %
 
 
 class Kind(NamedTuple):
-    """How an answer is written: what no and yes are, and what is counted."""
+    """How answers are written: the values for no and yes, and the condition that is counted."""
 
     no: Any
     yes: Any
-    count: str
+    predicate: str
     options: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -53,7 +54,7 @@ KINDS = {
     "whole numbers": Kind(0, 1, "v = 1"),
     "whole numbers, IN": Kind(0, 1, "v IN (1, 3, 5)"),
     "numbers": Kind(0.25, 1.75, "v > 1.0"),
-    "dates": Kind(*DAYS, "v >= '2022-01-01'"),
+    "dates": Kind(DAYS[0], DAYS[1], "v >= '2022-01-01'"),
     "texts no and yes": Kind("no", "yes", "v = 'yes'"),
     "texts non and oui": Kind("non", "oui", "v = 'oui'"),
     "texts no and yes, exact": Kind("no", "yes", "v = 'yes'", {"exact_text": True}),
@@ -68,11 +69,11 @@ KINDS = {
 }
 
 
-def people(kind: Kind, share: str, rows: int, seed: int) -> polars.DataFrame:
-    """People who differ between shares in what they say alone."""
+def make_people(kind: Kind, share: str, rows: int, seed: int) -> polars.DataFrame:
+    """A table of people. Tables for different shares differ only in the answers."""
     chance, (yes, blank) = np.random.default_rng(seed), SHARES[share]
-    said, missing = chance.random(rows) < yes, chance.random(rows) < blank
-    values = polars.Series("v", [kind.no, kind.yes])[said.astype(np.uint32)]
+    says_yes, missing = chance.random(rows) < yes, chance.random(rows) < blank
+    values = polars.Series("v", [kind.no, kind.yes])[says_yes.astype(np.uint32)]
     values = values.set(polars.Series(missing), None) if blank else values
     public = np.random.default_rng(0)
     return polars.DataFrame(
@@ -87,7 +88,7 @@ def people(kind: Kind, share: str, rows: int, seed: int) -> polars.DataFrame:
 
 
 def as_sqlite(table: polars.DataFrame, place: Path) -> None:
-    """A table of an SQLite file."""
+    """Writes the table to an SQLite file."""
     with sqlite3.connect(place) as file:
         file.execute(f"CREATE TABLE people ({', '.join(table.columns)})")
         file.executemany(f"INSERT INTO people VALUES ({', '.join('?' * table.width)})", table.iter_rows())
@@ -95,12 +96,12 @@ def as_sqlite(table: polars.DataFrame, place: Path) -> None:
 
 
 def as_plain_parquet(table: polars.DataFrame, place: Path) -> None:
-    """A Parquet file whose pages are as long whatever stands in them."""
+    """Writes a Parquet file whose pages have the same length whatever they contain."""
     pyarrow.parquet.write_table(table.to_arrow(), place, compression="none", use_dictionary=False)
 
 
 def as_arrow(table: polars.DataFrame, place: Path) -> None:
-    """An Arrow file."""
+    """Writes an Arrow file."""
     pyarrow.feather.write_feather(table.to_arrow(), str(place), compression="uncompressed")
 
 
@@ -128,8 +129,8 @@ MAIN: list[tuple[str, str, int, Sequence[str]]] = [
 ]
 
 
-def every() -> list[tuple[str, str, int, Sequence[str]]]:
-    """Every form with every kind of column that it can hold, and the large tables of those that are read fast."""
+def all_cases() -> list[tuple[str, str, int, Sequence[str]]]:
+    """Every form with every kind of column that it can hold; large tables only for forms that are read fast."""
     found: list[tuple[str, str, int, Sequence[str]]] = []
     for form in (*FRAMES, *FILES):
         names = TEXTS if form in ("CSV", "SQLite") else list(KINDS)
@@ -138,22 +139,22 @@ def every() -> list[tuple[str, str, int, Sequence[str]]]:
     return found
 
 
-def times(name: str, form: str, rows: int, shares: Sequence[str], runs: int) -> dict[str, NDArray[np.float64]]:
+def measure_times(name: str, form: str, rows: int, shares: Sequence[str], runs: int) -> dict[str, NDArray[np.float64]]:
     """The CPU seconds of each run, by share."""
     kind = KINDS[name]
-    wanted = build_request(kind.count, at_least="50%", epsilon="eps", person="id", **kind.options)
+    request = build_request(kind.predicate, at_least="50%", epsilon="eps", person="id", **kind.options)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
         ready: dict[str, Preparation] = {}
         for at, share in enumerate(shares):
-            table: Any = people(kind, share, rows, at)
+            table: Any = make_people(kind, share, rows, at)
             if form in FILES:
                 ending, write = FILES[form]
                 write(table, folder / f"{at}.{ending}")
                 table = folder / f"{at}.{ending}"
             else:
                 table = FRAMES[form](table)
-            ready[share] = prepare(LocalTable(stack.enter_context(open_source(table))), wanted)
+            ready[share] = prepare(LocalTable(stack.enter_context(open_source(table))), request)
             ready[share].coordinates()
         found: dict[str, list[float]] = {share: [] for share in shares}
         chance = random.Random(1)
@@ -167,7 +168,7 @@ def times(name: str, form: str, rows: int, shares: Sequence[str], runs: int) -> 
 
 
 def interval(above: NDArray[np.float64], below: NDArray[np.float64]) -> tuple[float, float]:
-    """In which 95 % of the ratios of medians are, of runs that are drawn again; a run of both is drawn together."""
+    """The 95 % bootstrap interval of the ratio of medians. Runs are resampled in pairs."""
     chance = np.random.default_rng(2)
     drawn = chance.integers(0, len(above), (DRAWS, len(above)))
     ratios = np.median(above[drawn], axis=1) / np.median(below[drawn], axis=1)
@@ -177,19 +178,19 @@ def interval(above: NDArray[np.float64], below: NDArray[np.float64]) -> tuple[fl
 
 def row(name: str, form: str, rows: int, shares: Sequence[str], runs: int) -> list[str]:
     """One row of the table."""
-    found = times(name, form, rows, shares, runs)
+    found = measure_times(name, form, rows, shares, runs)
     middle = {share: float(np.median(one)) for share, one in found.items()}
     low, high = interval(found[HALF], found[NOBODY])
     ratio = {share: f"×{one / middle[NOBODY]:.3f}" for share, one in middle.items()}
-    told = [name, form, f"{rows:,}", f"{1000 * middle[NOBODY]:.1f}", ratio.get(TENTH, ""), ratio[HALF]]
-    return [*told, f"{low:.3f}–{high:.3f}", ratio.get(ALL, ""), ratio.get(BLANK, "")]
+    cells = [name, form, f"{rows:,}", f"{1000 * middle[NOBODY]:.1f}", ratio.get(TENTH, ""), ratio[HALF]]
+    return [*cells, f"{low:.3f}–{high:.3f}", ratio.get(ALL, ""), ratio.get(BLANK, "")]
 
 
 def main(words: Sequence[str]) -> None:
-    """Prints the table, row by row."""
+    """Prints the table row by row."""
     runs = int(next((word.removeprefix("--runs=") for word in words if word.startswith("--runs=")), RUNS))
     print(f"| {' | '.join(HEADS)} |\n|{'---|' * len(HEADS)}", flush=True)
-    for one in every() if "--all" in words else MAIN:
+    for one in all_cases() if "--all" in words else MAIN:
         print(f"| {' | '.join(row(*one, runs))} |", flush=True)
 
 

@@ -1,6 +1,6 @@
 """The four-fifths rule on admissions to Berkeley in 1973, as if they were secret.
 
-Is the share of women who were admitted at least 4/5 of that of men? That is no count, so all tallies are looked at.
+Is the share of women who were admitted at least 4/5 of that of men? That is not a count, so all tallies are looked at.
 """
 
 from __future__ import annotations

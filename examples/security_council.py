@@ -1,4 +1,4 @@
-"""The UN Security Council, as if its votes were secret: 9 of 15, and all five permanent members. This is no count.
+"""The UN Security Council, as if its votes were secret: 9 of 15, and all five permanent members. This is not a count.
 
 An abstention is not told from a no here; in the real Council a permanent member who abstains vetoes nothing.
 """

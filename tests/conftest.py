@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections import Counter
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.stress import times
+
+os.environ.setdefault("HETDP_COMPILE", "now")  # no test starts a background compiler, unless it says so
 STRICT = os.environ.get("HETDP_STRICT", "") not in ("", "0")
 STRESSED = bool(os.environ.get("HETDP_STRESS"))  # by `make stress`
 NOT_RUN = ("skipped", "xfailed", "xpassed")
@@ -24,10 +30,11 @@ BEGIN_WITH = (  # the longest, part of which is waiting: begun first, each by an
     "test_packaging.py",
 )
 
-settings.register_profile("dev", max_examples=50, deadline=None)
+EXAMPLES = times(50)  # of each property
+settings.register_profile("dev", max_examples=EXAMPLES, deadline=None)
 settings.register_profile(
     "ci",
-    max_examples=100,
+    max_examples=EXAMPLES,
     deadline=None,
     derandomize=True,
     print_blob=True,
@@ -37,13 +44,18 @@ settings.load_profile("ci" if STRICT else "dev")
 
 
 def pytest_configure() -> None:
-    """Lets tests be interrupted where the run itself is not, as behind a `&`: children inherit what is ignored."""
+    """Lets tests be stopped where the run itself is not, as behind `&` or `nohup`: children inherit what is ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Marks the engines' tests `jit_off`, so that one marker selects the second run; leaves long ones to the stress."""
+    """Marks the engines' tests `jit_off`, so that one marker selects the second run; leaves long ones to the stress.
+
+    Tests of Hypothesis are marked `stress`: there they try more examples, and other ones each time.
+    """
     if not STRESSED and not config.option.markexpr:
         late = [item for item in items if item.get_closest_marker("long")]
         items[:] = [item for item in items if not item.get_closest_marker("long")]
@@ -52,6 +64,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.path.is_relative_to(ENGINE_TESTS) and not item.get_closest_marker("jit_only"):
             item.add_marker("jit_off")
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("stress")
+
+
+def pytest_collection_finish() -> None:
+    """Spares the garbage collector the many objects that belong to the collected tests."""
+    gc.collect()
+    gc.freeze()
 
 
 def _longest_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
@@ -66,6 +86,51 @@ def _longest_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
         ordered += first + others[:fill]
         others = others[fill:]
     return ordered
+
+
+# Limits: no test waits for ever ---------------------------------------------------------------------------------------
+
+LONGEST = 600  # seconds for one test, on a very busy machine; most waits within tests have shorter limits
+AGAIN = 60  # seconds after which a test that is still cleaning up is stopped again
+
+_limited: list[str] = []  # the test that runs now
+
+
+class TooLongError(BaseException):
+    """A test has taken too long; Hypothesis does not take this for a failure that it should repeat and shrink."""
+
+
+def _stop(*_: object) -> None:
+    raise TooLongError(f"{_limited[0]} took more than {LONGEST} seconds")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Stops a test that hangs wherever it waits, so that it fails with a traceback and ends what it started."""
+    if signal.getitimer(signal.ITIMER_REAL)[0]:  # `tests.mutants` has limits of its own
+        return (yield)
+    before = signal.signal(signal.SIGALRM, _stop)
+    _limited.append(item.nodeid)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST, AGAIN)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        _limited.clear()
+        signal.signal(signal.SIGALRM, before)
+
+
+def _limit_child() -> None:
+    """Ends a forked child that hangs: it has copies of the pipes of its parent, and whoever reads these would wait."""
+    if _limited:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(LONGEST)
+
+
+os.register_at_fork(after_in_child=_limit_child)
+
+
+# The end of the run ---------------------------------------------------------------------------------------------------
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,7 +1,7 @@
-"""How much of a random or violent test is done: a little in `make test`, much in `make stress`.
+"""How often random and destructive tests repeat: a few times in `make test`, many times in `make stress`.
 
-A test marked `stress` repeats something, and asks `times` how often. A test marked `long` runs in `make stress` only,
-since other tests find nearly the same.
+A test marked `stress` repeats something, and asks `times` how often; tests of Hypothesis are marked by `conftest.py`. A
+test marked `long` runs in `make stress` only, since other tests find nearly the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ long = pytest.mark.long
 
 
 def times(count: int) -> int:
-    """So many repetitions in `make test`, and more in `make stress`."""
+    """The number of repetitions: `count` in `make test`, more in `make stress`."""
     return count * STRESS
 
 

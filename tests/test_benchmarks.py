@@ -1,4 +1,4 @@
-"""The benchmarks run, at sizes that say nothing about speed, and their page says what was asked and reached."""
+"""The benchmarks run at tiny sizes, and their page shows the targets and the results."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from benchmarks.__main__ import run_all
-from benchmarks.claims import Asked, Benchmark, Chart, Measured, Section, Table, met
-from benchmarks.libraries import loaded, wanted
+from benchmarks.claims import Benchmark, Chart, Measured, Section, Table, Target, verdict_of
+from benchmarks.libraries import load_library, packages_to_install
 from benchmarks.page import section_lines, text, write
 from benchmarks.paths import difference
 from benchmarks.registry import MODULES, benchmarks
-from benchmarks.releases import LEAST, one_epsilon, planned
+from benchmarks.releases import LEAST, make_mechanism, one_epsilon
 from tests.stress import long
 
 ROOT = Path(__file__).parent.parent
@@ -36,6 +36,9 @@ NOT_BENCHMARKS = {
     "registry",
     "timing",  # by hand only
 }
+LONG = {  # which start many processes or a browser, or compare many libraries; `make stress` runs all
+    *("distributed", "drag", "files", "growth", "memory", "paths", "products", "visits"),
+}
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
@@ -52,20 +55,20 @@ def example(*parts: Any, run: Any = None, **more: Any) -> Benchmark:
     return Benchmark("name", "Title", "About.", run or (lambda: iter(parts)), (), (), **more)
 
 
-def test_they_run_at_tiny_sizes():
-    nearby = {name: one for name, one in benchmarks().items() if name != "distributed"}  # which starts many workers
+def test_benchmarks_run_at_tiny_sizes():
+    nearby = {name: one for name, one in benchmarks().items() if name not in LONG}
     done = command(*nearby, "--quick")
     assert done.returncode == 0, done.stderr
     for name, one in nearby.items():
         assert f"## {one.title}\n" in done.stdout
         assert f"`.venv/bin/python -m benchmarks {name}`" in done.stdout
-        assert all(str(asked) in done.stdout for asked in one.asked)
+        assert all(str(target) in done.stdout for target in one.targets)
     assert "not measured**" not in done.stdout, "something was asked for that no run measures"
     assert "not judged at this size" in done.stdout
 
 
 @long
-def test_all_of_them_write_a_page_and_the_repository_stays_as_it_is(tmp_path: Path):
+def test_all_benchmarks_write_a_page_and_leave_the_repository_unchanged(tmp_path: Path):
     before = contents(FOLDER)
     done = command("--quick", "--into", tmp_path)
     assert done.returncode == 0, done.stderr
@@ -74,7 +77,7 @@ def test_all_of_them_write_a_page_and_the_repository_stays_as_it_is(tmp_path: Pa
     for name, one in benchmarks().items():
         assert f"\n## {one.title}\n" in page
         assert f"`.venv/bin/python -m benchmarks {name}`" in page
-        assert all(str(asked) in page for asked in one.asked)
+        assert all(str(target) in page for target in one.targets)
     assert "not measured**" not in page, "something was asked for that no run measures"
     assert "not judged at this size" in page
     shown = re.findall(r"!\[.*\]\((.*)\)", page)
@@ -107,15 +110,16 @@ def test_an_unknown_name_is_answered_by_the_known_ones():
         ("≥", [], "**not measured**"),
     ],
 )
-def test_a_verdict_is_said_plainly(bound: Any, values: list[float], verdict: str):
+def test_a_verdict_is_stated_plainly(bound: Any, values: list[float], verdict: str):
     assert (
-        met(Asked("time", bound, 2), [Measured("time", f"case {at}", one) for at, one in enumerate(values)]) == verdict
+        verdict_of(Target("time", bound, 2), [Measured("time", f"case {at}", one) for at, one in enumerate(values)])
+        == verdict
     )
 
 
-def test_a_section_holds_what_was_asked_and_found():
-    wish = Asked("time", "≤", 2)
-    one = example(asked=(wish,))
+def test_a_section_contains_its_targets_and_results():
+    target = Target("time", "≤", 2)
+    one = example(targets=(target,))
     parts = (Measured("time", "grid", 1.25), "A line.", Table(("a", "b"), [("1", "2")]))
     assert text(section_lines(Section(one, parts), set())) == (
         "## Title\n\nAbout.\n\nRepeat: `.venv/bin/python -m benchmarks name`\n\n"
@@ -124,12 +128,12 @@ def test_a_section_holds_what_was_asked_and_found():
     )
 
 
-def test_one_that_fails_is_said_and_the_others_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_failing_benchmark_is_reported_and_the_others_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     def failing() -> Any:
         yield "A line."
         raise ValueError("too small")
 
-    sections = run_all([example(run=failing, asked=(Asked("time", "≤", 2),)), example("Another line.")], quick=False)
+    sections = run_all([example(run=failing, targets=(Target("time", "≤", 2),)), example("Another line.")], quick=False)
     page = write(sections, tmp_path).read_text(encoding="utf-8")
     assert "**This benchmark failed**: ValueError" in page
     assert "| time ≤ 2 |  | **not measured** |" in page
@@ -155,9 +159,9 @@ def test_a_picture_is_small_and_the_same_for_the_same_numbers(tmp_path: Path):
     }
 
 
-def test_a_missing_library_is_a_sentence_and_no_error():
-    assert loaded("surely_not_there.at_all") == "surely_not_there is not installed here"
-    assert any(one.startswith("igraph") for one in wanted())
+def test_a_missing_library_is_reported_without_an_error():
+    assert load_library("surely_not_there.at_all") == "surely_not_there is not installed here"
+    assert any(one.startswith("igraph") for one in packages_to_install())
 
 
 def test_distances_are_compared_where_there_is_a_path_and_where_there_is_none():
@@ -168,6 +172,6 @@ def test_distances_are_compared_where_there_is_a_path_and_where_there_is_none():
 
 
 def test_a_noisy_count_with_one_epsilon_is_what_balanced_gives_when_all_have_it():
-    mechanism = planned(np.full(41, LEAST))
+    mechanism = make_mechanism(np.full(41, LEAST))
     for margin in (1, 5, 20):
         assert one_epsilon(margin) == pytest.approx(mechanism.accuracy(margin), abs=1e-9)

@@ -1,4 +1,4 @@
-"""What the README promises, and the demo keeps. tests/documents/ runs the pages themselves."""
+"""The README agrees with the demo. tests/documents/ runs the pages themselves."""
 
 from __future__ import annotations
 

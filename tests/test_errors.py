@@ -55,7 +55,7 @@ def test_errors_are_also_what_python_would_raise():
     assert issubclass(UnknownDatasetError, KeyError)
 
 
-def test_a_fault_says_where_what_value_rule_and_hint():
+def test_a_fault_states_place_problem_value_rule_and_hint():
     assert str(FAULT).removesuffix(".") == (
         "edge 4 ('a', 'b'): negative ε -1.0; ε is a number ≥ 0. Hint: look at column 3"
     )
@@ -92,7 +92,7 @@ def test_many_faults_of_one_kind_are_counted_and_the_first_few_shown():
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
-def test_hints_that_differ_stand_behind_their_places():
+def test_different_hints_are_listed_with_their_places():
     faults = [Fault("unknown dataset", f"query['{x}']", "", "it is listed", f"did you mean '{x}1'?") for x in "abcdef"]
     assert str(InputError("query", faults)).splitlines()[1:3] == [
         "  unknown dataset, 6 times; it is listed.",
@@ -115,7 +115,7 @@ def test_faults_without_a_rule_are_listed_one_by_one():
     assert lines[-2:] == ["  key 19: differs: 19 here.", "  and 10 more"]
 
 
-def test_an_error_can_be_put_into_other_words():
+def test_an_error_can_be_rephrased():
     error = InputError("edges", [FAULT] * 7, more={FAULT.kind: 1}).translate(str.upper)
     assert str(error).splitlines()[:3] == [
         "edges: 8 faults",
@@ -136,7 +136,7 @@ def test_an_unknown_dataset_is_shown_as_it_was_asked_for():
     error = UnknownDatasetError("01")
     assert error.label == "01"
     assert str(error) == (
-        "there is no dataset '01'; only datasets of the problem can be asked about."
+        "there is no dataset '01'; the label must be that of a dataset of the problem."
         " Hint: labels are compared exactly, so '1' and 1 are different."
     )
 
@@ -144,12 +144,12 @@ def test_an_unknown_dataset_is_shown_as_it_was_asked_for():
 def test_an_unknown_dataset_gets_labels_that_look_like_it():
     error = UnknownDatasetError("nroth", (label for label in ["north", "south", 3]))
     assert error.close == ("north",)
-    assert str(error).endswith("can be asked about. Hint: did you mean 'north'?")
+    assert str(error).endswith("a dataset of the problem. Hint: did you mean 'north'?")
     again = pickle.loads(pickle.dumps(error))
     assert (again.label, again.close, str(again)) == ("nroth", ("north",), str(error))
 
 
-def test_labels_are_not_compared_before_somebody_reads_the_message():
+def test_similar_labels_are_searched_only_when_the_message_is_read():
     def labels():
         raise AssertionError
 
@@ -164,7 +164,7 @@ def test_no_extension_and_failed_verification_carry_their_proofs():
     assert (refused.witness, refused.repair) == (witness, repair)
     assert str(refused) == (
         "no private extension of this partial mechanism exists: p(a) allows at most this."
-        " Hint: .witness has the path, .repair.pins a compromise that does extend."
+        " Hint: .witness has the path, .repair.pins a compromise that works."
     )
     withheld = VerificationError(certificate)
     assert withheld.certificate == certificate
@@ -174,7 +174,7 @@ def test_no_extension_and_failed_verification_carry_their_proofs():
     )
 
 
-def test_what_a_file_says_cannot_write_to_the_terminal():
+def test_control_characters_from_files_are_escaped():
     fault = errors.Fault("cannot be read:", "a\x1b]0;file", "type \x0f;\x1b[2J", "it is whole")
     for refused in (errors.InputError("a\x1b]0;file", [fault]), errors.InputError("b\x07", [fault] * 2)):
         assert str(refused).replace("\n", "").isprintable()

@@ -1,4 +1,4 @@
-"""What keeps hetdp hard to misuse: nothing is executed that was read, and what is not promised is written down."""
+"""hetdp is hard to misuse: input is never executed, and the limits of its promises are documented."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOT_PROMISED += ["It is not a login and does not encrypt anything"]
 
 
 def names_of(path: Path) -> tuple[set[str], set[str]]:
-    """What a source calls by a plain name, and which modules it imports."""
+    """The plain names that a source file calls, and the modules that it imports."""
     calls, modules = set(), set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -32,7 +32,7 @@ def names_of(path: Path) -> tuple[set[str], set[str]]:
     return calls, modules
 
 
-def test_no_file_can_make_hetdp_run_something():
+def test_no_file_can_make_hetdp_run_code():
     assert len(SOURCES) > 200
     found = []
     for path in SOURCES:
@@ -43,7 +43,7 @@ def test_no_file_can_make_hetdp_run_something():
     assert found == []
 
 
-def test_the_search_for_what_is_forbidden_finds_it(tmp_path):
+def test_the_search_for_forbidden_calls_finds_them(tmp_path):
     place = tmp_path / "bad.py"
     place.write_text("import pickle\nfrom marshal import loads\neval('1')\n")
     calls, modules = names_of(place)
@@ -51,7 +51,7 @@ def test_the_search_for_what_is_forbidden_finds_it(tmp_path):
     assert modules & FORBIDDEN_MODULES == {"pickle", "marshal"}
 
 
-def test_no_release_asks_another_generator_than_the_systems():
+def test_no_release_uses_another_generator_than_the_systems():
     paths = list((ROOT / "src" / "hetdp" / "releases").rglob("*.py"))
     assert {"draw.py", "release.py", "simulation.py"} <= {path.name for path in paths}
     for path in paths:
@@ -63,7 +63,7 @@ def test_no_release_asks_another_generator_than_the_systems():
 
 
 @pytest.mark.parametrize("words", NOT_PROMISED)
-def test_what_is_not_promised_stands_on_the_page_of_limits(words):
+def test_the_page_of_limits_lists_what_is_not_promised(words):
     assert words in " ".join((DOCS / "limitations.md").read_text(encoding="utf-8").split())
 
 
@@ -74,15 +74,15 @@ def test_there_is_a_way_to_report_a_flaw():
 
 
 PROMISE = re.compile(r"^## (\d)\. ", re.MULTILINE)
-NAMED = re.compile(r"^- `(tests/[\w/]+\.py)::(\w+)`$", re.MULTILINE)
+NAMED_TEST = re.compile(r"^- `(tests/[\w/]+\.py)::(\w+)`$", re.MULTILINE)
 
 
 def test_every_promise_names_tests_and_every_test_that_is_named_exists():
     page = (DOCS / "promises.md").read_text(encoding="utf-8")
     assert PROMISE.findall(page) == list("1234567")
     for part in PROMISE.split(page)[2::2]:
-        assert len(NAMED.findall(part)) >= 2, part[:60]
-    listed = NAMED.findall(page)
+        assert len(NAMED_TEST.findall(part)) >= 2, part[:60]
+    listed = NAMED_TEST.findall(page)
     assert len(listed) == page.count("\n- `")
     for path, name in listed:
         assert re.search(rf"^ *def {name}\(", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE), (path, name)

@@ -1,4 +1,4 @@
-"""Where compiled functions are kept, and what may tell numba so."""
+"""The cache folder of compiled functions, and which settings may change it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hetdp import jit
+from hetdp import compilation, jit
 from hetdp.isolation import ignore_file, python_environment
 
 ROOT = Path(__file__).parents[1]
@@ -20,7 +20,7 @@ NOBODY = 65534
 
 @pytest.fixture(autouse=True)
 def _usual_umask():
-    """Folders that tests make are this user's, whatever the user is used to."""
+    """Sets the usual umask, whatever that of the user is."""
     before = os.umask(0o022)
     yield
     os.umask(before)
@@ -28,15 +28,15 @@ def _usual_umask():
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """The folder that the user names, and no decision yet; the right one is made anew afterwards."""
+    """A cache folder named by the user; the cached decision is cleared before and afterwards."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "named"))
-    jit.cache_folder.cache_clear()
+    compilation.cache_folder.cache_clear()
     yield tmp_path / "named"
-    jit.cache_folder.cache_clear()
+    compilation.cache_folder.cache_clear()
 
 
-def give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets a file belong to somebody else; who is not root becomes somebody else."""
+def change_owner(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes a file belong to another user; without root, pretends to be another user."""
     if os.geteuid() == 0:
         os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
     else:
@@ -44,18 +44,18 @@ def give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(os, "geteuid", lambda: mine + 1)
 
 
-def refused(caplog: pytest.LogCaptureFixture) -> str:
-    """What is said about a folder that is not used."""
+def refusal_message(caplog: pytest.LogCaptureFixture) -> str:
+    """The warning about a folder that is refused."""
     with caplog.at_level(logging.WARNING, "hetdp"):
-        assert jit.cache_folder() is None
-        assert jit.cache_folder() is None
+        assert compilation.cache_folder() is None
+        assert compilation.cache_folder() is None
     (record,) = caplog.records
     assert "\n" not in record.getMessage()
     return record.getMessage()
 
 
 def test_a_new_folder_is_this_users_alone(place):
-    found = jit.cache_folder()
+    found = compilation.cache_folder()
     assert found == str(place / "hetdp")
     assert [stat.S_IMODE(each.stat().st_mode) for each in (place, place / "hetdp")] == [0o700, 0o700]
 
@@ -63,7 +63,7 @@ def test_a_new_folder_is_this_users_alone(place):
 def test_a_folder_that_others_may_read_is_closed(place):
     (place / "hetdp").mkdir(parents=True)
     (place / "hetdp").chmod(0o755)
-    assert jit.cache_folder() == str(place / "hetdp")
+    assert compilation.cache_folder() == str(place / "hetdp")
     assert stat.S_IMODE((place / "hetdp").stat().st_mode) == 0o700
 
 
@@ -71,7 +71,7 @@ def test_a_folder_that_others_may_read_is_closed(place):
 def test_a_folder_that_others_may_write_to_is_refused(mode, place, caplog):
     (place / "hetdp").mkdir(parents=True)
     (place / "hetdp").chmod(mode)
-    assert f"others may write to {place / 'hetdp'}" in refused(caplog)
+    assert f"other users may write to {place / 'hetdp'}" in refusal_message(caplog)
 
 
 @pytest.mark.parametrize(("mode", "is_safe"), [(0o700, True), (0o744, True), (0o711, False), (0o755, False)])
@@ -80,48 +80,48 @@ def test_a_file_that_others_may_write_to_is_refused_if_they_can_reach_it(mode, i
     (place / "hetdp" / "grow.nbi").touch()
     (place / "hetdp" / "grow.nbi").chmod(0o666)
     (place / "hetdp").chmod(mode)
-    assert (jit.cache_folder() is not None) == is_safe
+    assert (compilation.cache_folder() is not None) == is_safe
 
 
 @pytest.mark.parametrize(("mode", "is_safe"), [(0o777, False), (0o720, False), (0o1777, True), (0o755, True)])
 def test_a_folder_above_may_be_written_to_only_if_nobody_can_replace_what_is_in_it(mode, is_safe, place):
     (place / "hetdp").mkdir(parents=True)
     place.chmod(mode)
-    assert (jit.cache_folder() is not None) == is_safe
+    assert (compilation.cache_folder() is not None) == is_safe
 
 
 @pytest.mark.parametrize("which", [".", "..", "cpu_0", "cpu_0/grow.nbi"])
-def test_what_belongs_to_somebody_else_is_refused(which, place, caplog, monkeypatch):
+def test_files_of_other_users_are_refused(which, place, caplog, monkeypatch):
     (place / "hetdp" / "cpu_0").mkdir(parents=True)
     (place / "hetdp" / "cpu_0" / "grow.nbi").touch()
-    give_away(place / "hetdp" / which, monkeypatch)
-    assert "belongs to somebody else" in refused(caplog)
+    change_owner(place / "hetdp" / which, monkeypatch)
+    assert "belongs to another user" in refusal_message(caplog)
 
 
 @pytest.mark.parametrize("which", ["cpu_0", "cpu_0/grow.nbi"])
 def test_links_in_the_folder_are_refused(which, place, tmp_path, caplog):
     (place / "hetdp" / which).parent.mkdir(parents=True)
     (place / "hetdp" / which).symlink_to(tmp_path)
-    assert "is a link" in refused(caplog)
+    assert "is a link" in refusal_message(caplog)
 
 
-def test_a_link_of_somebody_else_to_a_safe_folder_is_refused(place, tmp_path, caplog, monkeypatch):
+def test_a_link_of_another_user_to_a_safe_folder_is_refused(place, tmp_path, caplog, monkeypatch):
     (tmp_path / "safe").mkdir()
     place.symlink_to(tmp_path / "safe")
-    give_away(place, monkeypatch)
-    assert "belongs to somebody else" in refused(caplog)
+    change_owner(place, monkeypatch)
+    assert "belongs to another user" in refusal_message(caplog)
 
 
 def test_a_folder_in_the_working_folder_is_refused(monkeypatch, caplog, tmp_path, place):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NUMBA_CACHE_DIR", "cache")
-    assert "'cache' would be a folder in the working folder" in refused(caplog)
+    assert "'cache' would be a folder in the working folder" in refusal_message(caplog)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_made_is_told_and_nothing_else_happens(monkeypatch, caplog, place):
+def test_a_folder_that_cannot_be_made_is_reported_and_nothing_else_happens(monkeypatch, caplog, place):
     place.touch()
-    assert "NUMBA_CACHE_DIR can name a folder" in refused(caplog)
+    assert "NUMBA_CACHE_DIR can name a folder" in refusal_message(caplog)
 
 
 def test_without_a_folder_functions_are_compiled_all_the_same(place, caplog):
@@ -134,7 +134,7 @@ def test_without_a_folder_functions_are_compiled_all_the_same(place, caplog):
     assert len(caplog.records) == 1
 
 
-def test_numbas_own_settings_are_as_before_and_have_no_say(place, monkeypatch, tmp_path):
+def test_the_settings_of_numba_are_unchanged_and_ignored(place, monkeypatch, tmp_path):
     monkeypatch.setattr(jit.config, "CACHE_DIR", str(tmp_path / "other"))
     if hasattr(jit.config, "CACHE_LOCATOR_CLASSES"):
         monkeypatch.setattr(jit.config, "CACHE_LOCATOR_CLASSES", "evil.Locator")
@@ -147,9 +147,9 @@ def test_numbas_own_settings_are_as_before_and_have_no_say(place, monkeypatch, t
     assert not (tmp_path / "other").exists()
 
 
-def test_a_folder_that_numba_would_not_take_keeps_nothing(place, monkeypatch):
+def test_nothing_is_cached_in_a_folder_that_numba_rejects(place, monkeypatch):
     """numba falls back to a folder beside the source, which was not looked at."""
-    assert jit.cache_folder() is not None
+    assert compilation.cache_folder() is not None
     (place / "hetdp").rmdir()
     (place / "hetdp").touch()
     assert jit.compile_cached(_twice).stats.cache_path is None
@@ -159,9 +159,9 @@ def _twice(number: int) -> int:
     return 2 * number
 
 
-ASKED = """
-from hetdp import jit
-print(jit.config.DISABLE_JIT, jit.config.NUMBA_NUM_THREADS, int(jit.config.OPT), jit.cache_folder())
+PRINT_SETTINGS = """
+from hetdp import compilation, jit
+print(jit.config.DISABLE_JIT, jit.config.NUMBA_NUM_THREADS, int(jit.config.OPT), compilation.cache_folder())
 """
 
 
@@ -175,14 +175,14 @@ def run(code: str, folder: Path, **more: str) -> str:
     return done.stdout.strip()
 
 
-def test_the_users_own_variables_keep_their_meaning_and_the_file_has_none(tmp_path):
+def test_environment_variables_are_obeyed_and_the_settings_file_is_ignored(tmp_path):
     (tmp_path / ".numba_config.yaml").write_text("opt: '0'\ndisable_jit: 1\ncache_dir: here\n")
     own = {"NUMBA_NUM_THREADS": "1", "NUMBA_CACHE_DIR": str(tmp_path / "mine")}
-    assert run(ASKED, tmp_path, **own) == f"0 1 3 {tmp_path / 'mine' / 'hetdp'}"
-    assert run(ASKED, tmp_path, **own, NUMBA_DISABLE_JIT="1", NUMBA_OPT="1").startswith("1 1 1 ")
+    assert run(PRINT_SETTINGS, tmp_path, **own) == f"0 1 3 {tmp_path / 'mine' / 'hetdp'}"
+    assert run(PRINT_SETTINGS, tmp_path, **own, NUMBA_DISABLE_JIT="1", NUMBA_OPT="1").startswith("1 1 1 ")
 
 
-def test_the_file_has_none_when_something_is_compiled_either(tmp_path):
+def test_the_settings_file_is_ignored_during_compilation_too(tmp_path):
     """numba looks for it each time."""
     (tmp_path / ".numba_config.yaml").write_text("opt: '0'\n")
     code = "from hetdp import jit; print(jit.compile_uncached(lambda x: x)(7), int(jit.config.OPT))"
@@ -193,14 +193,18 @@ def test_the_file_has_none_when_something_is_compiled_either(tmp_path):
 def test_by_default_it_is_the_users_cache_folder(tmp_path):
     (tmp_path / "home").mkdir()
     home = {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": ""}
-    assert run(ASKED, tmp_path, **home).endswith(f" {tmp_path}/home/.cache/hetdp")
-    assert run(ASKED, tmp_path, **home | {"XDG_CACHE_HOME": str(tmp_path / "xdg")}).endswith(f" {tmp_path}/xdg/hetdp")
-    assert run(ASKED, tmp_path, **home | {"XDG_CACHE_HOME": "relative"}).endswith(f" {tmp_path}/home/.cache/hetdp")
+    assert run(PRINT_SETTINGS, tmp_path, **home).endswith(f" {tmp_path}/home/.cache/hetdp")
+    assert run(PRINT_SETTINGS, tmp_path, **home | {"XDG_CACHE_HOME": str(tmp_path / "xdg")}).endswith(
+        f" {tmp_path}/xdg/hetdp"
+    )
+    assert run(PRINT_SETTINGS, tmp_path, **home | {"XDG_CACHE_HOME": "relative"}).endswith(
+        f" {tmp_path}/home/.cache/hetdp"
+    )
 
 
 def test_a_program_that_imported_numba_before_keeps_its_settings_but_not_for_our_folder(tmp_path):
     (tmp_path / ".numba_config.yaml").write_text(f"opt: '1'\ncache_dir: {tmp_path}/evil\n")
-    code = f"import numba\n{ASKED}print(numba.config.CACHE_DIR)"
+    code = f"import numba\n{PRINT_SETTINGS}print(numba.config.CACHE_DIR)"
     own = {"NUMBA_CACHE_DIR": str(tmp_path / "mine")}
     assert run(code, tmp_path, NUMBA_NUM_THREADS="1", **own).split() == [
         "0",
@@ -213,7 +217,7 @@ def test_a_program_that_imported_numba_before_keeps_its_settings_but_not_for_our
     assert run(code, tmp_path, NUMBA_NUM_THREADS="1", **home).endswith(f"{tmp_path}/xdg/hetdp\n{tmp_path}/evil")
 
 
-def test_a_file_is_overlooked_only_meanwhile_and_by_its_bare_name(tmp_path, monkeypatch):
+def test_the_settings_file_is_hidden_only_temporarily_and_by_its_bare_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "settings").touch()
     with ignore_file("settings"), ignore_file("other"):
@@ -225,7 +229,7 @@ def test_a_file_is_overlooked_only_meanwhile_and_by_its_bare_name(tmp_path, monk
 
 
 @pytest.mark.parametrize("given", ["", ":", ".:", "one::two:", None])
-def test_no_place_of_modules_depends_on_where_a_child_runs(given, monkeypatch, tmp_path):
+def test_the_module_path_does_not_depend_on_the_working_folder_of_a_child(given, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PYTHONPATH", raising=False)
     if given is not None:

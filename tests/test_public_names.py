@@ -23,7 +23,7 @@ from hetdp.theory import catalogue
 TYPES = {"EngineName", "NotionName", "ObjectiveName"}  # Literal types, which have neither name nor docstring
 NAMES = [name for name in dir(hetdp) if not name.startswith("__") and name not in TYPES]
 MODULES = ("privacy", "questions", "spaces")
-PROMISED = {  # the public surface that others build on, as far as this version goes
+PUBLIC_SURFACE = {  # the public surface that others build on, as far as this version goes
     "DatasetGraph",
     "Problem",
     "check",
@@ -50,13 +50,13 @@ def in_a_fresh_interpreter(code: str) -> str:
     return done.stdout.strip()
 
 
-def test_everything_promised_is_there():
-    assert set(NAMES) >= PROMISED
+def test_every_promised_name_exists():
+    assert set(NAMES) >= PUBLIC_SURFACE
     assert len(hetdp.__dict__["__all__"]) == len(set(dir(hetdp)))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_public_name_can_be_loaded_and_says_where_it_lives(name):
+def test_a_public_name_can_be_loaded_and_names_its_module(name):
     found = getattr(hetdp, name)
     if inspect.ismodule(found):
         assert found.__name__ == f"hetdp.{name}"
@@ -78,7 +78,7 @@ def test_dir_of_a_public_module_lists_its_public_names(name):
 
 
 @pytest.mark.parametrize("name", ["hetdp", "hetdp.spaces"])
-def test_what_type_checkers_see_is_what_runs(name):
+def test_type_checkers_see_the_names_that_exist_at_run_time(name):
     module = importlib.import_module(name)
     seen = {
         (statement.module, alias.name)
@@ -112,7 +112,7 @@ def test_the_types_of_names_list_what_is_accepted():
     assert set(get_args(hetdp.ObjectiveName)) == {*OBJECTIVES, WEIGHTED_VOTE}
 
 
-WRONG = """
+MISSPELT = """
 import hetdp
 graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
 problem = hetdp.Problem(graph, {"a": 1, "b": 2})
@@ -123,7 +123,7 @@ hetdp.spaces.vote
 hetdp.questions.majorty()
 hetdp.privacy.rule
 hetdp.design(problem, "fare")
-hetdp.design(problem, engine="gpu")
+hetdp.design(problem, engine="cpus")
 hetdp.Problem(graph, [1, 2], notion="pur")
 mechanism.probabilites
 """
@@ -131,12 +131,12 @@ mechanism.probabilites
 
 def test_a_misspelt_name_fails_under_mypy(tmp_path):
     snippet = tmp_path / "snippet.py"
-    snippet.write_text(WRONG)
+    snippet.write_text(MISSPELT)
     folder = str(Path(__file__).parent.parent)
     command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--config-file", "pyproject.toml"]
     done = subprocess.run([*command, str(snippet)], capture_output=True, check=False, text=True, cwd=folder)
     faulty = [int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error:" in line]
-    assert faulty == list(range(7, WRONG.count("\n") + 1)), done.stdout + done.stderr
+    assert faulty == list(range(7, MISSPELT.count("\n") + 1)), done.stdout + done.stderr
 
 
 def test_a_star_import_brings_exactly_these():

@@ -40,7 +40,7 @@ def test_long_names_are_compared_by_their_beginnings():
     assert text.closest("a" * 10**6, ["a" * 10**6 + "b"]) == ["a" * 10**6 + "b"]
 
 
-def test_several_names_may_be_meant():
+def test_several_names_may_be_suggested():
     assert text.did_you_mean("abc", ["abd", "abe", "xyz"], most=3) == "did you mean 'abe' or 'abd'?"
     assert text.did_you_mean("abc", ["xyz"]) == ""
 

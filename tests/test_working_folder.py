@@ -1,8 +1,8 @@
-"""The working folder has no say: every verb is run in a folder full of traps, and none of them is touched.
+"""The working folder has no influence: every verb runs in a folder full of traps, and none of them is touched.
 
-The traps are modules and packages named after the standard library and everything that is installed, settings of all
-libraries, and programs. Each leaves a mark elsewhere if it is run. Where strace works, it also shows that nothing in
-the folder is looked at, but for what the command names.
+The traps are programs, settings of all libraries, and modules and packages named after the standard library and all
+installed packages. Each leaves a mark outside the folder when it runs. Where strace works, the tests also check that
+nothing in the folder is accessed except what the command names.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ import duckdb
 import pytest
 
 import hetdp
-from hetdp import jit
+from hetdp import compilation
 from hetdp.certificate import compiled as certificate_compiled
 from hetdp.cli.group import VERBS
 from hetdp.partitioned.workspace import MARK
 from hetdp.problem import compiled as building_compiled
-from tests.releases.ledger.stress import fresh
+from tests.releases.ledger.stress import new_address
 from tests.stress import long
 
 ROOT = Path(__file__).parents[1]
 HETDP = str(Path(sys.executable).parent / "hetdp")
 POSTGRES = os.environ.get("HETDP_TEST_POSTGRES", "")
-PATIENCE = 300  # seconds, on a very busy machine
+TIMEOUT = 300  # seconds, on a very busy machine
 
 # What is run: each verb, and each of its ways to read, search and write -----------------------------------------------
 
@@ -52,7 +52,7 @@ RUNS: dict[str, list[str]] = {
     "check": ["poll-folder"],
     "check, dask": ["poll-folder", *DASK],
     "extend": ["poll.json", "--engine", "cpu", "-o", "extended.csv"],
-    "extend, dask": ["poll-folder", *DASK, "--work", "work-folder", "-o", "extended-folder"],
+    "extend, dask": ["poll-folder", *DASK, "--work", "old-work-folder", "-o", "extended-folder"],
     "design": ["poll.json", "--free", "--objective", "average", "-o", "designed.parquet"],
     "design, dask": ["poll-folder", *DASK, "--free", "-o", "designed-folder"],
     "make": ["votes", "--people", "3", "--majority", "--epsilon", "1", "-o", "made-folder"],
@@ -77,7 +77,7 @@ RUNS: dict[str, list[str]] = {
     "completion": ["bash"],
 } | ({"ledger, postgres": ["init", "POSTGRES", "--source", "school", "--cap", "1"]} if POSTGRES else {})
 ALONE = {"studio"}  # verbs with a test of their own
-LIKE_EXTEND = {f"{verb}, dask" for verb in ("check", "design", "explain", "verify")}  # which start workers alike
+LIKE_EXTEND = {f"{verb}, dask" for verb in ("ask", "check", "design", "explain", "verify")}  # which start workers alike
 
 SCRIPT = """
 import hetdp
@@ -88,12 +88,11 @@ axes = hetdp.plot(hetdp.read_mechanism("saved.json", asked.problem))
 axes.get_figure().canvas.draw()
 hetdp.release(found, 3, ledger="called.ledger")
 hetdp.ask("survey.csv", "vote = 'yes'", at_least="50%", epsilon="eps", person="id", simulate=True)
-try:
-    parted = hetdp.read_partitioned("poll-folder", workers=1, work="old-work-folder")
-except hetdp.HetdpError:  # a work folder that came along may be refused
-    parted = hetdp.read_partitioned("poll-folder", workers=1)
-with parted:
-    hetdp.save(hetdp.extend(parted.problem, parted.partial), "saved-folder")
+"""
+WITH_WORKERS = """
+import hetdp
+with hetdp.read_partitioned("poll-folder", workers=1, work="old-work-folder") as (problem, pins):
+    hetdp.save(hetdp.extend(problem, pins), "saved-folder")
 """
 
 
@@ -184,8 +183,8 @@ SETTINGS = {
 }
 
 
-class Evil:
-    """What leaves a mark when it is unpickled."""
+class PickleTrap:
+    """An object that leaves a mark when it is unpickled."""
 
     def __init__(self, mark: Path) -> None:
         self.mark = mark
@@ -208,7 +207,7 @@ def set_modules(folder: Path, marks: Path) -> None:
 
 
 def set_traps(folder: Path, marks: Path) -> None:
-    """Fills a folder with all that somebody could hope to have run."""
+    """Fills a folder with everything that an attacker could hope to have run."""
     set_modules(folder, marks)
     for name in ("lz4", "numpy", "site", "evil"):
         compile_file(str(folder / f"{name}.py"), doraise=True)
@@ -224,16 +223,16 @@ def set_traps(folder: Path, marks: Path) -> None:
     points = "".join(f"[{group}]\nevil = evil:run\n" for group in GROUPS.split())
     (folder / "evil-1.0.dist-info" / "entry_points.txt").write_text(points)
     (folder / "evil.egg-info" / "entry_points.txt").write_text(points)
-    index = pickle.dumps(Evil(marks / "unpickled"))
+    index = pickle.dumps(PickleTrap(marks / "unpickled"))
     for place in indexes():
-        for base in (folder / "numba_cache", folder / "numba_cache" / jit.FOLDER, folder / "__pycache__"):
+        for base in (folder / "numba_cache", folder / "numba_cache" / compilation.FOLDER, folder / "__pycache__"):
             (base / place).parent.mkdir(parents=True, exist_ok=True)
             (base / place).write_bytes(index)
 
 
 def indexes() -> Iterator[Path]:
-    """Where numba looks for what it has compiled of hetdp, in a cache folder."""
-    cache = jit.cache_folder()
+    """The index files in a cache folder in which numba looks for compiled functions of hetdp."""
+    cache = compilation.cache_folder()
     assert cache is not None, "tests that compile need a cache folder that is safe; the log says what is wrong with it"
     for function in [*vars(certificate_compiled).values(), *vars(building_compiled).values()]:
         if hasattr(function, "stats"):
@@ -266,8 +265,8 @@ STRACE = FOLLOW if _strace_works() else []
 CALL = re.compile(r"^(\d+) +(\w+)\((?:(?:AT_FDCWD|\d+)<([^>]*)>(?:, )?)?(?:\"((?:[^\"\\]|\\.)*)\")?")
 
 
-def touched(trace: Path, folder: Path) -> list[str]:
-    """What in a folder a traced program, and all that it started, has looked at in any way; each once."""
+def touched_paths(trace: Path, folder: Path) -> list[str]:
+    """The paths in a folder that a traced program and its children accessed, each once."""
     places: dict[str, str] = {}  # the working folder of each process, as far as it was said
     found: dict[str, None] = {}
     for line in trace.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -289,8 +288,8 @@ def touched(trace: Path, folder: Path) -> list[str]:
     return list(found)
 
 
-class Seen(NamedTuple):
-    """How a command ended, which traps were run, and what it looked at in the folder without having been told."""
+class CommandResult(NamedTuple):
+    """The exit code and output of a command, the traps that ran, and the paths it accessed without being told."""
 
     code: int
     words: str
@@ -298,8 +297,8 @@ class Seen(NamedTuple):
     touched: list[str]
 
 
-class Received:
-    """A folder that came from somebody, with what is wanted and with traps."""
+class TrapFolder:
+    """A folder received from somebody else, with useful inputs and with traps."""
 
     def __init__(self, place: Path) -> None:
         self.folder, self.marks, self.place = place / "received", place / "marks", place
@@ -307,18 +306,18 @@ class Received:
         self.marks.mkdir()
         make_inputs(self.folder)
         set_work_folder(self.folder / "old-work-folder", self.marks)
-        wanted = {entry.name for entry in self.folder.iterdir()}
-        assert all(map(NAMED.fullmatch, wanted))
+        inputs = {entry.name for entry in self.folder.iterdir()}
+        assert all(map(NAMED.fullmatch, inputs))
         set_traps(self.folder, self.marks)
         self.temporary = place / "temporary"  # which other users of the machine may write to
         for shared in (self.temporary / SCRATCH, self.temporary / f"{SCRATCH}-{os.geteuid()}"):
             shared.mkdir(parents=True)
             set_modules(shared, self.marks)
-        self.traps = {entry.name for entry in self.folder.iterdir()} - wanted
+        self.traps = {entry.name for entry in self.folder.iterdir()} - inputs
         assert not any(map(NAMED.fullmatch, self.traps))
 
     def environment(self, **more: str) -> dict[str, str]:
-        """That of a user who has nothing to hide, and nothing to fear from it."""
+        """The environment of an ordinary user."""
         mine = {"PYTHONPATH": str(ROOT / "src"), "OPENBLAS_NUM_THREADS": "1", "TMPDIR": str(self.temporary)}
         return {name: value for name, value in os.environ.items() if name != "HETDP_DEBUG"} | mine | more
 
@@ -329,10 +328,10 @@ class Received:
         alone = {"cwd": self.folder, "start_new_session": True, "env": self.environment()}
         return subprocess.Popen(followed, **{**alone, **pipes, **more})
 
-    def seen(self, process: subprocess.Popen[str], words: list[str]) -> Seen:
-        """Waits for the end."""
+    def wait_for(self, process: subprocess.Popen[str], words: list[str]) -> CommandResult:
+        """Waits for a command to end and returns its result."""
         try:
-            out, err = process.communicate(timeout=PATIENCE)
+            out, err = process.communicate(timeout=TIMEOUT)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             raise
@@ -340,111 +339,116 @@ class Received:
         for mark in self.marks.iterdir():
             mark.rmdir() if mark.is_dir() else mark.unlink()
         named = [word for word in words if NAMED.fullmatch(word)]
-        looked = touched(self.place / "trace", self.folder) if STRACE else []
+        looked = touched_paths(self.place / "trace", self.folder) if STRACE else []
         foreign = [each for each in looked if not _is_named(each.partition(" ")[2], named)]
-        looked = touched(self.place / "trace", self.temporary) if STRACE else []
+        looked = touched_paths(self.place / "trace", self.temporary) if STRACE else []
         foreign += [each for each in looked if each.partition(" ")[2].startswith(SCRATCH)]
-        return Seen(process.returncode, out + err, marks, foreign)
+        return CommandResult(process.returncode, out + err, marks, foreign)
 
-    def run(self, command: list[str], words: list[str], **more: Any) -> Seen:
+    def run(self, command: list[str], words: list[str], **more: Any) -> CommandResult:
         """Runs a command to its end; the words are those that name files."""
-        return self.seen(self.start(command, **more), words)
+        return self.wait_for(self.start(command, **more), words)
 
 
 def _is_named(path: str, named: list[str]) -> bool:
-    """Whether a path was named; drafts, journals and what else belongs to a file begin with its name, or a dot."""
+    """True if a path was named; drafts and journals of a file begin with its name, or with a dot and its name."""
     return any(path.partition("/")[0].removeprefix(".").startswith(name) for name in named)
 
 
 @pytest.fixture(scope="module")
-def received(tmp_path_factory: pytest.TempPathFactory) -> Received:
-    return Received(tmp_path_factory.mktemp("working-folder").resolve())
+def trap_folder(tmp_path_factory: pytest.TempPathFactory) -> TrapFolder:
+    return TrapFolder(tmp_path_factory.mktemp("working-folder").resolve())
 
 
 # Tests ----------------------------------------------------------------------------------------------------------------
 
 
-def test_every_verb_is_run():
+def test_every_verb_is_tested():
     assert {name.partition(",")[0] for name in RUNS} | ALONE == set(VERBS)
 
 
-def test_every_verb_that_has_an_engine_of_workers_is_run_with_it():
+def test_every_verb_with_workers_is_tested_with_them():
     commands = {verb: import_module(f"hetdp.cli.{verb}").command for verb in VERBS}
     verbs = [verb for verb, command in commands.items() if any(option.name == "cluster" for option in command.params)]
     assert {f"{verb}, dask" for verb in verbs} == {name for name in RUNS if name.endswith(", dask")}
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=long) if name in LIKE_EXTEND else name for name in RUNS])
-def test_no_verb_runs_or_reads_what_lies_in_the_working_folder(name, received):
-    words = [fresh(POSTGRES) if word == "POSTGRES" else word for word in [name.partition(",")[0], *RUNS[name]]]
-    seen = received.run([HETDP, *words], words)
+def test_no_verb_runs_or_reads_what_lies_in_the_working_folder(name, trap_folder):
+    words = [new_address(POSTGRES) if word == "POSTGRES" else word for word in [name.partition(",")[0], *RUNS[name]]]
+    seen = trap_folder.run([HETDP, *words], words)
     assert (seen.code, seen.marks, seen.touched) == (0, [], []), seen.words
 
 
-def test_the_studio_does_not_either_nor_does_the_browser_that_it_opens(received):
-    browser, where = received.place / "browser", received.place / "where"
+def test_neither_the_studio_nor_its_browser_runs_or_reads_anything_in_it(trap_folder):
+    browser, where = trap_folder.place / "browser", trap_folder.place / "where"
     browser.write_text(f'#!/bin/sh\npwd > "{where}.draft"\nmv "{where}.draft" "{where}"\n')
     browser.chmod(0o755)
     words = ["studio", "poll.json"]
-    running = received.start([HETDP, *words], env=received.environment(BROWSER=f"{browser} %s"))
+    running = trap_folder.start([HETDP, *words], env=trap_folder.environment(BROWSER=f"{browser} %s"))
     try:
         assert running.stdout is not None
         address = running.stdout.readline().strip()
-        with urllib.request.urlopen(address, timeout=PATIENCE) as page:
+        with urllib.request.urlopen(address, timeout=TIMEOUT) as page:
             assert page.status == 200
-        assert "<svg" in clicked(address, "save-svg")["response"]["download"]["data"]["content"]
-        end = time.monotonic() + PATIENCE
+        assert "<svg" in press_button(address, "save-svg")["response"]["download-svg"]["data"]["content"]
+        end = time.monotonic() + TIMEOUT
         while not where.exists() and time.monotonic() < end:
             time.sleep(0.05)
     finally:
         os.killpg(running.pid, signal.SIGINT)
-    seen = received.seen(running, words)
+    seen = trap_folder.wait_for(running, words)
     assert (seen.code, seen.marks, seen.touched) == (0, [], []), seen.words
     assert "hetdp-studio-" in where.read_text()
     assert not Path(where.read_text().strip()).exists()
 
 
-LATE = 10**6  # a revision of the sheet that no other page is ahead of
+LAST_REVISION = 10**6  # a revision that is newer than those of all other pages
 
 
-def clicked(address: str, button: str) -> dict[str, Any]:
-    """What the studio answers when a button that saves something is pressed."""
-    with urllib.request.urlopen(f"{address}_dash-dependencies", timeout=PATIENCE) as answer:
-        listed = json.loads(answer.read())
-    one = next(one for one in listed if "download.data" in one["output"] and button in str(one["inputs"]))
+def press_button(address: str, button: str) -> dict[str, Any]:
+    """Presses a button of the studio that saves something, and returns the response."""
+    with urllib.request.urlopen(f"{address}_dash-dependencies", timeout=TIMEOUT) as answer:
+        dependencies = json.loads(answer.read())
+    one = next(one for one in dependencies if f"download-{button.removeprefix('save-')}.data" in one["output"])
     outputs = [place.rpartition(".") for place in one["output"].strip(".").split("...")]
     request = {
         "output": one["output"],
         "outputs": [{"id": name, "property": part.split("@")[0]} for name, _, part in outputs],
         "inputs": [{**place, "value": int(place["id"] == button)} for place in one["inputs"]],
-        "state": [{**place, "value": {"page": "a page", "shown": LATE}[place["id"]]} for place in one["state"]],
+        "state": [
+            {**place, "value": {"page": "a page", "shown": LAST_REVISION}[place["id"]]} for place in one["state"]
+        ],
         "changedPropIds": [f"{button}.n_clicks"],
     }
-    asked = urllib.request.Request(f"{address}_dash-update-component", json.dumps(request).encode())
-    asked.add_header("Content-Type", "application/json")
-    with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:
+    http_request = urllib.request.Request(f"{address}_dash-update-component", json.dumps(request).encode())
+    http_request.add_header("Content-Type", "application/json")
+    with urllib.request.urlopen(http_request, timeout=TIMEOUT) as answer:
         found: dict[str, Any] = json.loads(answer.read())
     return found
 
 
-def test_a_program_that_lies_elsewhere_runs_nothing_of_it_either(received):
-    program = received.place / "elsewhere" / "program.py"
-    program.parent.mkdir()
-    program.write_text(SCRIPT)
-    words = re.findall(r'"([^"]+)"', SCRIPT)
-    seen = received.run([sys.executable, str(program)], words, env=received.environment(MPLBACKEND="agg"))
+@pytest.mark.parametrize("script", [SCRIPT, pytest.param(WITH_WORKERS, marks=long)], ids=["here", "with workers"])
+def test_a_program_in_another_folder_runs_nothing_in_it_either(script, trap_folder):
+    program = trap_folder.place / "elsewhere" / "program.py"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(script)
+    words = re.findall(r'"([^"]+)"', script)
+    seen = trap_folder.run([sys.executable, str(program)], words, env=trap_folder.environment(MPLBACKEND="agg"))
     assert (seen.code, seen.marks, seen.touched) == (0, [], []), seen.words
 
 
-def test_completing_words_runs_nothing_of_it_either(received):
-    asked = received.environment(_HETDP_COMPLETE="bash_complete", COMP_WORDS="hetdp extend --eng", COMP_CWORD="2")
-    seen = received.run([HETDP], [], env=asked)
+def test_completing_words_runs_nothing_in_it_either(trap_folder):
+    environment = trap_folder.environment(
+        _HETDP_COMPLETE="bash_complete", COMP_WORDS="hetdp extend --eng", COMP_CWORD="2"
+    )
+    seen = trap_folder.run([HETDP], [], env=environment)
     assert (seen.code, seen.marks, seen.touched) == (0, [], []), seen.words
     assert "--engine" in seen.words
 
 
-def test_python_m_leaves_the_folder_out_from_its_first_line_on(tmp_path):
-    """What Python itself has imported before that came from there; see `WITHOUT`."""
+def test_python_m_removes_the_folder_from_the_path_at_once(tmp_path):
+    """Modules that Python itself imports earlier may come from the folder; see `CARELESS_COMMANDS`."""
     for name in ("click", "gettext"):
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'mark')!r}, 'w')\n")
     command = [sys.executable, "-m", "hetdp", "--version"]
@@ -454,26 +458,26 @@ def test_python_m_leaves_the_folder_out_from_its_first_line_on(tmp_path):
     assert not (tmp_path / "mark").exists()
 
 
-UNPICKLING = """
+COMPILE_CACHED = """
 import numba
 from hetdp.certificate import scan
 numba.njit(nogil=True, cache=True)(scan.scan_arcs).compile(())
 """
-LARGE = "import matplotlib; open('../marks/large', 'w') if matplotlib.rcParams['font.size'] == 40 else None"
-WITHOUT = {  # what hetdp does not do: the arguments of Python, the traps that are then run, and what is then touched
+MARK_LARGE = "import matplotlib; open('../marks/large', 'w') if matplotlib.rcParams['font.size'] == 40 else None"
+CARELESS_COMMANDS = {  # commands that hetdp avoids: arguments, the trap that runs, and the path that is touched
     "python -m": (["-m", "hetdp", "--version"], "", "getdents64 ."),  # something runs before hetdp itself is found
     "a worker": (["-m", "distributed.cli.dask_worker", "--help"], "", "getdents64 ."),
     "a module": (["-c", "import lz4"], "lz4", "openat lz4/__init__.py"),
-    "numba": (["-P", "-c", UNPICKLING], "unpickled", "openat .numba_config.yaml"),
-    "matplotlib": (["-P", "-c", LARGE], "large", "openat matplotlibrc"),
+    "numba": (["-P", "-c", COMPILE_CACHED], "unpickled", "openat .numba_config.yaml"),
+    "matplotlib": (["-P", "-c", MARK_LARGE], "large", "openat matplotlibrc"),
     "a program": (["-P", "-c", "import subprocess; subprocess.run(['./latex'])"], "latex", "execve latex"),
 }
 
 
-@pytest.mark.parametrize("name", WITHOUT)
-def test_the_traps_are_run_where_somebody_is_careless(name, received):
-    arguments, mark, path = WITHOUT[name]
-    seen = received.run([sys.executable, *arguments], [])
+@pytest.mark.parametrize("name", CARELESS_COMMANDS)
+def test_the_traps_run_if_somebody_is_careless(name, trap_folder):
+    arguments, mark, path = CARELESS_COMMANDS[name]
+    seen = trap_folder.run([sys.executable, *arguments], [])
     assert seen.marks, seen.words
     assert mark in [*seen.marks, ""]
     assert path in seen.touched or not STRACE, seen.touched

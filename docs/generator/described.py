@@ -86,7 +86,7 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
     ),
     (
         "Trying it out",
-        "Answers from a known seed, which are no release.",
+        "Answers from a known seed, which are not releases.",
         ("simulate", "Simulation"),
     ),
     (
@@ -230,8 +230,9 @@ COMMAND_INTRODUCTION = f"""\
 {MADE}
 
 `hetdp VERB PROBLEM …`, or `python -P -m hetdp VERB PROBLEM …`. (Without `-P`, Python would search the working folder
-for modules before hetdp starts, and run what it finds there.) Results go to standard output, words to standard error. A
-progress bar appears after a second, and only on a terminal. With `--json`, results and errors are one JSON document on
+for modules before hetdp starts, and run what it finds there.)
+Results go to standard output, messages to standard error. A progress bar appears after a second, and only on a
+terminal. With `--json`, results and errors are one JSON document on
 standard output: [JSON output](json-output.md). What files look like: [files](files.md).
 """
 

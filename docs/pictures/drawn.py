@@ -14,7 +14,7 @@ from hetdp.releases.ledger.ledger import Ledger
 
 
 def voters() -> Any:
-    """Three voters, by the closed form that the README's table shows, with what binds 111."""
+    """Three voters, by the closed form that the README's table shows, with the path that binds 111."""
     mechanism = hetdp.design(three_voters.problem(three_voters.WAYS[0]), "balanced")
     return hetdp.plot(mechanism, explain="111")
 

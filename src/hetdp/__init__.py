@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from hetdp.mechanism.verification import verify as verify
     from hetdp.partitioned.problem import PartitionedProblem as PartitionedProblem
     from hetdp.partitioned.reading import PartitionedFile as PartitionedFile, read_partitioned as read_partitioned
-    from hetdp.partitioned.workers import Workers as Workers
+    from hetdp.partitioned.tables import Workers as Workers
     from hetdp.plots.plot import plot as plot
     from hetdp.problem.graph import DatasetGraph as DatasetGraph
     from hetdp.problem.partial import PartialMechanism as PartialMechanism
@@ -104,7 +104,7 @@ if not TYPE_CHECKING:  # hidden from type checkers: a module with __getattr__ ha
         "hetdp.mechanism.verification": ("verify",),
         "hetdp.partitioned.problem": ("PartitionedProblem",),
         "hetdp.partitioned.reading": ("PartitionedFile", "read_partitioned"),
-        "hetdp.partitioned.workers": ("Workers",),
+        "hetdp.partitioned.tables": ("Workers",),
         "hetdp.plots.plot": ("plot",),
         "hetdp.problem.graph": ("DatasetGraph",),
         "hetdp.problem.partial": ("PartialMechanism",),

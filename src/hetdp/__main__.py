@@ -1,4 +1,4 @@
-"""``python -m hetdp`` is the command line, too; in a folder that may be somebody else's, ``python -P -m hetdp``.
+"""``python -m hetdp`` runs the command line; in a folder that you do not trust, use ``python -P -m hetdp``.
 
 Without ``-P``, Python searches the working folder for modules first, and has done so before it comes here. From here on
 that folder is left out. The command ``hetdp`` never searches it.

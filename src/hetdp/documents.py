@@ -25,11 +25,12 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NoReturn
 
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.text import did_you_mean, format_value
+from hetdp.text import did_you_mean, format_type, format_value
 
 SCHEMA_VERSION = 1
 DEEPEST = 50  # levels of nested questions
@@ -42,17 +43,18 @@ ANY: tuple[type, ...] = (dict, list, str, int, float, bool, NOTHING)
 OBJECT, MAYBE_OBJECT = (dict,), (dict, NOTHING)
 Shape = dict[str, Any] | list[Any] | tuple[type, ...]
 
-READERS = {  # what reads each kind of document, for hints
-    "mechanism": "hetdp.read_mechanism",
-    "pins": "hetdp.read_pins",
-    "privacy": "hetdp.privacy.from_document",
-    "problem": "hetdp.read_problem",
-    "question": "hetdp.questions.from_document",
-    "release": "hetdp.read_record",
+READERS = {  # what reads each kind of document, as a hint
+    "mechanism": "hetdp.read_mechanism reads it",
+    "pins": "hetdp.read_pins reads it",
+    "plan": "hetdp.ask takes it as plan=",
+    "privacy": "hetdp.privacy.from_document reads it",
+    "problem": "hetdp.read_problem reads it",
+    "question": "hetdp.questions.from_document reads it",
+    "release": "hetdp.read_record reads it",
 }
 TYPE_NAMES = {str: "text", int: "a whole number", NOTHING: "null", dict: "an object", bool: "true or false"}
 JSON_WORDS = {"None": "null", "True": "true", "False": "false"}
-JSON_RULE = "it is a JSON document in UTF-8"
+JSON_RULE = "it must be a JSON document in UTF-8"
 
 
 # Parsing --------------------------------------------------------------------------------------------------------------
@@ -72,17 +74,18 @@ def parse_json(text: str, subject: str, number: Callable[[str], Any] = Decimal, 
         rule: what the text must be, for messages.
 
     Raises:
-        InputError: it is no JSON, repeats a key, or has ``NaN`` or half of a character in it.
+        InputError: it is not JSON, repeats a key, or has ``NaN`` or a lone surrogate in it.
     """
+    _require_text(text, subject)
     try:
         document = json.loads(text, parse_float=number, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
     except RecursionError:
-        raise InputError(subject, [Fault("no JSON:", subject, "too deeply nested", rule)]) from None
+        raise InputError(subject, [Fault("not JSON:", subject, "too deeply nested", rule)]) from None
     except ValueError as fault:
-        reason = "a number of thousands of digits" if "int_max_str_digits" in str(fault) else str(fault)
-        raise InputError(subject, [Fault("no JSON:", subject, reason, rule)]) from None
+        reason = "a number with thousands of digits" if "int_max_str_digits" in str(fault) else str(fault)
+        raise InputError(subject, [Fault("not JSON:", subject, reason, rule)]) from None
     if "\\ud" in text.lower() and not _is_unicode(document):
-        raise InputError(subject, [Fault("no JSON:", subject, "half of a character", rule)])
+        raise InputError(subject, [Fault("not JSON:", subject, "a lone surrogate", rule)])
     return document
 
 
@@ -90,12 +93,12 @@ def parse_object(text: str, subject: str, number: Callable[[str], Any] = Decimal
     """The JSON object in a text; see `parse_json`.
 
     Raises:
-        InputError: it is no JSON object.
+        InputError: it is not a JSON object.
     """
-    rule = "it is a JSON object in UTF-8"
+    rule = "it must be a JSON object in UTF-8"
     document = parse_json(text, subject, number, rule)
     if not isinstance(document, dict):
-        raise InputError(subject, [Fault("no JSON object, but", subject, format_value(document), rule)])
+        raise InputError(subject, [Fault("not a JSON object, but", subject, format_value(document), rule)])
     return document
 
 
@@ -103,32 +106,72 @@ def parse_toml(text: str, subject: str) -> Any:
     """The value of a TOML text, with decimals exactly as written.
 
     Raises:
-        InputError: it is no TOML.
+        InputError: it is not TOML.
     """
+    _require_text(text, subject)
     try:
         return tomllib.loads(text, parse_float=Decimal)
     except (ValueError, RecursionError) as refusal:
-        refuse(subject, Fault("no TOML:", subject, str(refusal), "the text must be one TOML document"))
+        refuse(subject, Fault("not TOML:", subject, str(refusal), "the text must be one TOML document"))
+
+
+def _require_text(text: Any, subject: str) -> None:
+    if not isinstance(text, str):
+        raise UsageError(f"{subject}: expected text, got {format_type(text)}", "the document is given as text")
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
-        raise _StrictJsonError(f"the key {next(name for name in names if names.count(name) > 1)!r} is there twice")
+        raise _StrictJsonError(f"the key {next(name for name in names if names.count(name) > 1)!r} appears twice")
     return found
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise _StrictJsonError(f'{name} is no JSON; infinity is written "inf", and a missing value is left out')
+    raise _StrictJsonError(f'{name} is not JSON; write infinity as "inf", and omit missing values')
 
 
 def _is_unicode(document: Any) -> bool:
-    """True if every text can be written again; an escape may stand for half of a character."""
+    """True if every text can be written again; an escape may stand for a lone surrogate."""
     try:
         return bool(json.dumps(document, ensure_ascii=False, default=str).encode())
     except UnicodeEncodeError:
         return False
+
+
+def require_path(path: Any) -> Path:
+    """The path, given as text or as a path object.
+
+    Raises:
+        UsageError: it is something else, or empty.
+    """
+    rule = "a path is text or a pathlib.Path"
+    if not isinstance(path, str | PathLike) or not isinstance(text := fspath(path), str):
+        raise UsageError(f"expected a path, got {format_type(path)}", rule)
+    if not text:
+        raise UsageError("an empty path", rule)
+    return Path(text)
+
+
+def read_text(place: Path, name: str, rule: str) -> str:
+    """The text of a file in UTF-8.
+
+    Args:
+        place: the file.
+        name: its name in messages.
+        rule: what it must be.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return place.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        reason = "it is not UTF-8 text"
+    except OSError as refusal:
+        reason = refusal.strerror or "the system refused it"
+    raise UsageError(f"{name} cannot be read: {reason}", rule)
 
 
 def read_document(path: Any, readers: Mapping[str, Callable[[str], Any]]) -> Any:
@@ -142,15 +185,10 @@ def read_document(path: Any, readers: Mapping[str, Callable[[str], Any]]) -> Any
         UsageError: the file cannot be read, or no reader is known for its suffix.
         InputError: the text is not what it must be.
     """
-    place, known = Path(path), " or ".join(readers)
+    place, known = require_path(path), " or ".join(readers)
     if place.suffix.lower() not in readers:
         raise UsageError(f"no format is known for {str(path)!r}", f"the name of the file ends in {known}")
-    try:
-        text = place.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise UsageError(f"{str(path)!r} cannot be read: it is no UTF-8 text", f"it is a {known} file") from None
-    except OSError as refusal:
-        raise UsageError(f"{str(path)!r} cannot be read: {refusal.strerror}", f"it is a {known} file") from None
+    text = read_text(place, repr(str(path)), f"it must be a {known} file")
     try:
         return readers[place.suffix.lower()](text)
     except InputError as refusal:
@@ -175,18 +213,17 @@ def require_kind(document: Any, kind: str, where: str, default: str | None = Non
     """
     found = document.get("kind", default) if isinstance(document, Mapping) else None
     if found != kind:
-        reader = READERS.get(found) if isinstance(found, str) else None
-        hint = f"{reader} reads it" if reader else ""
+        hint = READERS.get(found, "") if isinstance(found, str) else ""
         refuse(where, Fault("wrong kind of document:", where, format_value(found), f"expected the kind {kind!r}", hint))
 
 
-def require_version(document: Any, where: str, newest: int = SCHEMA_VERSION, oldest: int = 1) -> None:
+def require_version(document: Mapping[str, Any], where: str, newest: int = SCHEMA_VERSION, oldest: int = 1) -> None:
     """Refuses a document of a version that is missing, malformed, too old or too new.
 
     Raises:
         InputError: it is.
     """
-    given = document.get("schema_version") if isinstance(document, Mapping) else None
+    given = document.get("schema_version")
     rule = f"this hetdp reads schema_version {newest}"
     if given is None:
         refuse(where, Fault("missing schema_version", where, "", rule))
@@ -217,7 +254,7 @@ def require_keys(found: Any, needed: Sequence[str], known: Sequence[str], where:
         InputError: with a fault for each key.
     """
     if not isinstance(found, Mapping):
-        refuse(where, Fault("no object:", where, format_value(found), f"the keys are {', '.join(known)}"))
+        refuse(where, Fault("not an object:", where, format_value(found), f"the keys are {', '.join(known)}"))
     if faults := key_faults(found, needed, known, where):
         raise InputError(where, faults)
 
@@ -230,18 +267,18 @@ def shape_faults(found: Any, shape: Shape, where: str) -> list[Fault]:
     """
     if isinstance(shape, dict):
         if not isinstance(found, dict):
-            return [Fault("no object:", where, format_value(found), f"the keys are {', '.join(shape)}")]
+            return [Fault("not an object:", where, format_value(found), f"the keys are {', '.join(shape)}")]
         within = [
             fault for key in shape if key in found for fault in shape_faults(found[key], shape[key], f"{where}.{key}")
         ]
         return key_faults(found, list(shape), list(shape), where) + within
     if isinstance(shape, list):
         if not isinstance(found, list):
-            return [Fault("no list:", where, format_value(found), "it is a list")]
+            return [Fault("not a list:", where, format_value(found), "it must be a list")]
         return [fault for at, entry in enumerate(found) for fault in shape_faults(entry, shape[0], f"{where}[{at}]")]
     if type(found) in shape:
         return []
-    rule = f"it is {' or '.join(TYPE_NAMES[kind] for kind in shape)}"
+    rule = f"it must be {' or '.join(TYPE_NAMES[kind] for kind in shape)}"
     return [Fault("another kind of value:", where, format_value(found), rule)]
 
 
@@ -273,9 +310,10 @@ def open_envelope(document: Any, kind: str, content: str) -> Any:
         InputError: it is another document, a newer one, or has other keys.
     """
     keys = ("schema_version", "kind", content)
+    if isinstance(document, Mapping) and document.get("kind", kind) != kind:
+        require_kind(document, kind, kind)
     require_keys(document, keys, keys, kind)
     require_version(document, kind)
-    require_kind(document, kind, kind)
     return document[content]
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hetdp.errors import Fault, HetdpError, InputError
 from hetdp.interrupts import uninterrupted
@@ -38,7 +39,7 @@ LOCKED_SETTINGS = SETTINGS | {
 MEMORY = "HETDP_TABLE_MEMORY"  # variables of the environment that limit a worker of a cluster
 LIMITS = {"memory_limit": MEMORY, "temp_directory": "HETDP_TABLE_SPILL"}
 INTERRUPTED = "Query interrupted"  # DuckDB's words for Ctrl-C
-TABLE_RULE = "the table is a well-formed file that can be read"
+TABLE_RULE = "the table must be a well-formed file"
 CURATOR_HINT = "curator=True shows what the reader says, which may name rows and values"
 
 
@@ -133,6 +134,49 @@ def _fault_of(words: str, name: str, rule: str) -> Fault:
     return Fault("cannot be read:", name, lines[0].partition("Error: ")[2][:200].rstrip(".") or lines[0][:200], rule)
 
 
+def encode_texts(database: Any, columns: Sequence[str], texts: Any) -> list[tuple[NDArray[np.int32], list[Any]]]:
+    """Columns of text of the table ``sheet`` as numbers, without a Python object for each cell.
+
+    Args:
+        database: the connection that has the table.
+        columns: the names of the columns.
+        texts: what most cells hold; each text is numbered by its place here. What other cells hold is appended.
+
+    Returns:
+        For each column the number of every cell, and the texts that the numbers stand for, None for an empty cell.
+    """
+    given = np.fromiter(texts, dtype=object, count=len(texts))
+    database.register("given", {"text": given, "place": np.arange(len(given), dtype=np.int32)})
+    database.execute("CREATE OR REPLACE TEMP TABLE known AS SELECT text, min(place) AS place FROM given GROUP BY text")
+    database.unregister("given")
+    quoted = [quote_name(column) for column in columns]
+    cells = ", ".join(f"coalesce(known_{at}.place, -1) AS place_{at}" for at in range(len(quoted)))
+    joins = " ".join(
+        f"LEFT JOIN known AS known_{at} ON sheet.{column} IS NOT DISTINCT FROM known_{at}.text"
+        for at, column in enumerate(quoted)
+    )
+    found = database.execute(f"SELECT sheet.rowid AS at, {cells} FROM sheet {joins}").fetchnumpy()
+    encoded = []
+    for at, column in enumerate(quoted):
+        numbers = np.empty(len(found["at"]), dtype=np.int32)
+        numbers[found["at"]] = found[f"place_{at}"]  # a join returns rows in any order
+        every = given.tolist()
+        if numbers.min(initial=0) < 0:
+            other = f"FROM sheet ANTI JOIN known ON sheet.{column} IS NOT DISTINCT FROM known.text"
+            place_of: dict[Any, int] = {}
+            for row, text in database.execute(f"SELECT rowid, {column} {other} ORDER BY rowid").fetchall():
+                numbers[row] = place_of.setdefault(text, len(every) + len(place_of))
+            every += place_of
+        encoded.append((numbers, every))
+    return encoded
+
+
+def distinct_texts(database: Any, column: str) -> list[Any]:
+    """The distinct cells of a column of the table ``sheet``, in the order in which they first appear."""
+    query = f"SELECT {quote_name(column)} FROM sheet GROUP BY ALL ORDER BY min(rowid)"
+    return [text for (text,) in database.execute(query).fetchall()]
+
+
 def exact_path(path: Path) -> str:
     """A path in which brackets, stars and question marks are escaped: DuckDB would read them as patterns."""
     return re.sub(r"([*?[])", r"[\1]", str(path))
@@ -144,7 +188,7 @@ def write_columns(path: Path, columns: dict[str, Any], options: str) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    cells = ", ".join(f"{_written(column, values)} AS {quote_name(column)}" for column, values in columns.items())
+    cells = ", ".join(f"{_text_cell(column, values)} AS {quote_name(column)}" for column, values in columns.items())
     command = f"COPY (SELECT {cells} FROM sheet) TO {quote_text(str(path))} ({options})"
     duckdb = load()
     try:
@@ -165,7 +209,7 @@ def _run_on(columns: dict[str, Any], command: str) -> None:
         database.execute(command)
 
 
-def _written(column: str, values: Any) -> str:
+def _text_cell(column: str, values: Any) -> str:
     return f"CAST({quote_name(column)} AS VARCHAR)" if values.dtype == object else quote_name(column)
 
 
@@ -203,8 +247,8 @@ def hide_details(name: str, curator: bool) -> Iterator[None]:
     except (duckdb.OutOfMemoryException, MemoryError):
         if MEMORY in os.environ:  # a worker of a cluster, which was given little; others may have more
             raise MemoryError from None
-        rule = "what a table says of its own size is true, and fits into memory"
-        raise InputError(name, [Fault("takes more memory than there is", name, "", rule)]) from None
+        rule = "the size that a table declares must be true and fit into memory"
+        raise InputError(name, [Fault("needs more memory than is available", name, "", rule)]) from None
     except (duckdb.Error, RuntimeError, ValueError, LookupError, OverflowError) as refusal:
         words = str(refusal)
         if isinstance(refusal, duckdb.InterruptException) or words == INTERRUPTED:

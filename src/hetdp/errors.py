@@ -195,7 +195,7 @@ class UnknownDatasetError(HetdpError, KeyError):
         """The message."""
         hint = ask_if_meant(map(format_value, self.close)) or "labels are compared exactly, so '1' and 1 are different."
         return (
-            f"there is no dataset {format_value(self.label)}; only datasets of the problem can be asked about."
+            f"there is no dataset {format_value(self.label)}; the label must be that of a dataset of the problem."
             f" Hint: {hint}"
         )
 
@@ -210,7 +210,7 @@ class NoExtensionError(HetdpError):
 
     def __init__(self, witness: Any, repair: Any) -> None:
         self.witness, self.repair = self.arguments = witness, repair
-        offered = "" if repair is None else ", .repair.pins a compromise that does extend"
+        offered = "" if repair is None else ", .repair.pins a compromise that works"
         super().__init__(
             f"no private extension of this partial mechanism exists: {witness} Hint: .witness has the path{offered}."
         )

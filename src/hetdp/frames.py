@@ -49,8 +49,15 @@ def is_held_by_arrow(declared: Any) -> bool:
     return getattr(declared, "storage", "") == "pyarrow" or type(declared).__name__ == "ArrowDtype"
 
 
+def is_frame(table: Any) -> bool:
+    """True for a data frame, an Arrow table, and a NumPy array with named columns."""
+    if isinstance(table, np.ndarray):
+        return table.dtype.names is not None
+    return hasattr(type(table), "column_names") or hasattr(type(table), "columns")
+
+
 def column_names(table: Any) -> list[Any] | None:
-    """The names of the columns, or None if this is no table.
+    """The names of the columns, or None if this is not a table.
 
     Attributes are looked up on the type: those of a data frame may be columns of that name.
     """
@@ -60,7 +67,7 @@ def column_names(table: Any) -> list[Any] | None:
         return list(table.dtype.names) if table.dtype.names else None
     if hasattr(type(table), "collect") or hasattr(type(table), "compute"):
         hint = "collect(), compute() or toPandas() fetches it"
-        raise UsageError(f"{type(table).__name__} is a plan for a table", "a table lies in memory", hint)
+        raise UsageError(f"{type(table).__name__} is a plan for a table", "a table must be in memory", hint)
     for attribute in ("column_names", "columns"):  # in Arrow, `columns` are the columns themselves
         if hasattr(type(table), attribute):
             return list(getattr(table, attribute))
@@ -96,7 +103,7 @@ def _require_whole(values: Any) -> None:
         except ValueError as refusal:
             reason = str(refusal).splitlines()[0][:200]
             raise InputError(
-                "table", [Fault("broken Arrow data:", "table", reason, "it is what Arrow allows")]
+                "table", [Fault("broken Arrow data:", "table", reason, "it must be valid Arrow data")]
             ) from None
 
 

@@ -1,4 +1,4 @@
-"""Delays Ctrl-C while something is done that must not be left half done.
+"""Delays Ctrl-C during work that must not be interrupted.
 
 Two things must not: loading a library, which Python would keep half loaded, and connecting a client. A lazy import is
 written inside the guard, so that readers and the import linter see it::
@@ -13,8 +13,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import Any
 
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -41,9 +40,3 @@ def uninterrupted() -> Iterator[None]:
             signal.signal(number, handler)
         if waiting:
             before[waiting[0][0]](*waiting[0])
-
-
-def import_uninterrupted(name: str) -> ModuleType:
-    """Imports a library that is not part of hetdp; Ctrl-C is delayed until it is loaded."""
-    with uninterrupted():
-        return import_module(name)

@@ -37,7 +37,7 @@ SHORT = 16  # characters; a numeral of no more has at most 15 digits, or is a wh
 MOST_BITS = 3 * LONGEST  # of an exact number, which has fewer than LONGEST decimal digits
 MOST_SHOWN = 40  # characters of a typed text in a message
 
-NUMBER_RULE = 'it is a number such as 3, 0.5, "50%" or "4/5"'
+NUMBER_RULE = 'it must be a number such as 3, 0.5, "50%" or "4/5"'
 TYPED_RULE = "a number is written like 0.5, 0,5, 1e-3 or ∞"
 LARGEST_RULE = "numbers go up to 1e308; beyond them is only ∞"
 
@@ -52,7 +52,7 @@ _is_grouped = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+").fullmatch  # 1,000
 
 
 def parse_number(text: str) -> float | str:
-    """The float that a numeral stands for; a text that is no numeral is returned unchanged, for a message to show.
+    """The float that a numeral stands for; a text that is not a numeral is returned unchanged, for a message to show.
 
     A numeral with more digits than a float has is never rounded up, so an ε read from a file is not above the decimal
     in the file.
@@ -109,7 +109,7 @@ def numeral_of(number: Any) -> str:
 
 
 def parse_decimal(number: Any) -> Decimal | None:
-    """The decimal of a number or numeral, exactly as written; None if it is no number.
+    """The decimal of a number or numeral, exactly as written; None if it is not a number.
 
     >>> parse_decimal("0.30"), parse_decimal(0.1), parse_decimal("Inf"), parse_decimal("1_000")
     (Decimal('0.30'), Decimal('0.1'), Decimal('Infinity'), None)
@@ -126,7 +126,7 @@ def parse_exact(number: Any, what: str) -> Fraction:
         what: the name of the number, for the message.
 
     Raises:
-        UsageError: it is no number.
+        UsageError: it is not a number.
 
     >>> [str(parse_exact(number, "the share")) for number in (0.1, "50%", "4/5", 3, Decimal("0.25"))]
     ['1/10', '1/2', '4/5', '3', '1/4']
@@ -146,13 +146,13 @@ def parse_whole(number: Any, what: str, least: int | None = None) -> int:
         least: the smallest number that is accepted.
 
     Raises:
-        UsageError: it is no whole number, or too small.
+        UsageError: it is not a whole number, or is too small.
 
     >>> parse_whole(3.0, "the count", 0)
     3
     """
     found = _exact(number)
-    rule = "it is a whole number" + ("" if least is None else f" ≥ {least}")
+    rule = "it must be a whole number" + ("" if least is None else f" ≥ {least}")
     if found is None or found.denominator != 1 or (least is not None and found < least):
         raise UsageError(f"{what} is {format_value(number)}", rule)
     return int(found)
@@ -217,7 +217,7 @@ def parse_typed(text: str) -> float:
     """The number that a person typed into a field.
 
     Raises:
-        UsageError: it is no number, can be read as two numbers, or is so large that it would become ∞.
+        UsageError: it is not a number, can be read as two numbers, or is so large that it would become ∞.
 
     >>> parse_typed("0,25"), parse_typed(" ∞ ")
     (0.25, inf)
@@ -226,10 +226,10 @@ def parse_typed(text: str) -> float:
     shown = format_value(text.strip()[:MOST_SHOWN])
     if _is_grouped(word):
         one, other = word.replace(",", ""), word.replace(",", ".", 1).replace(",", "")
-        raise UsageError(f"{shown} can be read as two numbers", f"it is {one} or {other}")
+        raise UsageError(f"{shown} can be read as two numbers", f"it must be {one} or {other}")
     point = word.replace(",", ".", 1)
     if not _is_number(point) or point.lower().startswith("-inf"):
-        raise UsageError(f"{shown} is no number", TYPED_RULE)
+        raise UsageError(f"{shown} is not a number", TYPED_RULE)
     number = float(point)
     if math.isinf(number) and _is_numeral(point):
         raise UsageError(f"{shown} is larger than the largest float", LARGEST_RULE)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False  # as in hetdp/__init__.py: this module must cost nothing
 
 if TYPE_CHECKING:
@@ -10,6 +12,8 @@ if TYPE_CHECKING:
     Listener = Callable[[str], None]
 
 _listener: Listener | None = None
+_stage = "working"
+_explained: set[str] = set()
 
 
 def report_stage(words: str) -> None:
@@ -21,8 +25,23 @@ def report_stage(words: str) -> None:
     >>> set_listener(before) == heard.append, heard
     (True, ['searching'])
     """
+    global _stage
+    _stage = words
     if _listener is not None:
         _listener(words)
+
+
+def current_stage() -> str:
+    """The stage that was reported last."""
+    return _stage
+
+
+def explain_wait(words: str) -> None:
+    """Reports a stage that is waited for; without a listener, a notebook shows it as a line, once."""
+    report_stage(words)
+    if _listener is None and "ipykernel" in sys.modules and words not in _explained and sys.stderr is not None:
+        _explained.add(words)
+        sys.stderr.write(f"hetdp: {words}\n")
 
 
 def set_listener(listener: Listener | None) -> Listener | None:

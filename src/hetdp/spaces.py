@@ -1,4 +1,4 @@
-"""Problems made from people instead of edges: what is asked (questions), what is promised (privacy), and of whom.
+"""Problems made from people instead of edges: the question, the privacy rules, and the people.
 
 `votes` and `tallies` are problems like any other, with datasets made from people: all that they may answer together, or
 how many of each group have each value. Their edges are computed, never stored.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+PUBLIC_NAMES = {"LocalMechanism": "Mechanism", "PartitionedMechanism": "Mechanism"}  # as users know these types
 LONGEST_VALUE = 80  # characters of a value in a message
 SEARCHED_NAMES = 100_000  # known names among which a misspelt one is searched for; so many take a fraction of a second
 COMPARED_NAMES = 500  # those of them, with the longest common beginning and end, that are compared letter by letter
@@ -38,6 +39,7 @@ def format_type(value: object) -> str:
     if value is None:
         return "None"
     name = type(value).__name__
+    name = PUBLIC_NAMES.get(name, name)
     return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
 

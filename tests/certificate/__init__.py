@@ -1,1 +1,1 @@
-"""What the verifier must catch, and what it must accept."""
+"""Tests of the verifier: false claims that it must catch and true claims that it must accept."""

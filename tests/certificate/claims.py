@@ -1,4 +1,4 @@
-"""Mechanisms as anyone might claim them, right or wrong."""
+"""Claimed mechanisms, right or wrong, for the verifier to judge."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hetdp.certificate.certificate import Certificate
 
 @dataclass(frozen=True)
 class Claim:
-    """Values, which of them are pins, and the links that are said to bind the others."""
+    """Values, which of them are pins, and the links that are claimed to bind the others."""
 
     coordinates: np.ndarray
     pinned: np.ndarray
@@ -30,8 +30,8 @@ def claim_of(mechanism: hetdp.Mechanism) -> Claim:
     return Claim(mechanism.coordinates.copy(), mechanism.pinned.copy(), mechanism.links.copy())
 
 
-def on_one_edge(epsilon: float, source: float, target: float, answers=(1, 1)) -> Certificate:
-    """The verdict on two pinned neighbours."""
+def verify_edge(epsilon: float, source: float, target: float, answers=(1, 1)) -> Certificate:
+    """The certificate of two pinned neighbours."""
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([0], [1], [epsilon]), answers)
     return hetdp.verify(problem, claim([source, target]))
 
@@ -42,7 +42,7 @@ def path_problem(epsilons, answer: int = 1) -> hetdp.Problem:
     return hetdp.Problem(graph, np.full(size, answer))
 
 
-def up(x: float, floats: int = 1) -> float:
+def next_float(x: float, floats: int = 1) -> float:
     for _ in range(abs(floats)):
         x = math.nextafter(x, math.copysign(math.inf, floats))
     return x

@@ -1,4 +1,4 @@
-"""Problems of every notion, made by hand: the verifier needs no more of a space than its arcs and their parameters."""
+"""Problems of every notion, built by hand: the verifier needs only the arcs of a space and their parameters."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import hetdp
 from hetdp.problem.space import EdgeBlock
 from tests.theory.exact import precision
 
-ADDED = ("gaussian", "bounded-range")
-PIECE = 50
+ADDITIVE_NOTIONS = ("gaussian", "bounded-range")
+BLOCK_SIZE = 50
 
 
 class ArcGraph(hetdp.DatasetGraph):
-    """A graph whose arcs carry whatever a notion needs, and come in small pieces."""
+    """A graph whose arcs carry the parameters of any notion and come in small blocks."""
 
     def edge_blocks(self):
         whole = self.__dict__["block"]
-        for start in range(0, len(whole.source), PIECE):
-            piece = slice(start, start + PIECE)
+        for start in range(0, len(whole.source), BLOCK_SIZE):
+            piece = slice(start, start + BLOCK_SIZE)
             yield EdgeBlock(whole.source[piece], whole.target[piece], tuple(x[piece] for x in whole.parameters))
 
 
@@ -40,7 +40,7 @@ def problem_of(notion: str, source: Any, target: Any, parameters: Any, answers: 
     return problem
 
 
-def twice(z: float) -> Any:
+def doubled_p(z: float) -> Any:
     """2 p as a ball."""
     if z == -np.inf:
         return arb(0)
@@ -48,7 +48,7 @@ def twice(z: float) -> Any:
 
 
 def comparison(a: float, b: float, epsilon: float, delta: float) -> bool:
-    """A(a) ≤ e^ε A(b) + δ, from the probabilities themselves; equality must come out as a point, or as a sum."""
+    """Decides A(a) ≤ e^ε A(b) + δ from the probabilities; equality must show as an exact point or as an exact sum."""
     if epsilon == np.inf or a <= b:
         return True
     if epsilon == 0.0 and delta == 0.0:
@@ -57,7 +57,7 @@ def comparison(a: float, b: float, epsilon: float, delta: float) -> bool:
         return a == -np.inf or (b > -np.inf and Fraction(a) <= Fraction(b) + Fraction(epsilon))
     for bits in (200, 2000, 8000):
         with precision(bits):
-            difference = (2 * arb(delta) - twice(a)) + arb(epsilon).exp() * twice(b)
+            difference = (2 * arb(delta) - doubled_p(a)) + arb(epsilon).exp() * doubled_p(b)
             if difference > 0 or difference < 0 or difference.rad() == 0:
                 return bool(difference >= 0)
     assert a > 0.0
@@ -78,7 +78,7 @@ def bound(x: Any, epsilon: float, epsilon_back: float, delta: float, delta_back:
     return found
 
 
-def below(p: Any, ulps: int = 4) -> float:
+def z_below(p: Any, ulps: int = 4) -> float:
     """A Laplace z a few floats below that of a ball p."""
     if not p > 0:
         return -np.inf

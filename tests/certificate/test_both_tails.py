@@ -1,4 +1,4 @@
-"""A certificate calls nothing optimal whose error could be smaller, in any notion, however small the error is."""
+"""A certificate never calls a value optimal if its error could be smaller, in any notion and for any size of error."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from tests.mechanism.average_trials import NOTIONS
 FACTORS = (1.0 + 1e-6, 1.001, 2.0, 100.0, 2981.0, 1e4)
 
 
-def worse(problem: hetdp.Problem, mechanism: hetdp.Mechanism, dataset: int, factor: float) -> SimpleNamespace:
-    """The same claims with an error that is larger by a factor at one dataset, if that is a probability."""
+def with_larger_error(
+    problem: hetdp.Problem, mechanism: hetdp.Mechanism, dataset: int, factor: float
+) -> SimpleNamespace:
+    """The same claim with the error at one dataset multiplied by a factor, if the result is a probability."""
     z = mechanism.coordinates.copy()
     coordinate, answer = problem.notion.coordinate, int(problem.answers[dataset])
     error = float(coordinate.error(z[dataset], answer)) * factor
@@ -25,7 +27,7 @@ def worse(problem: hetdp.Problem, mechanism: hetdp.Mechanism, dataset: int, fact
     return SimpleNamespace(coordinates=z, pinned=mechanism.pinned, links=mechanism.links)
 
 
-def stretched(notion: Any, seed: int) -> hetdp.Problem:
+def stretched_path(notion: Any, seed: int) -> hetdp.Problem:
     """A path that leads far away from the one edge between the answers, so that errors become very small."""
     rng, steps = np.random.default_rng((31, seed)), 4
     largest = 5.0 if notion == "gaussian" else 12.0
@@ -44,17 +46,17 @@ def stretched(notion: Any, seed: int) -> hetdp.Problem:
 
 
 @pytest.mark.parametrize("notion", NOTIONS)
-def test_an_error_that_could_be_smaller_is_not_optimal_by_any_factor(notion):
+def test_an_error_that_could_be_smaller_by_any_factor_is_not_optimal(notion):
     tried = dict.fromkeys(FACTORS, 0)
     deepest = 1.0
     for seed in range(20):
-        problem = stretched(notion, seed)
+        problem = stretched_path(notion, seed)
         mechanism = hetdp.design(problem, "fair", engine="reference")
         assert mechanism.certificate is not None
         assert mechanism.certificate.optimal
         for dataset in np.flatnonzero(~mechanism.pinned & (mechanism.errors > 0.0)).tolist():
             for factor in FACTORS:
-                claim = worse(problem, mechanism, dataset, factor)
+                claim = with_larger_error(problem, mechanism, dataset, factor)
                 found = hetdp.verify(problem, claim)
                 if found.private and claim.coordinates[dataset] != mechanism.coordinates[dataset]:
                     tried[factor] += 1
@@ -75,7 +77,7 @@ def test_a_tiny_error_is_judged_by_its_own_size():
         assert best.certificate.optimal
         assert best.errors[1] == pytest.approx(1e-9 * math.exp(-8.0), rel=1e-9)
         for factor in FACTORS[:-1]:
-            found = hetdp.verify(problem, worse(problem, best, 1, factor))
+            found = hetdp.verify(problem, with_larger_error(problem, best, 1, factor))
             assert found.private
             assert not found.optimal
 

@@ -10,8 +10,9 @@ from flint import arb
 
 import hetdp
 from hetdp.certificate.directed import link_gaps
-from tests.certificate.claims import claim, up
-from tests.certificate.notions import below, bound, problem_of, twice
+from hetdp.certificate.rule import append_chains, depth_of, too_wide
+from tests.certificate.claims import claim, next_float
+from tests.certificate.notions import bound, doubled_p, problem_of, z_below
 from tests.theory.exact import precision
 
 ZERO = np.zeros(1)
@@ -28,8 +29,8 @@ def chain(start: float, parameters, sign: int = 1, ulps: int = 4):
     z = [start]
     with precision(400):
         for at in range(size - 1):  # `forth` is from parent to child
-            top = bound(twice(z[-1]) / 2, back[at], forth[at], delta_back[at], delta[at])
-            z.append(max(below(top, ulps), z[-1]))
+            top = bound(doubled_p(z[-1]) / 2, back[at], forth[at], delta_back[at], delta[at])
+            z.append(max(z_below(top, ulps), z[-1]))
     problem = problem_of(notion, steps, steps + 1, parameters, np.full(size, 1 if sign == 1 else 2))
     return problem, claim(sign * np.array(z), np.arange(size) == 0, np.arange(size) - 1)
 
@@ -40,7 +41,7 @@ def exact_end(problem, given, sign: int) -> arb:
     count = len(block.source) // 2
     forth, back, *deltas = (column[:count].tolist() for column in block.parameters)
     delta, delta_back = deltas or ([0.0] * count,) * 2
-    value = twice(sign * float(given.coordinates[0])) / 2
+    value = doubled_p(sign * float(given.coordinates[0])) / 2
     for at in range(count):
         value = bound(value, back[at], forth[at], delta_back[at], delta[at])
     return value
@@ -90,7 +91,7 @@ def test_values_that_could_be_higher_are_not_called_optimal(seed):
     if last == 0:
         return
     with precision(200):
-        lowered = below(twice(float(better[last])) / 2 * (1 - arb(1e-6)))
+        lowered = z_below(doubled_p(float(better[last])) / 2 * (1 - arb(1e-6)))
     if math.isinf(lowered):
         return
     better[last] = lowered
@@ -107,11 +108,11 @@ def test_certainty_that_delta_allows_needs_no_chain():
     problem = problem_of("approximate", [0], [1], [[0.0], [0.0], [0.5], [0.5]], [1, 1])
     found = hetdp.verify(problem, claim([0.0, math.inf], [True, False], [-1, 0]))
     assert (found.private, found.optimal, found.gap, found.slack) == (True, True, 0.0, 0.0)
-    found = hetdp.verify(problem, claim([up(0.0, -1), math.inf], [True, False], [-1, 0]))
+    found = hetdp.verify(problem, claim([next_float(0.0, -1), math.inf], [True, False], [-1, 0]))
     assert not found.private
 
 
-def test_nought_is_best_only_where_nothing_but_nought_is_allowed():
+def test_zero_is_optimal_only_where_nothing_but_zero_is_allowed():
     nought = claim([-math.inf, -math.inf], [True, False], [-1, 0])
     assert hetdp.verify(problem_of("directed", [0], [1], [[1.0], [1.0]], [1, 1]), nought).optimal
     assert hetdp.verify(problem_of("directed", [0], [1], [[0.0], [math.inf]], [1, 1]), nought).optimal
@@ -123,7 +124,7 @@ def test_nought_is_best_only_where_nothing_but_nought_is_allowed():
 
 
 @pytest.mark.parametrize("notion", ["directed", "approximate"])
-def test_links_that_hold_each_other_up_or_are_missing_prove_nothing(notion):
+def test_links_in_a_cycle_and_missing_links_prove_nothing(notion):
     zeros = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]] + [[0.0] * 3] * 2 * (notion == "approximate")
     problem = problem_of(notion, [0, 1, 2], [1, 2, 3], zeros, np.ones(4))
     pinned = np.arange(4) == 0
@@ -154,8 +155,8 @@ def test_the_gap_of_a_link_is_bounded_from_above_and_closely(seed):
         epsilons = [float(x) for x in rng.choice([0.0, 1e-320, 1e-9, 0.3, 2.0, 30.0, math.inf], 2)]
         deltas = [float(x) for x in rng.choice([0.0, 5e-324, 1e-9, 1e-3, 0.4], 2)]
         with precision(3000):
-            top = bound(twice(parent) / 2, *epsilons, *deltas)
-            child = max(below(top, int(rng.integers(0, 9))), parent)
+            top = bound(doubled_p(parent) / 2, *epsilons, *deltas)
+            child = max(z_below(top, int(rng.integers(0, 9))), parent)
             if math.isinf(child):
                 continue
             exact = coordinate(top) - arb(child)
@@ -165,7 +166,7 @@ def test_the_gap_of_a_link_is_bounded_from_above_and_closely(seed):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_what_a_parent_lacks_is_passed_on_by_no_more_than_the_slope(seed):
+def test_the_shortfall_of_a_parent_is_passed_on_by_at_most_the_slope(seed):
     rng = np.random.default_rng(seed)
     for _ in range(25):
         parent = float(rng.choice([rng.normal(0, 2), -(10 ** rng.uniform(-9, 1)), 10 ** rng.uniform(-9, 1)]))
@@ -173,8 +174,8 @@ def test_what_a_parent_lacks_is_passed_on_by_no_more_than_the_slope(seed):
         deltas = [float(x) for x in rng.choice([0.0, 1e-9, 1e-3, 0.4, 1.0 - 1e-9], 2)]
         lacking = 10 ** rng.uniform(-16, -10)
         with precision(400):
-            top = bound(twice(parent) / 2, *epsilons, *deltas)
-            child = below(top, 0)
+            top = bound(doubled_p(parent) / 2, *epsilons, *deltas)
+            child = z_below(top, 0)
             if math.isinf(child) or math.isinf(parent + lacking):
                 continue
             _, (slope,) = link_gaps(*(ZERO + x for x in (parent, child, *epsilons, *deltas)))
@@ -189,12 +190,31 @@ def twice_of(z: arb) -> arb:
     return z.exp() if z <= 0 else 2 - (-z).exp()
 
 
-def test_what_roundings_leave_open_is_not_called_optimal_where_it_adds_up_to_much():
+def test_roundings_that_add_up_to_much_are_not_called_optimal():
     """Eight steps of δ = 1/8 lead to certainty, but labels that were rounded seven times leave an error of 1e-16."""
     problem, given = chain(-math.inf, [[0.0] * 8, [0.0] * 8, [0.125] * 8, [0.125] * 8])
     assert 30.0 < given.coordinates[-1] < math.inf
     found = hetdp.verify(problem, given)
     assert found.private
-    assert found.shortfall == "what roundings leave open adds up along a chain (dataset 8)"
+    assert found.shortfall == "rounding errors add up along a chain (dataset 8)"
     shorter, given = chain(-math.inf, [[0.0] * 7, [0.0] * 7, [0.125] * 7, [0.125] * 7])
     assert hetdp.verify(shorter, given).optimal
+
+
+def test_chains_add_what_is_lacking_times_the_slope():
+    gaps, slopes = np.array([1e-12, 2e-12, 0.0, 4e-12]), np.array([2.0, 3.0, 0.0, 0.0])
+    depths = np.array([1.0, 5.0, 1.0, 2.0])
+    append_chains(gaps, slopes, depths, np.array([0, 1]), np.array([1, 3]))
+    assert gaps.tolist() == pytest.approx([5e-12, 14e-12, 0.0, 4e-12])
+    assert slopes.tolist() == [6.0, 0.0, 0.0, 0.0]
+    assert depths.tolist() == [5.0, 5.0, 1.0, 2.0]
+    nothing, steep = np.array([0.0, 0.0]), np.array([np.inf, 0.0])
+    append_chains(nothing, steep, np.ones(2), np.array([0]), np.array([1]))
+    assert (nothing.tolist(), steep.tolist()) == ([0.0, 0.0], [0.0, 0.0])
+
+
+def test_a_gap_is_measured_against_the_size_of_the_values():
+    assert depth_of(np.array([0.0, -0.5, 3.0, -40.0, math.inf, -math.inf])).tolist() == [1.0, 1.0, 3.0, 40.0, 1.0, 1.0]
+    gaps = np.array([1e-9, 1.001e-9, 2e-9, 4e-8, 4.1e-8, math.inf, math.nan])
+    depths = np.array([1.0, 1.0, 3.0, 40.0, 40.0, 1.0, 1.0])
+    assert too_wide(gaps, depths).tolist() == [False, True, False, False, True, True, True]

@@ -12,25 +12,25 @@ from flint import arb
 import hetdp
 from hetdp.certificate import directed
 from hetdp.certificate.directed import Judgement, judge
-from tests.certificate.claims import claim, up
-from tests.certificate.notions import below, comparison, private_arc, problem_of, twice
+from tests.certificate.claims import claim, next_float
+from tests.certificate.notions import comparison, doubled_p, private_arc, problem_of, z_below
 from tests.theory.exact import precision
 
 HALF = 0.5
 LN2 = math.log(2.0)
 ENDS = [0.0, 1.0, -1.0, 40.0, -40.0, 800.0, -800.0, 1e5, -1e5, 5e-324, -5e-324, math.inf, -math.inf, LN2, -LN2]
 EPSILONS = [0.0, 5e-324, 1e-320, 1e-12, 0.5, LN2, 1.0, 40.0, 800.0, 1e5, math.inf]
-DELTAS = [0.0, 5e-324, 1e-310, 1e-300, 1e-15, 1e-6, 0.25, HALF, up(HALF, -1), up(HALF), 1.0 - 2**-53]
+DELTAS = [0.0, 5e-324, 1e-310, 1e-300, 1e-15, 1e-6, 0.25, HALF, next_float(HALF, -1), next_float(HALF), 1.0 - 2**-53]
 
 
-def judged(points: list[tuple[float, ...]]) -> Judgement:
+def judge_points(points: list[tuple[float, ...]]) -> Judgement:
     a, b, epsilon, delta = np.array(points).T
     return judge(a, b, epsilon, delta)
 
 
-def agree(points: list[tuple[float, ...]]) -> int:
-    """Every verdict is that of the definition; how many hold."""
-    found = judged(points)
+def count_agreeing(points: list[tuple[float, ...]]) -> int:
+    """Asserts that every verdict is that of the definition, and returns how many comparisons hold."""
+    found = judge_points(points)
     exact = [comparison(*point) for point in points]
     wrong = [point for point, one, other in zip(points, found.holds.tolist(), exact, strict=True) if one != other]
     assert wrong == []
@@ -40,39 +40,43 @@ def agree(points: list[tuple[float, ...]]) -> int:
 
 def test_every_mixture_of_special_values_is_decided_as_the_definition_says():
     points: list[tuple[float, ...]] = [(a, b, e, d) for a in ENDS for b in ENDS for e in EPSILONS for d in DELTAS]
-    assert 2000 < agree(points) < len(points) - 2000
+    assert 2000 < count_agreeing(points) < len(points) - 2000
 
 
-def around(exact: arb) -> list[float]:
+def floats_around(exact: arb) -> list[float]:
     nearest = float(exact.mid())
-    return [up(nearest, k) for k in (-2, -1, 0, 1, 2)]
+    return [next_float(nearest, k) for k in (-2, -1, 0, 1, 2)]
 
 
-def tight(rng: random.Random) -> list[tuple[float, ...]]:
-    """Comparisons within two floats of equality, whichever of the four numbers is the one that was chosen last."""
+def tight_comparisons(rng: random.Random) -> list[tuple[float, ...]]:
+    """Comparisons within two floats of equality; either a or ε is the number that was chosen last."""
     b = rng.choice(
         [-(10 ** rng.uniform(-12, 2.9)), 10 ** rng.uniform(-12, 2), rng.uniform(-3, 3), -rng.uniform(0, 745)]
     )
     epsilon = rng.choice([10 ** rng.uniform(-12, 0.5), rng.uniform(0, 3), abs(b), 0.0, abs(b) * rng.uniform(0.5, 1.0)])
     delta = rng.choice([0.0, 10 ** rng.uniform(-12, -0.3), 10 ** rng.uniform(-323, -1), rng.random()])
     with precision(1600):
-        top = arb(epsilon).exp() * twice(b) + 2 * arb(delta)
+        top = arb(epsilon).exp() * doubled_p(b) + 2 * arb(delta)
         if top >= 2 or top <= 0:
             return []
         a = top.log() if top <= 1 else -(2 - top).log()
-        points: list[tuple[float, ...]] = [(value, b, epsilon, delta) for value in around(a)]
+        points: list[tuple[float, ...]] = [(value, b, epsilon, delta) for value in floats_around(a)]
         if points[2][0] > b:
             value = points[2][0]
-            more = twice(value) - 2 * arb(delta)
-            points += [(value, b, x, delta) for x in around((more / twice(b)).log()) if x >= 0.0] if more > 0 else []
+            more = doubled_p(value) - 2 * arb(delta)
+            points += (
+                [(value, b, x, delta) for x in floats_around((more / doubled_p(b)).log()) if x >= 0.0]
+                if more > 0
+                else []
+            )
     return points
 
 
 def test_comparisons_within_a_float_of_equality_are_decided_exactly():
     rng = random.Random(5)
-    points = [point for _ in range(3000) for point in tight(rng)]
+    points = [point for _ in range(3000) for point in tight_comparisons(rng)]
     assert len(points) > 15_000
-    assert 5000 < agree(points) < len(points) - 5000
+    assert 5000 < count_agreeing(points) < len(points) - 5000
 
 
 SMALLEST = [0.0, 5e-324, 1e-320, 1e-310, 1e-200, 2.0**-538, 2.0**-537, 1e-160, 1e-100, 1e-50]
@@ -82,7 +86,7 @@ def test_the_smallest_numbers_next_to_a_half_are_decided_exactly():
     """Where first-order, second-order and cross terms of the exponentials can be of one size."""
     ends = [sign * x for x in SMALLEST for sign in (1, -1)]
     points: list[tuple[float, ...]] = [(a, b, e, d) for a in ends for b in ends for e in SMALLEST for d in SMALLEST]
-    assert 500 < agree(random.Random(4).sample(points, 3000)) < 2500
+    assert 500 < count_agreeing(random.Random(4).sample(points, 3000)) < 2500
 
 
 def test_random_comparisons_are_decided_exactly():
@@ -95,10 +99,10 @@ def test_random_comparisons_are_decided_exactly():
         (size() * rng.choice([1, -1]), size() * rng.choice([1, -1]), size(), 10 ** rng.uniform(-330, -1e-9))
         for _ in range(8000)
     ]
-    assert 1000 < agree(points) < 7000
+    assert 1000 < count_agreeing(points) < 7000
 
 
-EQUAL = [
+EQUALITIES = [
     (math.inf, -1.0, 1.0, HALF),
     (math.inf, -800.0, 800.0, HALF),
     (math.inf, 0.0, 0.0, HALF),
@@ -112,18 +116,18 @@ EQUAL = [
 ]
 
 
-@pytest.mark.parametrize("point", EQUAL)
+@pytest.mark.parametrize("point", EQUALITIES)
 def test_equality_is_private_and_one_float_more_is_not(point):
     a, b, epsilon, delta = point
 
     def holds(*each: float) -> bool:
-        return bool(judged([each]).holds[0])
+        return bool(judge_points([each]).holds[0])
 
     assert holds(*point)
-    assert delta == 0.0 or not holds(a, b, epsilon, up(delta, -1))
-    assert a == math.inf or a == -math.inf or not holds(up(a), b, epsilon, delta)
-    assert b in (math.inf, -math.inf) or not holds(a, up(b, -1), epsilon, delta)
-    assert epsilon == 0.0 or b == -math.inf or not holds(a, b, up(epsilon, -1), delta)
+    assert delta == 0.0 or not holds(a, b, epsilon, next_float(delta, -1))
+    assert a == math.inf or a == -math.inf or not holds(next_float(a), b, epsilon, delta)
+    assert b in (math.inf, -math.inf) or not holds(a, next_float(b, -1), epsilon, delta)
+    assert epsilon == 0.0 or b == -math.inf or not holds(a, b, next_float(epsilon, -1), delta)
 
 
 DEEP = [
@@ -143,20 +147,20 @@ DEEP = [
     (math.inf, -math.inf, 1.7e308, 1.0 - 2**-53, False),
     (math.inf, -math.inf, math.inf, 0.0, True),
     (1e308, -1.0, 1.0, HALF, True),
-    (1e5, up(-1.0, -1), 1.0, HALF, False),
-    (1e5, -1.0, 1.0, up(HALF, -1), False),
-    (36.0, up(-1.0, -1), 1.0, HALF, True),
-    (38.0, up(-1.0, -1), 1.0, HALF, False),
-    (up(0.0), -math.inf, 1.0, HALF, False),
-    (up(0.0), 0.0, 0.0, 0.0, False),
-    (up(0.0), 0.0, 0.0, 5e-324, True),
-    (up(0.0), 0.0, 5e-324, 0.0, True),
+    (1e5, next_float(-1.0, -1), 1.0, HALF, False),
+    (1e5, -1.0, 1.0, next_float(HALF, -1), False),
+    (36.0, next_float(-1.0, -1), 1.0, HALF, True),
+    (38.0, next_float(-1.0, -1), 1.0, HALF, False),
+    (next_float(0.0), -math.inf, 1.0, HALF, False),
+    (next_float(0.0), 0.0, 0.0, 0.0, False),
+    (next_float(0.0), 0.0, 0.0, 5e-324, True),
+    (next_float(0.0), 0.0, 5e-324, 0.0, True),
 ]
 
 
 @pytest.mark.parametrize(("a", "b", "epsilon", "delta", "expected"), DEEP)
 def test_deep_tails_and_the_smallest_numbers(a, b, epsilon, delta, expected):
-    found = judged([(a, b, epsilon, delta)])
+    found = judge_points([(a, b, epsilon, delta)])
     assert (bool(found.holds[0]), bool(found.slack[0] >= 0.0)) == (expected, expected)
 
 
@@ -193,7 +197,7 @@ def test_verdict_count_and_worst_edge_on_graphs(notion, seed):
 
 @pytest.mark.parametrize("notion", ["directed", "approximate"])
 @pytest.mark.parametrize("seed", range(10))
-def test_with_one_epsilon_both_ways_and_no_delta_the_verdict_is_that_of_pure(notion, seed, monkeypatch):
+def test_with_one_epsilon_both_ways_and_no_delta_the_verdict_is_that_of_pure_privacy(notion, seed, monkeypatch):
     rng = np.random.default_rng(seed)
     source, target = (ends[:400] for ends in np.triu_indices(60, 1))
     epsilon = rng.uniform(0.05, 1.0, len(source))
@@ -220,14 +224,14 @@ def test_with_one_epsilon_both_ways_and_no_delta_the_verdict_is_that_of_pure(not
 def slack(source: float, target: float, epsilon: float, delta: float) -> float:
     """ε minus log((Pr at source − δ) / Pr at target), the larger of both answers."""
 
-    def needed(a: float, b: float) -> float:
+    def needed_epsilon(a: float, b: float) -> float:
         p, q = (0.5 * math.exp(z) if z <= 0.0 else 1.0 - 0.5 * math.exp(-z) for z in (a, b))
         return math.log((p - delta) / q) if p > delta else -math.inf
 
-    return float(epsilon - max(needed(source, target), needed(-source, -target)))
+    return float(epsilon - max(needed_epsilon(source, target), needed_epsilon(-source, -target)))
 
 
-def test_only_the_own_direction_counts():
+def test_each_direction_has_its_own_epsilon():
     """ε from 0 to 1 is 0.5 and from 1 to 0 none: p may fall from 1 to 0 by any factor, not rise."""
     problem = problem_of("directed", [0], [1], [[0.5], [math.inf]], [1, 1])
     assert hetdp.verify(problem, claim([-1.0, -0.5])).private
@@ -243,8 +247,8 @@ def partition_selection(epsilon: float, delta: float, length: int) -> list[float
     found = [-math.inf]
     with precision(400):
         for _ in range(length):
-            last, w = twice(found[-1]) / 2, arb(epsilon).exp()
-            found.append(below((w * last + delta).min(1 - (1 - last - delta) / w).min(arb(1))))
+            last, w = doubled_p(found[-1]) / 2, arb(epsilon).exp()
+            found.append(z_below((w * last + delta).min(1 - (1 - last - delta) / w).min(arb(1))))
     return found
 
 
@@ -278,7 +282,7 @@ def test_a_certificate_with_delta_reads_as_a_sentence():
     )
     assert bad.worst_edge._asdict().keys() == {"source", "target", "epsilon", "delta", "slack"}
     good = hetdp.verify(problem, claim([-1.0, -1.25]))
-    assert str(good).startswith("private on its one edge (0 by the full formula, least slack 2.5e-01)")
+    assert str(good).startswith("private on its one edge (least slack 2.5e-01)")
 
 
 def test_a_direction_with_a_delta_of_one_asks_for_nothing_however_deep_the_tails():

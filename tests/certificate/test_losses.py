@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.certificate.losses import certain_answer, largest_losses, losses_along
+from hetdp.certificate.losses import certain_answer, has_loss, largest_losses, losses_along
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
 from hetdp.releases.charges import account_name, costs_of
@@ -23,7 +23,7 @@ LEVELS = [0.0, 0.1, 0.25, 0.3, 0.7, 1.0, 2.5, 1e-10, 0.123456789123, 30.0]
 
 
 def true_loss(notion: Any, one: float, other: float) -> Fraction | float:
-    """The least parameter that an edge between these two coordinates would keep."""
+    """The least parameter that an edge between these two coordinates satisfies."""
     if notion in ("pure", "directed"):
         return loss_between(one, other)
     if one == other:
@@ -81,7 +81,7 @@ def test_each_class_is_charged_its_largest_loss_and_no_more_than_it_was_promised
 
 @pytest.mark.parametrize("notion", ["pure", "directed", "bounded-range", "gaussian"])
 @pytest.mark.parametrize("seed", range(30))
-def test_any_values_at_all_are_rounded_up_by_less_than_one_unit(notion, seed):
+def test_the_losses_of_arbitrary_values_are_rounded_up_by_less_than_one_unit(notion, seed):
     rng = np.random.default_rng(seed)
     values = np.concatenate(
         [rng.choice([0.0, 0.1, -0.1, 0.3, 1.0, -2.5, np.inf, -np.inf, 700.0, -745.0, 1e-300, 5e-324], 30),
@@ -106,7 +106,7 @@ def test_a_loss_that_is_a_decimal_is_charged_as_this_decimal():
         require_bound(loss, bound, 1.0)
 
 
-def test_only_what_is_the_same_for_certain_is_constant():
+def test_only_values_that_are_certainly_equal_are_constant():
     certain = np.full(3, np.inf)
     assert [certain_answer(certain), certain_answer(-certain)] == [1, 2]
     assert certain_answer(np.array([np.inf, -np.inf])) == certain_answer(np.array([0.0])) == 0
@@ -128,7 +128,7 @@ def random_product(seed: int) -> ProductSpace:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_along_an_axis_every_change_counts_also_where_nothing_is_promised(seed):
+def test_along_an_axis_every_change_counts_even_where_nothing_is_promised(seed):
     space = random_product(seed)
     rng = np.random.default_rng(seed)
     values = [-np.inf, -2.0, -0.3, -0.1, 0.0, 0.1, 0.4, 1.7, np.inf] if seed % 3 == 0 else [-0.3, 0.1, 0.9]
@@ -147,7 +147,7 @@ def test_along_an_axis_every_change_counts_also_where_nothing_is_promised(seed):
 
 
 def neighbours_along(axis: Axis, position: Any) -> list[Any]:
-    """What one person's change can make of a position, by hand."""
+    """The positions that one person's change can lead to, computed by hand."""
     if axis.shape == "value":
         return [value for value in axis.values if value != position]
     if axis.shape == "count":
@@ -182,3 +182,19 @@ def test_along_an_axis_bounded_range_loses_the_difference_of_logits():
     notion = NOTIONS["bounded-range"]
     assert losses_along(space, np.array([-1.0, 1.0]), np.array([3.0]), notion).tolist() == [2.0]
     assert losses_along(space, np.array([-1.0, 1.0]), np.array([3.0]), NOTIONS["pure"])[0] < 1.5
+
+
+def test_losses_too_large_for_nine_decimals_are_rounded_up_a_little():
+    one, other, numbers = np.array([-5e4, -1.0, -6e3]), np.array([-0.25, -0.75, -1e3]), np.array([0, 1, 2])
+    found = largest_losses(one, other, numbers, np.full(3, np.inf), NOTIONS["pure"]).tolist()
+    assert 49999.75 < found[0] < 49999.75 * (1 + 1e-12)
+    assert found[1:] == [0.25, 5e3]
+    assert largest_losses(one, other, numbers, np.array([1e4, 0.125, 6e3]), NOTIONS["pure"]).tolist() == [
+        1e4,
+        0.125,
+        5e3,
+    ]
+
+
+def test_a_loss_is_one_number_unless_an_edge_has_a_delta():
+    assert {name for name in NOTIONS if has_loss(NOTIONS[name])} == {*NOTIONS} - {"approximate"}

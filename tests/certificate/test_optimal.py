@@ -11,7 +11,7 @@ from flint import arb
 from hypothesis import given, settings
 
 import hetdp
-from tests.certificate.claims import claim, claim_of, path_problem, up
+from tests.certificate.claims import claim, claim_of, next_float, path_problem
 from tests.mechanism.problems import cases
 from tests.theory.exact import crosses, crossing_bound, precision
 
@@ -35,7 +35,7 @@ def test_one_float_less_on_a_plain_link_is_not_optimal(answer, start):
     sign = 1 if answer == 1 else -1
     good = claim_of(hetdp.extend(problem, hetdp.PartialMechanism(z={0: sign * start})))
     assert hetdp.verify(problem, good).optimal
-    good.coordinates[3] = sign * up(sign * good.coordinates[3], -1)
+    good.coordinates[3] = sign * next_float(sign * good.coordinates[3], -1)
     assert shortfall(problem, good) == NOT_TIGHT.format(3)
 
 
@@ -45,11 +45,11 @@ def test_a_few_hundred_floats_less_across_a_half_are_not_optimal(answer):
     sign = 1 if answer == 1 else -1
     good = claim_of(hetdp.extend(problem, hetdp.PartialMechanism(z={0: sign * -0.5})))
     assert hetdp.verify(problem, good).optimal
-    good.coordinates[1] = sign * up(sign * good.coordinates[1], -300)
+    good.coordinates[1] = sign * next_float(sign * good.coordinates[1], -300)
     assert shortfall(problem, good) == NOT_TIGHT.format(1)
 
 
-def test_a_link_to_a_dataset_that_is_no_neighbour_proves_nothing():
+def test_a_link_to_a_dataset_that_is_not_a_neighbour_proves_nothing():
     problem = path_problem([0.5, 0.5, 0.5])
     good = claim_of(hetdp.extend(problem, hetdp.PartialMechanism(z={0: 1.0})))
     for wrong in (0, 3, -1, -7, 99):
@@ -118,7 +118,7 @@ def test_certainty_on_the_wrong_side_needs_a_chain_as_well():
 @given(cases())
 @settings(max_examples=50)
 def test_every_single_broken_link_is_noticed(case):
-    mechanism = case.extended()
+    mechanism = case.extend()
     problem, good = mechanism.problem, claim_of(mechanism)
     better = np.where(problem.answers == 1, good.coordinates, -good.coordinates)
     for dataset in np.flatnonzero(~good.pinned & (better < math.inf)).tolist():
@@ -151,7 +151,7 @@ def exact_at(dataset: int, mechanism: hetdp.Mechanism, sign: int):
 
 @given(cases())
 def test_the_gap_bounds_the_distance_from_the_exact_optimum(case):
-    mechanism = case.extended()
+    mechanism = case.extend()
     if mechanism.moved or not np.isfinite(mechanism.coordinates[mechanism.pinned]).all():
         return
     with precision(4000):
@@ -183,12 +183,12 @@ def test_chains_of_very_large_values_are_accepted_as_optimal(answer, start):
 
 CROSSING = [(-0.5, 1.0), (-1e-3, 1.0), (-30.0, 30.5), (-2.0, 600.0), (-1e-9, 1e-8), (-1e-35, 1e-34), (-7e-301, 1e-300)]
 NEAR_LN2 = [(-35.0, 35.0 + math.log(2) - 10.0**-k) for k in range(1, 15)]
-NEAR_HALF = [(-x, up(x, k)) for x in (1.0, 0.3, 1e-6, 1e-20) for k in (1, 2, 3)]
+NEAR_HALF = [(-x, next_float(x, k)) for x in (1.0, 0.3, 1e-6, 1e-20) for k in (1, 2, 3)]
 
 
 @pytest.mark.parametrize("answer", [1, 2])
 @pytest.mark.parametrize(("z", "epsilon"), CROSSING + NEAR_LN2 + NEAR_HALF)
-def test_what_an_engine_finds_across_a_half_is_accepted_as_optimal(z, epsilon, answer):
+def test_values_that_an_engine_finds_across_a_half_are_accepted_as_optimal(z, epsilon, answer):
     sign = 1 if answer == 1 else -1
     mechanism = hetdp.extend(path_problem([epsilon], answer), hetdp.PartialMechanism(z={0: sign * z}))
     used = float(mechanism.problem.graph.epsilon[0])
@@ -225,7 +225,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("wrong", "message"), WRONG.values(), ids=WRONG.keys())
-def test_what_does_not_fit_the_problem_is_refused(wrong, message):
+def test_claims_that_do_not_fit_the_problem_are_refused(wrong, message):
     with pytest.raises(hetdp.InputError) as refused:
         hetdp.verify(path_problem([1.0]), wrong)
     assert str(refused.value) == message

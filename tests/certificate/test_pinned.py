@@ -1,4 +1,4 @@
-"""verify on values from elsewhere: with the labels that were given, they can be shown optimal."""
+"""verify on values from other sources: together with their pins, they can be shown optimal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_values_with_pins_are_shown_optimal():
     assert (found.private, found.optimal, found.method) == (True, True, "every edge checked")
 
 
-def test_values_that_could_be_more_accurate_are_not():
+def test_values_that_could_be_more_accurate_are_not_shown_optimal():
     found = hetdp.verify(PROBLEM, dict(BEST) | {"a": 0.75}, pinned=["b", "c"])
     assert (found.private, found.optimal) == (True, False)
 
@@ -35,11 +35,11 @@ def test_values_that_are_not_private_are_refuted_with_their_pins():
     assert (found.private, found.optimal) == (False, False)
 
 
-def test_a_pin_that_is_no_dataset_is_refused_with_a_suggestion():
+def test_a_pin_that_is_not_a_dataset_is_refused_with_a_suggestion():
     with pytest.raises(hetdp.UnknownDatasetError, match="no dataset 'B'"):
         hetdp.verify(PROBLEM, dict(BEST), pinned=["B"])
 
 
 def test_pins_beside_a_mechanism_are_refused():
-    with pytest.raises(hetdp.UsageError, match="pinned= beside a mechanism"):
+    with pytest.raises(hetdp.UsageError, match="pinned= together with a mechanism"):
         hetdp.verify(PROBLEM, BEST, pinned=["b"])

@@ -12,9 +12,9 @@ import pytest
 from flint import arb, fmpq
 
 import hetdp
-from hetdp.certificate.contradiction import contradicts
+from hetdp.certificate.certificate import contradicts
 from hetdp.certificate.losses import largest_losses, losses_along
-from hetdp.certificate.renyi import judge, link_gaps, losses_between, margin_of
+from hetdp.certificate.renyi import coarse_of, judge, link_gaps, losses_between, margin_of
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
 from hetdp.theory.renyi import renyi
@@ -68,7 +68,7 @@ def test_arcs_are_judged_as_the_definition_says_however_close_they_are(alpha):
         assert (slack[at] >= 0.0) == true
 
 
-def test_certainty_next_to_doubt_is_a_violation_and_beside_itself_it_is_not():
+def test_certainty_next_to_uncertainty_is_a_violation_and_next_to_certainty_is_not():
     inf = math.inf
     a, b = np.array([inf, 0.0, -inf, -inf, inf, -inf]), np.array([inf, inf, 0.0, -inf, -inf, inf])
     holds, _, _ = judge(a, b, np.full(6, 5.0), 2.0)
@@ -77,7 +77,7 @@ def test_certainty_next_to_doubt_is_a_violation_and_beside_itself_it_is_not():
 
 @ORDER
 @pytest.mark.parametrize("seed", range(4))
-def test_what_engines_make_is_proved_private_and_optimal(seed, alpha):
+def test_results_of_every_engine_are_proved_private_and_optimal(seed, alpha):
     problem = random_problem(seed, alpha)
     for objective in ("fair", "balanced"):
         certificate = hetdp.design(problem, objective).certificate
@@ -90,42 +90,42 @@ def test_what_engines_make_is_proved_private_and_optimal(seed, alpha):
 @pytest.mark.parametrize("seed", range(4))
 def test_a_value_raised_by_little_is_refuted_and_one_lowered_is_not_optimal(seed, alpha):
     problem = random_problem(seed, alpha)
-    made = hetdp.design(problem, "fair")
-    free = np.flatnonzero(~made.pinned & np.isfinite(made.coordinates))
+    mechanism = hetdp.design(problem, "fair")
+    free = np.flatnonzero(~mechanism.pinned & np.isfinite(mechanism.coordinates))
     better = np.where(problem.answers == 1, 1.0, -1.0)
     for at in free[:4].tolist():
-        by = 1e-6 * (1.0 + abs(made.coordinates[at]))
-        raised, lowered = made.coordinates.copy(), made.coordinates.copy()
+        by = 1e-6 * (1.0 + abs(mechanism.coordinates[at]))
+        raised, lowered = mechanism.coordinates.copy(), mechanism.coordinates.copy()
         raised[at] += by * better[at]
         lowered[at] -= 100.0 * by * better[at]
-        claim = SimpleNamespace(coordinates=raised, pinned=made.pinned, links=made.links)
+        claim = SimpleNamespace(coordinates=raised, pinned=mechanism.pinned, links=mechanism.links)
         refuted = hetdp.verify(problem, claim)
         assert not refuted.private
         assert refuted.violations > 0
         assert refuted.slack < 0.0
-        claim = SimpleNamespace(coordinates=lowered, pinned=made.pinned, links=made.links)
+        claim = SimpleNamespace(coordinates=lowered, pinned=mechanism.pinned, links=mechanism.links)
         assert not hetdp.verify(problem, claim).optimal
 
 
 def test_links_that_prove_nothing_are_refused():
     problem = random_problem(1, 2.0)
-    made = hetdp.design(problem, "fair")
-    free = np.flatnonzero(~made.pinned)
+    mechanism = hetdp.design(problem, "fair")
+    free = np.flatnonzero(~mechanism.pinned)
 
     def shortfall(links: np.ndarray) -> str:
-        claim = SimpleNamespace(coordinates=made.coordinates, pinned=made.pinned, links=links)
+        claim = SimpleNamespace(coordinates=mechanism.coordinates, pinned=mechanism.pinned, links=links)
         return hetdp.verify(problem, claim).shortfall
 
-    assert shortfall(made.links) == ""
-    nowhere = made.links.copy()
+    assert shortfall(mechanism.links) == ""
+    nowhere = mechanism.links.copy()
     nowhere[free[0]] = -1
     assert "missing" in shortfall(nowhere)
-    astray = made.links.copy()
+    astray = mechanism.links.copy()
     astray[free[0]] = free[0]
     assert "missing" in shortfall(astray)
 
 
-def test_the_gap_of_a_link_bounds_what_is_lacking_and_the_slope_what_is_passed_on():
+def test_the_gap_of_a_link_bounds_the_shortfall_and_the_slope_bounds_what_is_passed_on():
     rng = random.Random(5)
     for alpha in (1.2, 2.0, 9.0):
         notion = renyi(alpha)
@@ -150,7 +150,7 @@ def test_parallel_edges_bind_by_the_smaller_epsilon():
 
 
 @pytest.mark.parametrize("alpha", [1.1, 2.0, 30.0])
-def test_a_path_contradicts_just_what_lies_above_its_bound(alpha):
+def test_a_path_contradicts_only_values_above_its_bound(alpha):
     notion, steps = renyi(alpha), [{"epsilon": 0.5}, {"epsilon": 0.0}, {"epsilon": 1.0}]
     for first in (-4.0, -0.3, 0.7):
         last = exact_bound(exact_bound(first, 0.5, alpha), 1.0, alpha)
@@ -181,7 +181,7 @@ def test_losses_are_rounded_up_by_less_than_one_unit(alpha):
                 assert units == 0 or any(loss > arb(fmpq(less.numerator, less.denominator)) for loss in exact)
 
 
-def test_certainty_against_doubt_loses_everything():
+def test_certainty_next_to_uncertainty_loses_everything():
     ends = np.array([math.inf, 1.0, math.inf]), np.array([1.0, -math.inf, math.inf])
     assert largest_losses(*ends, np.arange(3), np.full(3, np.inf), renyi(2.0)).tolist() == [np.inf, np.inf, 0.0]
 
@@ -189,13 +189,13 @@ def test_certainty_against_doubt_loses_everything():
 def test_losses_along_the_axes_of_a_product_are_those_of_its_edges():
     space = ProductSpace([Axis.person("Ann", ["yes", "no"], 1.0), Axis.tally("others", 3, 0.5)])
     problem = hetdp.Problem(space, [1, 1, 1, 2, 1, 2, 2, 2], "renyi", alpha=2)
-    made = hetdp.design(problem, "balanced")
-    assert made.certificate.private
-    along = losses_along(space, made.coordinates, np.array([1.0, 0.5]), problem.notion)
+    mechanism = hetdp.design(problem, "balanced")
+    assert mechanism.certificate.private
+    along = losses_along(space, mechanism.coordinates, np.array([1.0, 0.5]), problem.notion)
     for axis, allowed in enumerate((1.0, 0.5)):
         edges = [(block.source, block.target) for block in space.blocks_along(axis)]
         largest = max(
-            float(losses_between(made.coordinates[source], made.coordinates[target], 2.0).max())
+            float(losses_between(mechanism.coordinates[source], mechanism.coordinates[target], 2.0).max())
             for source, target in edges
         )
         assert largest - 1e-12 <= along[axis] <= min(allowed, largest + 1.1e-9)
@@ -203,19 +203,21 @@ def test_losses_along_the_axes_of_a_product_are_those_of_its_edges():
 
 def test_another_order_is_another_proof():
     problem = random_problem(3, 4.0)
-    made = hetdp.design(problem, "fair")
+    mechanism = hetdp.design(problem, "fair")
     weaker = hetdp.Problem(problem.graph, problem.answers, "renyi", alpha=2)
     assert weaker.identity != problem.identity
-    assert hetdp.verify(weaker, replace_problem(made, weaker)).private
+    assert hetdp.verify(weaker, replace_problem(mechanism, weaker)).private
     stronger = hetdp.Problem(problem.graph, problem.answers, "renyi", alpha=50)
-    assert not hetdp.verify(stronger, replace_problem(made, stronger)).private
+    assert not hetdp.verify(stronger, replace_problem(mechanism, stronger)).private
 
 
-def replace_problem(made: hetdp.Mechanism, problem: hetdp.Problem) -> SimpleNamespace:
-    return SimpleNamespace(coordinates=made.coordinates, pinned=made.pinned, links=made.links, problem=problem)
+def replace_problem(mechanism: hetdp.Mechanism, problem: hetdp.Problem) -> SimpleNamespace:
+    return SimpleNamespace(
+        coordinates=mechanism.coordinates, pinned=mechanism.pinned, links=mechanism.links, problem=problem
+    )
 
 
-def test_values_that_definition_and_proof_agree_on_are_private():
+def test_values_are_proved_private_exactly_where_the_definition_holds():
     for seed in range(5):
         problem = random_problem(seed, 1.5, 8)
         z = np.random.default_rng(seed).normal(0, 0.4, 8)
@@ -239,3 +241,9 @@ def test_tails_that_underflow_are_decided_by_balls(alpha, a, b, epsilon):
     graph = hetdp.DatasetGraph.from_edges(["u"], ["v"], epsilon)
     problem = hetdp.Problem(graph, [2, 2], notion="renyi", alpha=alpha)
     assert not hetdp.verify(problem, hetdp.PartialMechanism(z={"u": a, "v": b})).private
+
+
+def test_nothing_that_lacks_much_is_called_optimal_however_close_to_one_the_order_is():
+    assert [coarse_of(alpha) for alpha in (2.0, 1.5, 1.25, 1.000001)] == [2.0, 3.0, 5.0, 2e4]
+    assert margin_of(2.0) == pytest.approx(2e-11 * (1 + math.log(2.0)))
+    assert margin_of(1e300) == pytest.approx(1e-11 * 51.0)

@@ -1,8 +1,10 @@
-"""The verifier's loops give the same on lists, in plain Python, and on arrays, compiled."""
+"""The verifier's loops give the same results in plain Python on lists, compiled on arrays, and in NumPy."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,13 +38,62 @@ def test_arcs_are_judged_alike_in_plain_python_and_compiled(seed: int, halved: b
     epsilon[np.isinf(epsilon)] = 1.7e308
     neighbours = rng.integers(-1, 12, 12)
     noted = np.full(12, np.nan), [math.nan] * 12
-    doubtful = np.zeros(60, dtype=np.int64), [0] * 60
+    notes: list[Any] = [np.zeros((2, 60), dtype=np.int64), [[0] * 60, [0] * 60], np.zeros((2, 60), dtype=np.int64)]
+    slots, bits = np.zeros(scan.SLOTS, dtype=np.int64), (epsilon.view(np.int64), z.view(np.int64))
     with np.errstate(all="ignore"):
-        one = compiled.scan_arcs(source, target, epsilon, z, neighbours, noted[0], doubtful[0], halved)
-    lists = [array.tolist() for array in (source, target, epsilon, z, neighbours)]
-    assert one == scan.scan_arcs(*[*lists, noted[1], doubtful[1], halved])
+        one = compiled.scan_arcs(source, target, epsilon, z, bits, neighbours, noted[0], *notes[0], slots, halved)
+    lists = [array.tolist() for array in (source, target, epsilon, z)]
+    rest = [[array.tolist() for array in bits], neighbours.tolist(), noted[1], *notes[1], [0] * scan.SLOTS, halved]
+    assert one == scan.scan_arcs(*lists, *rest)
     np.testing.assert_array_equal(noted[0], noted[1])
-    assert doubtful[0].tolist() == doubtful[1]
+    assert notes[0].tolist() == notes[1]
+    again = np.full(12, np.nan)
+    with np.errstate(all="ignore"):
+        room = notes[2][0], notes[2][1], slots
+        found = scan.scan_arcs_by_numpy(source, target, epsilon, z, bits, neighbours, again, *room, halved)
+    assert (found[:2], found[3]) == (one[:2], one[3])
+    assert found[2] == one[2] or one[0] <= found[2] < one[2]  # what is no less than the least slack may be left out
+    np.testing.assert_array_equal(again, noted[1])
+    listed = [
+        list(zip(z[source[arcs]], z[target[arcs]], epsilon[arcs], strict=True)) for arcs, _ in (notes[0], notes[2])
+    ]
+    doubts = Counter(listed[1][: found[4]])
+    assert one[4] <= found[4] == sum(notes[0][1])
+    assert doubts == sum((Counter({listed[0][at]: int(notes[0][1][at])}) for at in range(one[4])), Counter())
+
+
+def test_doubtful_arcs_with_the_same_numbers_are_listed_once():
+    """Of the 4000 arcs 2000 are doubtful; their ε take turns, and are 20."""
+    z, epsilon = np.array([-1.0, 1.0]), np.tile(np.linspace(0.5, 1.5, 20), 200)
+    source = np.repeat([0, 1], 2000)
+    doubtful, alike = np.zeros((2, 4000), dtype=np.int64)
+    bits, links = (epsilon.view(np.int64), z.view(np.int64)), np.array([-1, -1])
+    slots, noted = np.zeros(scan.SLOTS, dtype=np.int64), np.full(2, np.nan)
+    found = compiled.scan_arcs(source, 1 - source, epsilon, z, bits, links, noted, doubtful, alike, slots, True)
+    assert found[4] == 20
+    assert doubtful[:20].tolist() == list(range(20))
+    assert alike[:20].tolist() == [100] * 20
+
+
+@pytest.mark.parametrize("distinct", [1, 5000])
+def test_every_violated_arc_across_one_half_is_counted_however_many_are_alike(
+    distinct: int, monkeypatch: pytest.MonkeyPatch
+):
+    """Pairs of datasets with p = 0.1 and p = 0.9; ln 9 is what an edge between them needs, and every third has it."""
+    pairs = 6000
+    first = np.arange(0, 2 * pairs, 2)
+    epsilon = np.where(np.arange(pairs) % 3 == 0, 2.5, 1.0 + (np.arange(pairs) % distinct) / distinct)
+    graph = hetdp.DatasetGraph.from_edges(first, first + 1, epsilon, datasets=range(2 * pairs))
+    problem = hetdp.Problem(graph, np.tile([1, 2], pairs))
+    values = np.tile([0.1, 0.9], pairs)
+    plain = hetdp.verify(problem, values)
+    monkeypatch.setattr(edges, "SMALL", 0)
+    monkeypatch.setattr(edges, "uses_compiled", lambda functions, size: True)
+    found = hetdp.verify(problem, values)
+    assert found == plain
+    assert (found.violations, found.enclosed) == (4000, 6000)
+    assert found.worst_edge is not None
+    assert (found.worst_edge.source, found.worst_edge.target) == (2, 3) if distinct == 1 else (10000, 10001)
 
 
 @pytest.mark.parametrize("halved", [True, False])
@@ -52,12 +103,15 @@ def test_links_are_judged_alike_in_plain_python_and_compiled(seed: int, halved: 
     better, epsilon = random_values(rng, 50), np.abs(random_values(rng, 50))
     epsilon[rng.random(50) < 0.1] = np.nan
     pinned, neighbours = rng.random(50) < 0.3, rng.integers(0, 50, 50)
-    notes = [[np.zeros(50, dtype=np.int64), np.zeros(50, dtype=np.int64), *np.zeros((2, scan.RISES))] for _ in range(2)]
+    notes = [[np.zeros(50, dtype=np.int64), np.zeros(50, dtype=np.int64), *np.zeros((2, scan.RISES))] for _ in range(3)]
     with np.errstate(all="ignore"):
         one = compiled.scan_links(0, 50, better, pinned, neighbours, epsilon, *notes[0], halved)
     lists = [array.tolist() for array in (better, pinned, neighbours, epsilon)]
     assert one == scan.scan_links(0, 50, *[*lists, *notes[1], halved])
+    with np.errstate(all="ignore"):
+        assert one == scan.scan_links_by_numpy(0, 50, *[better, pinned, neighbours, epsilon, *notes[2], halved])
     assert [note.tolist() for note in notes[0]] == [note.tolist() for note in notes[1]]
+    assert [note.tolist() for note in notes[0]] == [note.tolist() for note in notes[2]]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -68,7 +122,7 @@ def test_arcs_with_two_directions_are_sifted_as_one_after_the_other_would_be(see
     target = np.where(rng.random(60) < 0.3, neighbours[source], rng.integers(0, 12, 60))
     below = float(rng.choice([0.0, 0.5]))
     expected = np.flatnonzero(neighbours[source] == target).tolist()
-    for sift in (compiled.sift_arcs, scan.sift_arcs):
+    for sift in (compiled.sift_arcs, scan.sift_arcs, scan.sift_arcs_by_numpy):
         linked, doubtful = np.zeros((2, 60), dtype=np.int64)
         with np.errstate(all="ignore"):
             links_found, doubts = sift(source, target, epsilon, z, neighbours, below, linked, doubtful)

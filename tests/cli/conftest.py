@@ -1,4 +1,4 @@
-"""How these tests run the command line: nearly always in this process, in a folder with the example problems."""
+"""Fixtures that run the command line, nearly always in this process and in a folder with the example problems."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from hetdp.cli.main import main
 PROBLEMS = Path(__file__).parent / "problems"
 
 
-class Ended(NamedTuple):
-    """What a command left behind."""
+class CommandResult(NamedTuple):
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -25,10 +25,10 @@ class Ended(NamedTuple):
 
     @property
     def document(self) -> dict[str, Any]:
-        """Standard output as JSON, without the tokens that are none."""
+        """Standard output parsed as strict JSON, without NaN or Infinity."""
 
         def refuse(token: str) -> None:
-            raise AssertionError(f"{token} is no JSON")
+            raise AssertionError(f"{token} is not JSON")
 
         found: dict[str, Any] = json.loads(self.out, parse_constant=refuse)
         return found
@@ -36,7 +36,7 @@ class Ended(NamedTuple):
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of its own for each test, with the problems in it; names in messages are then always the same."""
+    """A new working folder with the example problems, so that names in messages are always the same."""
     for problem in PROBLEMS.iterdir():
         shutil.copy(problem, tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -48,10 +48,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def hetdp(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     """Runs the command line in this process."""
 
-    def run(*arguments: str, stdin: str = "") -> Ended:
+    def run(*arguments: str, stdin: str = "") -> CommandResult:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
         capsys.readouterr()
         code = main(arguments)
-        return Ended(code, *capsys.readouterr())
+        return CommandResult(code, *capsys.readouterr())
 
     return run

@@ -1,4 +1,4 @@
-"""Broken files, by the thousand: valid ones with bytes or values changed at random, given to every verb.
+"""Runs every verb on thousands of broken files: valid ones with bytes or values changed at random.
 
 By hand, for longer: ``python -m tests.cli.fuzz 100000``.
 """
@@ -45,8 +45,8 @@ VALUES: list[Any] = [
 ]
 
 
-def originals(folder: Path) -> None:
-    """A small problem and its mechanism in every format."""
+def save_originals(folder: Path) -> None:
+    """Saves a small problem and its mechanism in every format."""
     graph = hetdp.DatasetGraph.from_edges(
         ["a", "b", "c", "b"], ["b", "c", "d", "d"], [1.0, 0.5, float("inf"), 0.0], classes=["x", None, "y", "x"]
     )
@@ -57,12 +57,12 @@ def originals(folder: Path) -> None:
     hetdp.save(problem, folder / "parquet", pins)
     for suffix in (".json", ".csv", ".parquet"):
         hetdp.save(hetdp.extend(problem, pins), folder / f"mechanism{suffix}")
-    save_others(folder)
+    save_other_notions(folder)
     (folder / "pins.csv").write_text("dataset,p,z\nb,0.5,\nc,,-0.1\nd,0.5,\n")
 
 
-def save_others(folder: Path) -> None:
-    """Problems of other notions, each in one of the formats."""
+def save_other_notions(folder: Path) -> None:
+    """Saves problems of other notions, each in one of the formats."""
     ends = ["a", "b", "c", "b"], ["b", "c", "d", "d"]
     back: list[float | None] = [0.5, None, float("inf"), 0.1]
     kinds: dict[Any, dict[str, Any]] = {
@@ -78,8 +78,8 @@ def save_others(folder: Path) -> None:
         hetdp.save(problem, folder / notion, pins, tables="csv" if notion == "approximate" else "parquet")
 
 
-def mutated(data: bytes, rng: random.Random) -> bytes:
-    """The bytes with a few of them changed, removed, doubled, or put elsewhere."""
+def mutate_bytes(data: bytes, rng: random.Random) -> bytes:
+    """Returns the bytes with a few of them changed, removed, inserted or repeated."""
     changed = bytearray(data)
     for _ in range(rng.choice([1, 1, 1, 2, 4])):
         at = rng.randrange(len(changed) + 1)
@@ -98,8 +98,8 @@ def mutated(data: bytes, rng: random.Random) -> bytes:
     return bytes(changed)
 
 
-def replaced(document: Any, rng: random.Random) -> Any:
-    """The document with one value, somewhere, replaced or removed, or a key renamed."""
+def replace_value(document: Any, rng: random.Random) -> Any:
+    """Returns the document with one value replaced or removed, or with one key renamed."""
     if isinstance(document, dict) and document and rng.random() < 0.8:
         key = rng.choice(list(document))
         changed = dict(document)
@@ -109,18 +109,18 @@ def replaced(document: Any, rng: random.Random) -> Any:
         elif kind < 0.2:
             changed[key + rng.choice("sx_")] = changed.pop(key)
         else:
-            changed[key] = replaced(document[key], rng)
+            changed[key] = replace_value(document[key], rng)
         return changed
     if isinstance(document, list) and document and rng.random() < 0.8:
         at = rng.randrange(len(document))
         if rng.random() < 0.2:
             return [*document, document[at]]
-        return [*document[:at], replaced(document[at], rng), *document[at + 1 :]]
+        return [*document[:at], replace_value(document[at], rng), *document[at + 1 :]]
     return rng.choice(VALUES)
 
 
-def commands(rng: random.Random, problem: str) -> list[str]:
-    """One command on the problem."""
+def random_command(rng: random.Random, problem: str) -> list[str]:
+    """Returns a random command on the problem."""
     suffix = rng.choice([".json", ".json", ".csv", ".csv", ".parquet"])  # the last takes longest
     mechanism, output = f"mechanism{suffix}", f"out{suffix}"
     return rng.choice(
@@ -139,30 +139,30 @@ def commands(rng: random.Random, problem: str) -> list[str]:
     )
 
 
-def once(rng: random.Random, pristine: Path, folder: Path) -> tuple[list[str], Path, int, str]:
-    """Breaks one file, runs one command on it, and mends the file again."""
+def fuzz_once(rng: random.Random, pristine: Path, folder: Path) -> tuple[list[str], Path, int, str]:
+    """Breaks one file, runs one command on it, and restores the file."""
     victim = rng.choice(sorted(path for path in pristine.rglob("*") if path.is_file())).relative_to(pristine)
     data = (pristine / victim).read_bytes()
     if victim.suffix == ".json" and rng.random() < 0.6:
-        broken = json.dumps(replaced(json.loads(data), rng)).encode()
+        broken = json.dumps(replace_value(json.loads(data), rng)).encode()
     else:
-        broken = mutated(data, rng)
+        broken = mutate_bytes(data, rng)
     (folder / victim).write_bytes(broken)
     usual = rng.choice(["problem.json", "csv"])
     problem = usual if victim.stem.startswith(("mechanism", "pins")) else victim.parts[0]
-    command = [*commands(rng, problem), *(["--json"] if rng.random() < 0.3 else [])]
+    command = [*random_command(rng, problem), *(["--json"] if rng.random() < 0.3 else [])]
     out, err = io.TextIOWrapper(io.BytesIO()), io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="replace")
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main(command)
     err.flush()
     words = err.buffer.getvalue().decode("utf-8", "replace")
-    _require_whole_outputs(folder, command, code)
+    _check_outputs(folder, command, code)
     (folder / victim).write_bytes(data)
     return command, victim, code, words
 
 
-def _require_whole_outputs(folder: Path, command: list[str], code: int) -> None:
-    """What was to be written is there if and only if all went well, and nothing else is."""
+def _check_outputs(folder: Path, command: list[str], code: int) -> None:
+    """Asserts that outputs exist only after success and that no other files are left."""
     drafts = list(folder.rglob(".*"))
     assert not drafts, f"{command} left {drafts}"
     for name in OUTPUTS:
@@ -178,21 +178,21 @@ def _require_whole_outputs(folder: Path, command: list[str], code: int) -> None:
 
 
 def fuzz(count: int, seed: int) -> Counter[int]:
-    """How often each exit code came; stops at the first thing that must not be."""
+    """Returns how often each exit code occurred; stops at the first result that is not allowed."""
     rng, codes, here = random.Random(seed), Counter[int](), Path.cwd()
     with tempfile.TemporaryDirectory() as place:
         pristine, folder = Path(place, "pristine"), Path(place, "folder")
         pristine.mkdir()
-        originals(pristine)
+        save_originals(pristine)
         shutil.copytree(pristine, folder)
         os.chdir(folder)
         try:
             for number in range(count):
-                command, victim, code, words = once(rng, pristine, folder)
-                told = f"seed {seed}, number {number}: {command} with a broken {victim} ended with {code}:\n{words}"
-                assert code in ALLOWED, told
-                assert "Traceback" not in words, told
-                assert code == 0 or "hetdp: " in words or command[0] in ("verify", "check", "audit"), told
+                command, victim, code, words = fuzz_once(rng, pristine, folder)
+                report = f"seed {seed}, number {number}: {command} with a broken {victim} ended with {code}:\n{words}"
+                assert code in ALLOWED, report
+                assert "Traceback" not in words, report
+                assert code == 0 or "hetdp: " in words or command[0] in ("verify", "check", "audit"), report
                 codes[code] += 1
         finally:
             os.chdir(here)

@@ -1,4 +1,4 @@
-"""Broken questions and privacy rules, by the thousand, given to `hetdp make`.
+"""Runs `hetdp make` on thousands of broken questions and privacy rules.
 
 By hand, for longer: ``python -m tests.cli.fuzz_people 20000``.
 """
@@ -18,11 +18,11 @@ from typing import Any
 
 import hetdp
 from hetdp.cli.main import main
-from tests.cli.fuzz import mutated, replaced
+from tests.cli.fuzz import mutate_bytes, replace_value
 
-ALLOWED = {0, 2, 3}  # a file can be good, or ask for what these people do not have, or be bad; it cannot be a bug
+ALLOWED = {0, 2, 3}  # a file can be valid, ask for people who do not exist, or be invalid; it cannot be a bug
 questions, privacy = hetdp.questions, hetdp.privacy
-ASKED: tuple[Any, ...] = (
+QUESTIONS: tuple[Any, ...] = (
     questions.count("yes", 2, ["Ann", "Bob"]),
     questions.share("yes", "60%", of="respondents", blank="blank"),
     questions.majority(),
@@ -32,7 +32,7 @@ ASKED: tuple[Any, ...] = (
     questions.ratio_of_shares("yes", "Ann", "Bob", at_least="4/5"),
     (questions.count("yes", 1) & ~questions.all_of(["Bob", "Cyd"])) | questions.majority("no"),
 )
-PROMISED: tuple[Any, ...] = (
+RULES: tuple[Any, ...] = (
     privacy.rules(0.5),
     privacy.rules({"Ann": 1, "Bob": "0.30", "Cyd": "inf"}, deciding={"Ann": 0.2}),
     privacy.rules(1, within={2: 0.3}, answer={2: {"Bob": 0.1}}, change={("yes", "no"): 0.7, "blank": 2}),
@@ -57,8 +57,8 @@ SPACES = (
 )
 
 
-def toml(document: Any) -> str:
-    """A document as TOML, in one line for each key; what TOML cannot say, such as null, makes a broken one."""
+def to_toml(document: Any) -> str:
+    """Writes a document as TOML, one line for each key; values that TOML lacks, such as null, make it invalid."""
     if not isinstance(document, dict):
         return _inline(document)
     return "".join(f"{json.dumps(key)} = {_inline(value)}\n" for key, value in document.items())
@@ -72,26 +72,26 @@ def _inline(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def broken(document: Any, suffix: str, rng: random.Random) -> bytes:
-    """The document with values changed, or its text with bytes changed, or both."""
+def break_document(document: Any, suffix: str, rng: random.Random) -> bytes:
+    """Changes values of the document, bytes of its text, or both."""
     if rng.random() < 0.02:
         return rng.choice([b"[", b'{"asks": "not", "part": ', b"a = ["]) * rng.choice([10, 5_000, 100_000])
     for _ in range(rng.choice([0, 1, 1, 2])):
-        document = replaced(document, rng)
+        document = replace_value(document, rng)
     if rng.random() < 0.3:
-        document = _odd(document, rng)
-    data = (toml(document) if suffix == ".toml" else json.dumps(document)).encode()
-    return mutated(data, rng) if rng.random() < 0.3 else data
+        document = _insert_odd_value(document, rng)
+    data = (to_toml(document) if suffix == ".toml" else json.dumps(document)).encode()
+    return mutate_bytes(data, rng) if rng.random() < 0.3 else data
 
 
-def _odd(document: Any, rng: random.Random) -> Any:
-    """The document with one value deep inside that is odd for questions and rules; or wrapped many times."""
+def _insert_odd_value(document: Any, rng: random.Random) -> Any:
+    """Replaces one nested value by one that is odd for questions and rules, or nests the document many times."""
     if isinstance(document, dict) and document:
         key = rng.choice(list(document))
-        return {**document, key: _odd(document[key], rng)}
+        return {**document, key: _insert_odd_value(document[key], rng)}
     if isinstance(document, list) and document:
         at = rng.randrange(len(document))
-        return [*document[:at], _odd(document[at], rng), *document[at + 1 :]]
+        return [*document[:at], _insert_odd_value(document[at], rng), *document[at + 1 :]]
     if rng.random() < 0.1:
         for _ in range(rng.choice([3, 60, 150])):
             document = {"asks": "not", "part": document}
@@ -99,14 +99,14 @@ def _odd(document: Any, rng: random.Random) -> Any:
     return rng.choice(VALUES)
 
 
-def once(rng: random.Random, folder: Path) -> tuple[list[str], int, str]:
-    """Breaks a question, or rules, or both, and makes a problem of them."""
+def fuzz_once(rng: random.Random, folder: Path) -> tuple[list[str], int, str]:
+    """Breaks a question, the rules or both, and makes a problem from them."""
     files = []
-    for name, known in (("question", ASKED), ("rules", PROMISED)):
-        suffix, document = rng.choice([".json", ".toml"]), rng.choice(known).document()
+    for name, examples in (("question", QUESTIONS), ("rules", RULES)):
+        suffix, document = rng.choice([".json", ".toml"]), rng.choice(examples).document()
         is_broken = rng.random() < 0.6
-        whole = (toml(document) if suffix == ".toml" else json.dumps(document)).encode()
-        (folder / f"{name}{suffix}").write_bytes(broken(document, suffix, rng) if is_broken else whole)
+        whole = (to_toml(document) if suffix == ".toml" else json.dumps(document)).encode()
+        (folder / f"{name}{suffix}").write_bytes(break_document(document, suffix, rng) if is_broken else whole)
         files += [f"--{name}", f"{name}{suffix}"]
     space = rng.choice(SPACES)
     command = [
@@ -134,18 +134,18 @@ def once(rng: random.Random, folder: Path) -> tuple[list[str], int, str]:
 
 
 def fuzz(count: int, seed: int) -> Counter[int]:
-    """How often each exit code came; stops at the first thing that must not be, and leaves the files to look at."""
+    """Returns how often each exit code occurred; stops at the first result that is not allowed and shows its files."""
     rng, codes, here = random.Random(seed), Counter[int](), Path.cwd()
     with tempfile.TemporaryDirectory() as place:
         os.chdir(place)
         try:
             for number in range(count):
-                command, code, words = once(rng, Path(place))
+                command, code, words = fuzz_once(rng, Path(place))
                 files = {path.name: path.read_bytes()[:2000] for path in Path(place).iterdir()}
-                told = f"seed {seed}, number {number}: {command} ended with {code}:\n{words}\n{files}"
-                assert code in ALLOWED, told
-                assert "Traceback" not in words, told
-                assert code == 0 or words.startswith("hetdp: "), told
+                report = f"seed {seed}, number {number}: {command} ended with {code}:\n{words}\n{files}"
+                assert code in ALLOWED, report
+                assert "Traceback" not in words, report
+                assert code == 0 or words.startswith("hetdp: "), report
                 codes[code] += 1
         finally:
             os.chdir(here)

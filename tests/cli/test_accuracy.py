@@ -17,17 +17,17 @@ from hetdp.mechanism.design import OBJECTIVES
 HOSTILE = r'[*]{x}\begin{a}$1&2#3_4^5~6%7<8>9|"ε'
 
 
-def test_the_table_is_the_one_that_python_prints(hetdp):
-    ended = hetdp("accuracy", "poll.json")
+def test_the_table_is_what_python_prints(hetdp):
+    result = hetdp("accuracy", "poll.json")
     problem = library.read_problem("poll.json").problem
-    assert (ended.code, ended.out) == (0, f"{library.accuracy(problem)}\n")
-    assert "geometric then threshold ties fair: worst, distance 1\n" in ended.out
-    assert "are ignored" in ended.err
+    assert (result.code, result.out) == (0, f"{library.accuracy(problem)}\n")
+    assert "geometric then threshold ties fair: worst, distance 1\n" in result.out
+    assert "are ignored" in result.err
 
 
 def test_without_baselines_and_with_one_objective_there_is_one_row(hetdp):
-    ended = hetdp("accuracy", "poll.json", "--no-baselines", "--objective", "balanced", "-q")
-    assert (ended.err, [line.split()[0] for line in ended.out.splitlines()]) == (
+    result = hetdp("accuracy", "poll.json", "--no-baselines", "--objective", "balanced", "-q")
+    assert (result.err, [line.split()[0] for line in result.out.splitlines()]) == (
         "",
         ["accuracy", "datasets", "balanced"],
     )
@@ -40,22 +40,22 @@ def test_objectives_are_those_of_the_library():
 def test_mechanisms_are_read_and_named_by_their_files(hetdp):
     hetdp("extend", "poll.json", "-o", "given.csv")
     hetdp("design", "poll.json", "--free", "-o", "fair.parquet")
-    ended = hetdp("accuracy", "poll.json", "given.csv", "fair.parquet", "--json")
-    methods = {method["name"]: method for method in ended.document["methods"]}
+    result = hetdp("accuracy", "poll.json", "given.csv", "fair.parquet", "--json")
+    methods = {method["name"]: method for method in result.document["methods"]}
     assert list(methods)[:3] == ["given.csv", "fair.parquet", "one ε"]
     assert methods["given.csv"]["worst_error"] == pytest.approx(0.4)
     assert [method["baseline"] for method in methods.values()] == [False, False, *[True] * 6]
     assert all(method["certificate"]["private"] for method in methods.values())
-    assert "are ignored" not in ended.err
+    assert "are ignored" not in result.err
 
 
-def test_a_mechanism_that_is_not_private_has_no_accuracy(hetdp):
+def test_the_accuracy_of_a_mechanism_that_is_not_private_is_refused(hetdp):
     Path("loose.json").write_text(Path("poll.json").read_text().replace('"epsilon": 1.0', '"epsilon": 9.0'))
     assert hetdp("design", "loose.json", "--free", "-o", "loose.csv").code == 0
-    ended = hetdp("accuracy", "poll.json", "loose.csv")
-    assert (ended.code, ended.out) == (3, "")
-    assert "loose.csv says that it was made for another problem" in ended.err
-    assert "mechanism 'loose.csv': not private:" in ended.err
+    result = hetdp("accuracy", "poll.json", "loose.csv")
+    assert (result.code, result.out) == (3, "")
+    assert "loose.csv was made for another problem" in result.err
+    assert "mechanism 'loose.csv': not private:" in result.err
 
 
 def test_csv_reads_back_to_the_same_numbers(hetdp):
@@ -75,9 +75,9 @@ def test_csv_reads_back_to_the_same_numbers(hetdp):
 
 @pytest.mark.parametrize(("name", "begins"), [("a.csv", "method,"), ("a.tex", r"\begin{tab"), ("a.TXT", "accuracy ")])
 def test_a_file_is_written_in_the_format_of_its_name(hetdp, name, begins):
-    ended = hetdp("accuracy", "poll.json", "-o", name)
-    assert (ended.code, ended.out) == (0, "")
-    assert f"wrote {name}" in ended.err
+    result = hetdp("accuracy", "poll.json", "-o", name)
+    assert (result.code, result.out) == (0, "")
+    assert f"wrote {name}" in result.err
     text = Path(name).read_text(encoding="utf-8")
     assert text.startswith(begins)
     assert text.endswith("\n")
@@ -93,39 +93,42 @@ def test_json_is_the_same_on_standard_output_and_in_a_file(hetdp):
     assert "one ε ties fair: worst, distance 1" in [each["message"] for each in document["comparisons"]]
 
 
-def test_the_problems_weights_are_the_prior_unless_another_is_asked_for(hetdp):
+def test_the_weights_of_the_problem_are_the_default_prior(hetdp):
     problem = json.loads(Path("poll.json").read_text())
     for at, row in enumerate(problem["datasets"]):
         row["weight"] = at
     Path("weighted.json").write_text(json.dumps(problem))
     assert "mean (weight)" in hetdp("accuracy", "weighted.json").out
     assert "mean (uniform)" in hetdp("accuracy", "weighted.json", "--prior", "uniform").out
-    ended = hetdp("accuracy", "poll.json", "--prior", "weight")
-    assert (ended.code, ended.out) == (2, "")
-    assert "the problem has no weights; the prior 'weight' takes the problem's own" in ended.err
+    result = hetdp("accuracy", "poll.json", "--prior", "weight")
+    assert (result.code, result.out) == (2, "")
+    assert "the problem has no weights; the prior 'weight' takes the problem's own" in result.err
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ("--format csv --json", "--format beside --json; the name of a file, or --json, says the format already"),
-        ("--format csv -o a.csv", "--format beside -o"),
+        (
+            "--format csv --json",
+            "--format together with --json; the file name, or --json, already determines the format",
+        ),
+        ("--format csv -o a.csv", "--format together with -o"),
         ("-o a.parquet", "no format is known for 'a.parquet'; the name after -o ends in .csv, .tex, .txt, .json"),
-        ("-o - --json", "-o - beside --json"),
+        ("-o - --json", "-o - together with --json"),
         ("poll.json -o poll.json", "an input is never overwritten"),
-        ("fair.csv --objective fair", "an objective beside a mechanism"),
+        ("fair.csv --objective fair", "an objective together with a mechanism"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_before_anything_is_written(hetdp, options, words):
+def test_wrong_usage_is_refused_before_anything_is_written(hetdp, options, words):
     hetdp("design", "poll.json", "--free", "-o", "fair.csv")
     before = sorted(Path().iterdir())
-    ended = hetdp("accuracy", "poll.json", *options.split())
-    assert ended.code == 2
-    assert words in ended.err
+    result = hetdp("accuracy", "poll.json", *options.split())
+    assert result.code == 2
+    assert words in result.err
     assert sorted(Path().iterdir()) == before
 
 
-def test_latex_takes_any_label_and_any_name():
+def test_latex_output_escapes_any_label_and_name():
     graph = library.DatasetGraph.from_edges([HOSTILE], ["b\n\nc"], 1.0)
     problem = library.Problem(graph, [1, 2])
     text = library.accuracy(problem, {HOSTILE: [0.6, 0.4], "new\nline": [0.5, 0.5]}).latex()
@@ -143,7 +146,7 @@ def test_latex_takes_any_label_and_any_name():
     assert all(line for line in text.splitlines())
 
 
-def test_csv_takes_any_label_and_any_name():
+def test_csv_output_accepts_any_label_and_name():
     graph = library.DatasetGraph.from_edges([(1, "x,y")], ['"a"\nb'], 1.0)
     text = library.accuracy(library.Problem(graph, [1, 2]), {'n,"m"': [0.6, 0.4]}).csv()
     rows = list(csv.DictReader(io.StringIO(text)))

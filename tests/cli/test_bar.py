@@ -20,8 +20,8 @@ from hetdp import progress
 from hetdp.cli import output as bar
 from hetdp.cli.output import Bar, Output, line
 
-LONG = 30.0  # seconds after which a test has failed
-WORKING = """
+TIMEOUT = 30.0  # seconds after which a test has failed
+SCRIPT = """
 import sys, time
 from hetdp import progress
 from hetdp.files import problems
@@ -35,7 +35,7 @@ sys.exit(main(["boundary", "poll.json"]))
 
 
 class Terminal:
-    """The other end of a pseudo terminal, with what was written to it so far."""
+    """The controlling end of a pseudo terminal, with the output written to it so far."""
 
     def __init__(self, columns: int = 80) -> None:
         self.ours, self.theirs = pty.openpty()
@@ -51,7 +51,7 @@ class Terminal:
             self.read_some()
 
     def read_some(self) -> None:
-        assert select.select([self.ours], [], [], LONG)[0], f"nothing more was written than {self.seen!r}"
+        assert select.select([self.ours], [], [], TIMEOUT)[0], f"nothing more was written than {self.seen!r}"
         self.seen += os.read(self.ours, 4096).decode()
 
     def read_all(self) -> None:
@@ -60,7 +60,7 @@ class Terminal:
         self.seen = self.seen.removesuffix("the end")
 
     def screen(self) -> list[str]:
-        """The lines as a person sees them, without blanks at their end."""
+        """The lines on the screen, without trailing blanks."""
         lines, at = list[list[str]]([[]]), 0
         for character in self.seen:
             if character == "\n":
@@ -73,8 +73,8 @@ class Terminal:
         return ["".join(cells).rstrip() for cells in lines]
 
 
-class Here(Terminal):
-    """A terminal that becomes standard error of this process when a bar is made."""
+class InProcessTerminal(Terminal):
+    """A terminal that becomes standard error of this process when a bar is created."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__()
@@ -88,11 +88,11 @@ class Here(Terminal):
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """A terminal; the bar does not wait for a second."""
+    """A terminal on which the bar appears at once."""
     monkeypatch.setattr(bar, "PATIENCE", 0.0)
     monkeypatch.setattr(bar, "PACE", 0.001)
     monkeypatch.setenv("TERM", "xterm")
-    end = Here(monkeypatch)
+    end = InProcessTerminal(monkeypatch)
     yield end
     end.close()
 
@@ -108,7 +108,7 @@ def test_it_shows_the_stage_and_leaves_nothing_behind(terminal):
     assert terminal.screen() == [""]
 
 
-def test_it_is_drawn_while_the_work_goes_on_elsewhere(terminal):
+def test_it_is_redrawn_while_another_thread_works(terminal):
     with terminal.bar("searching"):
         progress.report_stage("searching")
         first = len(terminal.seen)
@@ -117,7 +117,7 @@ def test_it_is_drawn_while_the_work_goes_on_elsewhere(terminal):
     assert len(terminal.seen) > first
 
 
-def test_words_take_its_place_and_it_comes_back(terminal):
+def test_it_makes_room_for_messages_and_returns(terminal):
     with terminal.bar("searching") as shown:
         terminal.read_until("working")
         Output(shown, quiet=False).say("found something")
@@ -128,7 +128,7 @@ def test_words_take_its_place_and_it_comes_back(terminal):
     assert terminal.screen()[-1] == ""
 
 
-def test_data_ends_it(terminal, capsys):
+def test_it_disappears_when_data_is_printed(terminal, capsys):
     with terminal.bar("searching") as shown:
         terminal.read_until("working")
         Output(shown, quiet=False).emit(["data"])
@@ -162,7 +162,7 @@ def test_it_fits_into_a_narrow_terminal(terminal):
 
 
 @pytest.mark.parametrize("reason", ["quiet", "no terminal", "a terminal that cannot"])
-def test_there_is_none(terminal, monkeypatch, reason):
+def test_it_is_not_drawn(terminal, monkeypatch, reason):
     if reason == "no terminal":
         terminal.stream = io.StringIO()
     if reason == "a terminal that cannot":
@@ -191,21 +191,21 @@ def test_a_stage_that_comes_again_does_not_move_it_back(terminal):
 
 
 @pytest.mark.parametrize("stages", range(1, 7))
-def test_it_is_always_as_long(stages):
+def test_its_length_is_constant(stages):
     for place in range(stages):
         drawn = line(place, stages, "", 12.3)
         assert drawn.index("]") == bar.LENGTH + 1
 
 
-def run(what: str) -> tuple[Terminal, subprocess.Popen[bytes]]:
+def run_on_terminal(what: str) -> tuple[Terminal, subprocess.Popen[bytes]]:
     end = Terminal()
-    command = [sys.executable, "-c", WORKING.format(what=what)]
+    command = [sys.executable, "-c", SCRIPT.format(what=what)]
     environment, pipe = os.environ | {"TERM": "xterm"}, subprocess.PIPE
     return end, subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=end.theirs, env=environment)
 
 
-def test_a_command_that_fails_leaves_its_message_only():
-    end, process = run("sys.stdin.readline(); raise MemoryError")
+def test_a_failing_command_leaves_only_its_message():
+    end, process = run_on_terminal("sys.stdin.readline(); raise MemoryError")
     with process:
         end.read_until(" s, reading the problem")
         process.stdin.write(b"go on\n")
@@ -216,7 +216,7 @@ def test_a_command_that_fails_leaves_its_message_only():
 
 
 def test_an_interrupt_leaves_nothing_behind():
-    end, process = run("sys.stdin.readline()")
+    end, process = run_on_terminal("sys.stdin.readline()")
     with process:
         end.read_until(" s, reading the problem")
         process.send_signal(signal.SIGINT)

@@ -18,17 +18,17 @@ def test_quiet_leaves_the_data_only(hetdp):
 
 
 def test_a_problem_can_come_from_standard_input(hetdp):
-    ended = hetdp("boundary", "-", stdin=Path("poll.json").read_text())
-    assert ended == (0, "1\n2\n", "read standard input: 5 datasets, 4 edges\n")
+    result = hetdp("boundary", "-", stdin=Path("poll.json").read_text())
+    assert result == (0, "1\n2\n", "read standard input: 5 datasets, 4 edges\n")
 
 
 def test_edges_listed_twice_and_other_answers_need_a_word(hetdp):
     refused = hetdp("boundary", "twice.json")
     assert refused.code == 3
-    assert "Hint: say --positive, the answer p speaks of" in refused.err
+    assert "Hint: set --positive to the answer whose probability is p" in refused.err
     assert "--duplicates min keeps the smallest ε of a class" in refused.err
-    ended = hetdp("boundary", "twice.json", "--positive", "yes", "--duplicates", "min")
-    assert ended == (0, "a\nb\n", "read twice.json: 2 datasets, 1 edge\n")
+    result = hetdp("boundary", "twice.json", "--positive", "yes", "--duplicates", "min")
+    assert result == (0, "a\nb\n", "read twice.json: 2 datasets, 1 edge\n")
 
 
 def test_as_json_labels_are_what_they_are_in_the_problem(hetdp):
@@ -36,14 +36,14 @@ def test_as_json_labels_are_what_they_are_in_the_problem(hetdp):
 
 
 def test_every_fault_of_a_file_is_listed(hetdp):
-    ended = hetdp("boundary", "faulty.json")
-    assert (ended.code, ended.out) == (3, "")
-    assert ended.err.startswith("hetdp: faulty.json: 3 faults\n")
+    result = hetdp("boundary", "faulty.json")
+    assert (result.code, result.out) == (3, "")
+    assert result.err.startswith("hetdp: faulty.json: 3 faults\n")
     for words in ("p out of range: 1.5", "negative ε -1.0", "unknown dataset 'c'"):
-        assert words in ended.err
+        assert words in result.err
 
 
 def test_a_missing_file_is_bad_input(hetdp):
-    ended = hetdp("boundary", "nowhere.json")
-    assert (ended.code, ended.out) == (3, "")
-    assert "there is no such file" in ended.err
+    result = hetdp("boundary", "nowhere.json")
+    assert (result.code, result.out) == (3, "")
+    assert "there is no such file" in result.err

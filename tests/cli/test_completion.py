@@ -1,4 +1,4 @@
-"""hetdp completion: bash is really asked; zsh and fish scripts are looked at."""
+"""hetdp completion: bash completes real commands; the scripts for zsh and fish are inspected."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def test_bash_completes_verbs_options_and_choices(command):
     ],
 )
 def test_each_shell_has_its_script(hetdp, shell, words):
-    ended = hetdp("completion", shell)
-    assert (ended.code, ended.err) == (0, "")
-    assert [text for text in words if text not in ended.out] == []
+    result = hetdp("completion", shell)
+    assert (result.code, result.err) == (0, "")
+    assert [text for text in words if text not in result.out] == []
 
 
 def test_another_shell_is_wrong_usage(hetdp):
@@ -61,6 +61,6 @@ def test_help_says_how_to_install_it(hetdp):
 
 
 @pytest.mark.parametrize("instruction", ["bash_source", "tcsh_complete", "nonsense"])
-def test_other_questions_of_a_shell_are_refused(hetdp, monkeypatch, instruction):
+def test_unknown_instructions_of_a_shell_are_refused(hetdp, monkeypatch, instruction):
     monkeypatch.setenv("_HETDP_COMPLETE", instruction)
     assert hetdp() == (2, "", "")

@@ -10,9 +10,9 @@ from hetdp.cli import demo as story
 
 
 def test_the_story_has_three_parts(hetdp):
-    ended = hetdp("demo")
-    assert (ended.code, ended.err) == (0, "")
-    titles = [line for line in ended.out.splitlines() if line[:2] in ("1.", "2.", "3.")]
+    result = hetdp("demo")
+    assert (result.code, result.err) == (0, "")
+    titles = [line for line in result.out.splitlines() if line[:2] in ("1.", "2.", "3.")]
     assert titles == [
         "1. Three voters, the paper's Figure 1",
         "2. Five voters, the same rule",

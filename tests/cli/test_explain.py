@@ -16,17 +16,17 @@ over ε = 1: p(4) at most 0.945866
 
 
 def test_the_path_is_shown_step_by_step(hetdp):
-    ended = hetdp("explain", "poll.json", "4")
-    assert ended == (0, FOUR, "read poll.json: 5 datasets, 4 edges, 2 pinned\n")
+    result = hetdp("explain", "poll.json", "4")
+    assert result == (0, FOUR, "read poll.json: 5 datasets, 4 edges, 2 pinned\n")
 
 
-def test_several_datasets_are_told_apart_by_a_blank_line(hetdp):
+def test_several_datasets_are_separated_by_a_blank_line(hetdp):
     assert hetdp("explain", "poll.json", "4", "1", "-q") == (0, f"{FOUR}\np(1) = 0.4 is given\n", "")
 
 
 def test_a_label_may_be_text_or_a_list(hetdp):
-    ended = hetdp("explain", "grid.json", "[0,0]", "no/one")
-    assert ended.out == (
+    result = hetdp("explain", "grid.json", "[0,0]", "no/one")
+    assert result.out == (
         "p(0,1) = 0.7 is given\nover ε = 1: p(0,0) at most 0.889636\n\np(no/one) = 1, exactly; nothing binds it\n"
     )
 
@@ -38,22 +38,22 @@ def test_a_saved_mechanism_explains_the_same(hetdp, name):
 
 
 def test_unknown_datasets_are_all_named_with_the_closest(hetdp):
-    ended = hetdp("explain", "grid.json", "no-one", "[0,2]", "x")
-    assert (ended.code, ended.out) == (3, "")
-    assert ended.err.splitlines()[1:] == [
+    result = hetdp("explain", "grid.json", "no-one", "[0,2]", "x")
+    assert (result.code, result.out) == (3, "")
+    assert result.err.splitlines()[1:] == [
         "hetdp: command line: 3 faults",
-        "  dataset 'no-one': there is no such dataset; only datasets of the problem can be asked about."
+        "  dataset 'no-one': there is no such dataset; the label must be that of a dataset of the problem."
         " Hint: did you mean no/one?",
-        "  dataset '[0,2]': there is no such dataset; only datasets of the problem can be asked about."
+        "  dataset '[0,2]': there is no such dataset; the label must be that of a dataset of the problem."
         " Hint: did you mean 0,1 or 0,0?",
-        "  dataset 'x': there is no such dataset; only datasets of the problem can be asked about.",
+        "  dataset 'x': there is no such dataset; the label must be that of a dataset of the problem.",
     ]
 
 
-def test_a_name_that_begins_with_a_dash_follows_two_of_them(hetdp):
-    ended = hetdp("explain", "poll.json", "-1")
-    assert ended.code == 2
-    assert "Hint: put -- before a dataset whose name begins with -." in ended.err
+def test_a_name_that_begins_with_a_dash_follows_a_double_dash(hetdp):
+    result = hetdp("explain", "poll.json", "-1")
+    assert result.code == 2
+    assert "Hint: put -- before a dataset whose name begins with -." in result.err
     assert "dataset '-1': there is no such dataset" in hetdp("explain", "poll.json", "--", "-1").err
 
 
@@ -61,12 +61,12 @@ def test_a_mechanism_that_is_not_the_best_explains_nothing(hetdp):
     document = json.loads(hetdp("extend", "poll.json", "-o", "-").out)
     document["datasets"][4] |= {"z": 2.0, "p": 1 - 0.5 * math.exp(-2), "error": 0.5 * math.exp(-2)}
     Path("mechanism.json").write_text(json.dumps(document))
-    ended = hetdp("explain", "poll.json", "4", "--mechanism", "mechanism.json")
-    assert (ended.code, ended.out) == (3, "")
-    assert "only the best private mechanism is explained by its paths" in ended.err
+    result = hetdp("explain", "poll.json", "4", "--mechanism", "mechanism.json")
+    assert (result.code, result.out) == (3, "")
+    assert "only the best private mechanism is explained by its paths" in result.err
 
 
-def test_what_a_file_says_of_pinned_datasets_leads_nowhere(hetdp):
+def test_the_bindings_of_pinned_datasets_in_a_file_are_ignored(hetdp):
     document = json.loads(hetdp("extend", "poll.json", "-o", "-").out)
     document["datasets"][1]["binding"], document["datasets"][2]["binding"] = 2, 1  # a circle
     Path("mechanism.json").write_text(json.dumps(document))
@@ -74,17 +74,17 @@ def test_what_a_file_says_of_pinned_datasets_leads_nowhere(hetdp):
 
 
 def test_pins_and_a_saved_mechanism_exclude_each_other(hetdp):
-    ended = hetdp("explain", "poll.json", "4", "--mechanism", "a.csv", "--pins", "b.csv")
-    assert ended.code == 2
-    assert ended.err.startswith("hetdp: --pins beside --mechanism; a saved mechanism has its own pins.")
+    result = hetdp("explain", "poll.json", "4", "--mechanism", "a.csv", "--pins", "b.csv")
+    assert result.code == 2
+    assert result.err.startswith("hetdp: --pins together with --mechanism; a saved mechanism has its own pins.")
 
 
 def test_a_dataset_must_be_named(hetdp):
-    ended = hetdp("explain", "poll.json")
-    assert ended.code == 2
-    assert ended.err.startswith("hetdp: missing argument 'DATASET...'")
+    result = hetdp("explain", "poll.json")
+    assert result.code == 2
+    assert result.err.startswith("hetdp: missing argument 'DATASET...'")
 
 
-def test_what_can_be_no_label_names_no_dataset(hetdp):
-    ended = hetdp("explain", "poll.json", "[{}]")
-    assert (ended.code, ended.out) == (3, "")
+def test_a_name_that_cannot_be_a_label_names_no_dataset(hetdp):
+    result = hetdp("explain", "poll.json", "[{}]")
+    assert (result.code, result.out) == (3, "")

@@ -22,9 +22,9 @@ dataset  query  p         error      pinned  binding
 
 
 def test_without_a_file_a_table_is_printed(hetdp):
-    ended = hetdp("extend", "poll.json")
-    assert (ended.code, ended.out) == (0, TABLE)
-    read, proof = ended.err.splitlines()
+    result = hetdp("extend", "poll.json")
+    assert (result.code, result.out) == (0, TABLE)
+    read, proof = result.err.splitlines()
     assert read == "read poll.json: 5 datasets, 4 edges, 2 pinned"
     assert proof.startswith("private on all 4 edges (")
     assert "; optimal (gap" in proof
@@ -32,9 +32,9 @@ def test_without_a_file_a_table_is_printed(hetdp):
 
 @pytest.mark.parametrize("name", ["mechanism.csv", "mechanism.json", "mechanism.parquet"])
 def test_a_file_takes_the_place_of_the_table_and_can_be_verified(hetdp, name):
-    ended = hetdp("extend", "poll.json", "-o", name)
-    assert (ended.code, ended.out) == (0, "")
-    assert f"\nwrote {name}" in ended.err
+    result = hetdp("extend", "poll.json", "-o", name)
+    assert (result.code, result.out) == (0, "")
+    assert f"\nwrote {name}" in result.err
     assert hetdp("verify", "poll.json", name).code == 0
 
 
@@ -46,9 +46,9 @@ def test_the_json_document_of_a_mechanism_can_be_read_again(hetdp):
 
 
 def test_with_a_file_json_is_a_summary(hetdp):
-    ended = hetdp("extend", "poll.json", "-o", "mechanism.csv", "--json")
+    result = hetdp("extend", "poll.json", "-o", "mechanism.csv", "--json")
     keys = ["schema_version", "verb", "output", "objective", "counts", "moved", "worse_than_coin", "certificate"]
-    assert list(ended.document) == keys
+    assert list(result.document) == keys
 
 
 def test_both_engines_are_offered_and_give_the_same(hetdp):
@@ -57,57 +57,63 @@ def test_both_engines_are_offered_and_give_the_same(hetdp):
 
 def test_pins_can_come_from_another_file_and_take_the_place_of_those_in_the_problem(hetdp):
     Path("wishes.json").write_text('{"schema_version": 1, "datasets": [{"dataset": 1, "p": 0.5}]}')
-    ended = hetdp("extend", "poll.json", "--pins", "wishes.json")
-    assert ended.code == 3
-    assert "dataset 2: boundary dataset without p" in ended.err
-    assert "Hint: hetdp design PROBLEM chooses values where there are none" in ended.err
+    result = hetdp("extend", "poll.json", "--pins", "wishes.json")
+    assert result.code == 3
+    assert "dataset 2: boundary dataset without p" in result.err
+    assert "Hint: hetdp design PROBLEM chooses values where there are none" in result.err
 
 
 def test_values_moved_by_a_rounding_are_mentioned(hetdp):
-    assert "missed by a rounding, and were moved by at most 1.1e-10 in z" in hetdp("extend", "near-miss.json").err
+    assert (
+        "were incompatible by a rounding error, and were moved by at most 1.1e-10 in z"
+        in hetdp("extend", "near-miss.json").err
+    )
 
 
-def test_without_a_proof_that_is_said(hetdp):
-    ended = hetdp("extend", "poll.json", "--no-verify")
-    assert (ended.code, ended.out) == (0, TABLE)
-    assert ended.err.endswith("every edge was checked; no certificate was made, as requested\n")
+def test_a_missing_proof_is_mentioned(hetdp):
+    result = hetdp("extend", "poll.json", "--no-verify")
+    assert (result.code, result.out) == (0, TABLE)
+    assert result.err.endswith("every edge was checked; no certificate was made, as requested\n")
 
 
-def test_a_file_has_its_proof_all_the_same(hetdp):
-    ended = hetdp("extend", "poll.json", "--no-verify", "-o", "mechanism.json", "--json")
-    assert ended.document["certificate"]["optimal"] is True
-    assert "; optimal (gap" in ended.err
+def test_a_file_always_contains_its_proof(hetdp):
+    result = hetdp("extend", "poll.json", "--no-verify", "-o", "mechanism.json", "--json")
+    assert result.document["certificate"]["optimal"] is True
+    assert "; optimal (gap" in result.err
 
 
 def test_values_that_do_not_extend_are_refused_as_check_refuses_them(hetdp):
-    ended = hetdp("extend", "too-much.json", "-o", "mechanism.csv")
-    assert (ended.code, ended.out) == (4, "")
-    assert f"hetdp: {REFUSAL}Hint: hetdp check PROBLEM --repair FILE writes the problem" in ended.err
+    result = hetdp("extend", "too-much.json", "-o", "mechanism.csv")
+    assert (result.code, result.out) == (4, "")
+    assert f"hetdp: {REFUSAL}Hint: hetdp check PROBLEM --repair FILE writes the problem" in result.err
     assert not Path("mechanism.csv").exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["-o", "mechanism.txt"], "no format is known for 'mechanism.txt'; the name after -o ends in .csv"),
-        (["-o", "nowhere/mechanism.csv"], "cannot write 'nowhere/mechanism.csv'; 'nowhere' is no folder"),
-        (["-o", "-", "--json"], "-o - beside --json; standard output holds one document"),
+        (
+            ["-o", "mechanism.txt"],
+            "no format is known for 'mechanism.txt'; the name after -o ends in .json, .csv, .parquet",
+        ),
+        (["-o", "nowhere/mechanism.csv"], "cannot write 'nowhere/mechanism.csv'; 'nowhere' is not a folder"),
+        (["-o", "-", "--json"], "-o - together with --json; standard output holds one document"),
     ],
 )
 def test_output_that_cannot_be_written_is_refused_before_anything_is_read(hetdp, arguments, words):
-    ended = hetdp("extend", "nowhere.json", *arguments)
-    assert ended.code == 2
-    assert ended.err.startswith(f"hetdp: {words}")
+    result = hetdp("extend", "nowhere.json", *arguments)
+    assert result.code == 2
+    assert result.err.startswith(f"hetdp: {words}")
 
 
-def test_what_cannot_be_proved_is_not_shown(hetdp, monkeypatch):
+def test_a_mechanism_that_cannot_be_proved_is_not_shown(hetdp, monkeypatch):
     proof = Certificate(False, False, None, -1.0, float("inf"), 4, 0, 1, "it is not private")
 
-    def unproved(*_, **__):
+    def fail_to_prove(*_, **__):
         raise VerificationError(proof)
 
-    monkeypatch.setattr(extension, "extend", unproved)
-    ended = hetdp("extend", "poll.json", "--json")
-    assert ended.code == 5
-    assert "no mechanism with these values could be proved" in ended.err
-    assert ended.document["error"]["certificate"]["gap"] == "inf"
+    monkeypatch.setattr(extension, "extend", fail_to_prove)
+    result = hetdp("extend", "poll.json", "--json")
+    assert result.code == 5
+    assert "no mechanism with these values could be proved" in result.err
+    assert result.document["error"]["certificate"]["gap"] == "inf"

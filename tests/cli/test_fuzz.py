@@ -75,9 +75,9 @@ def test_a_question_or_rules_with_a_few_bytes_or_values_changed_make_a_problem_o
 def test_a_document_that_hypothesis_made_is_read_or_refused(hetdp, folder: Path, document):
     Path("made.json").write_text(json.dumps(document))
     for verb in ("boundary", "extend"):
-        ended = hetdp(verb, "made.json")
-        assert ended.code in ALLOWED
-        assert ended.code == 0 or ended.err.startswith(("hetdp: ", "read made.json"))
+        result = hetdp(verb, "made.json")
+        assert result.code in ALLOWED
+        assert result.code == 0 or result.err.startswith(("hetdp: ", "read made.json"))
 
 
 @given(st.binary(max_size=60))
@@ -88,9 +88,9 @@ def test_any_bytes_at_all_are_read_or_refused(name, data):
             if table != name and not (name == "edges.parquet" and table == "edges.csv"):
                 Path(place, table).write_text(text)
         Path(place, name).write_bytes(data)
-        said = place
+        result = place
         try:
             library.read_problem(place)
         except library.InputError as refusal:
-            said = str(refusal)
-        assert name in said or place in said
+            result = str(refusal)
+        assert name in result or place in result

@@ -1,4 +1,4 @@
-"""The command `hetdp` itself: help, version, and words that are no verb."""
+"""The command `hetdp` itself: help, version and unknown verbs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hetdp.cli.group import GROUP, VERBS
 from hetdp.version import VERSION
 
 FOLDER = Path(group.__file__).parent
-LIGHT = """
+LIGHT_COMMANDS = """
 import sys
 from hetdp.cli.main import main
 for words in ("--help", "--version", "extend --help", "extnd", "extend", "check --nope a --json", "completion bash"):
@@ -29,9 +29,9 @@ def test_every_verb_is_a_file(hetdp):
 
 @pytest.mark.parametrize("verb", [None, *VERBS])
 def test_help_begins_with_examples(hetdp, verb):
-    ended = hetdp(*([verb] if verb else []), "--help")
-    assert (ended.code, ended.err) == (0, "")
-    usage, blank, first, *_ = ended.out.splitlines()
+    result = hetdp(*([verb] if verb else []), "--help")
+    assert (result.code, result.err) == (0, "")
+    usage, blank, first, *_ = result.out.splitlines()
     assert usage.startswith("Usage: hetdp ")
     assert blank == ""
     assert first.startswith(("  hetdp ", '  eval "$(hetdp '))
@@ -53,10 +53,10 @@ def test_help_lists_every_verb_and_every_exit_code(hetdp):
         assert f"\n    {code:<4} " in out
 
 
-def test_without_a_verb_help_is_shown_and_nothing_was_done(hetdp):
-    ended = hetdp()
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err == hetdp("--help").out
+def test_without_a_verb_help_is_shown_and_nothing_is_done(hetdp):
+    result = hetdp()
+    assert (result.code, result.out) == (2, "")
+    assert result.err == hetdp("--help").out
 
 
 def test_help_is_as_wide_as_the_terminal(hetdp, monkeypatch):
@@ -64,7 +64,7 @@ def test_help_is_as_wide_as_the_terminal(hetdp, monkeypatch):
     assert max(len(line) for line in hetdp("extend", "--help").out.splitlines() if "hetdp" not in line) <= 60
 
 
-def test_the_version_says_what_a_report_needs(hetdp):
+def test_the_version_output_contains_what_a_bug_report_needs(hetdp):
     assert hetdp("--version") == (
         0,
         f"hetdp {VERSION} (Python {'.'.join(map(str, sys.version_info[:3]))}, {sys.platform})\n",
@@ -86,15 +86,16 @@ def test_the_version_says_what_a_report_needs(hetdp):
         ),
         ("extend a -o", "option '-o' requires an argument."),
         ("--nope", "there is no option --nope."),
+        ("-- --nope", "there is no option --nope."),
     ],
 )
 def test_wrong_usage_is_answered_in_one_line_with_a_hint(hetdp, words, answer):
-    ended = hetdp(*words.split())
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith(f"hetdp: {answer} Hint: see hetdp ")
-    assert ended.err.count("\n") == 1
+    result = hetdp(*words.split())
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"hetdp: {answer} Hint: see hetdp ")
+    assert result.err.count("\n") == 1
 
 
-def test_what_needs_no_numbers_loads_no_heavy_library():
-    done = subprocess.run([sys.executable, "-c", LIGHT], capture_output=True, text=True, check=True)
+def test_commands_that_need_no_numbers_load_no_heavy_library():
+    done = subprocess.run([sys.executable, "-c", LIGHT_COMMANDS], capture_output=True, text=True, check=True)
     assert done.stderr.splitlines()[-1] == "[]"

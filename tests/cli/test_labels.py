@@ -1,4 +1,4 @@
-"""Labels as people type them, and what is said of those that are unknown."""
+"""Labels as they are typed on the command line, and suggestions for unknown ones."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import labels_of
 
 
-def known(*names):
+def label_index(*names):
     return labels_of(list(names), FaultCollector("datasets"))
 
 
 def test_labels_are_found_by_their_spelling():
-    assert find_labels(known((0, 1), "x", 7), ["0,1", "[0,1]", "x", "7"]) == [(0, 1), (0, 1), "x", 7]
+    assert find_labels(label_index((0, 1), "x", 7), ["0,1", "[0,1]", "x", "7"]) == [(0, 1), (0, 1), "x", 7]
 
 
-def test_of_close_names_three_are_suggested():
+def test_three_close_names_are_suggested():
     with pytest.raises(InputError, match=r"did you mean abc[def] or abc[def] or abc[def]\?"):
-        find_labels(known("abcd", "abce", "abcf", "xyz"), ["abc"])
+        find_labels(label_index("abcd", "abce", "abcf", "xyz"), ["abc"])

@@ -1,4 +1,4 @@
-"""`hetdp ledger`: each thing it does, in words and as JSON, and what it refuses."""
+"""`hetdp ledger`: every action, as text and as JSON, and what it refuses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def ledger(hetdp):
     return Ledger("school.ledger")
 
 
-def test_a_ledger_is_made_and_says_where_it_stands(hetdp, ledger):
+def test_a_ledger_is_created_and_shows_its_status(hetdp, ledger):
     ledger.spend("survey", Charge.to_classes("epsilon", {"staff": "0.25"}), "q", "1", lambda: [True])
     ledger.declare("people", cap="1")
     ledger.spend("people", Charge.to_people("epsilon", ["Ann", "Bob"], ["1", "0.5"]), "r", "1", lambda: [True])
@@ -39,7 +39,7 @@ def test_a_ledger_is_made_and_says_where_it_stands(hetdp, ledger):
     assert (found["action"], found["ledger"], found["sources"][0]["people"]) == ("status", ledger.id, 2)
 
 
-def test_a_name_that_was_forced_into_a_ledger_does_not_reach_the_terminal(hetdp, ledger, monkeypatch):
+def test_a_name_forced_into_a_ledger_is_escaped_on_the_terminal(hetdp, ledger, monkeypatch):
     monkeypatch.setattr("hetdp.releases.ledger.chain.is_name", lambda _: True)
     ledger.declare("a\x1b[2Jb", cap=1)
     for action in ("status", "history"):
@@ -74,42 +74,42 @@ def test_another_source_with_another_currency(hetdp, ledger):
     assert (ledger.status("third")[0].cap, ledger.status("third")[0].cap_delta) == ("inf", "inf")
 
 
-RECORDED = ("ledger", "record", "school.ledger", "--source", "survey", "--note", "n")
+RECORD_COMMAND = ("ledger", "record", "school.ledger", "--source", "survey", "--note", "n")
 
 
 def test_the_first_record_says_that_it_fixes_who_pays(hetdp, ledger):
     Path("survey.csv").write_text(SURVEY)
     charge, people = ("--charge", "pupils=0.1"), ("--people", "survey.csv", "--person", "id", "--epsilon", "eps")
     unstated, stated = "unit and relation not stated", "unit 'person', relation 'replace-one'"
-    for source, words, about, said in (
+    for source, words, about, result in (
         ("survey", charge, unstated, "its classes pay, and people cannot be charged one by one"),
-        ("people", people, stated, "its people pay one by one, by 'id', and classes cannot be charged"),
+        ("people", people, stated, "its people pay one by one, identified by 'id', and classes cannot be charged"),
     ):
         if source == "people":
             ledger.declare(source, cap=1)
         record = ("ledger", "record", "school.ledger", "--source", source, "--note", "n", *words)
         record += ("--unit", "one person", "--relation", "bounded") if about == stated else ()
         first, second = hetdp(*record).out.splitlines(), hetdp(*record).out.splitlines()
-        fixed = f"this was the first charge of {source!r}: from now on {said}; its losses are about {about}"
+        fixed = f"this was the first charge of {source!r}: from now on {result}; its losses are about {about}"
         assert first[1:] == [fixed]
         assert len(second) == 1
     refused = hetdp(*record[:-1], "add-remove")
     assert refused.code == 2
     assert "a charge about unit 'person', relation 'add-remove'; the source 'people' has" in refused.err
     assert "unit 'person', relation 'replace-one'" in hetdp("ledger", "status", "school.ledger").out
-    refused = hetdp(*RECORDED, *people)
+    refused = hetdp(*RECORD_COMMAND, *people)
     assert refused.code == 2
     assert refused.err.endswith("Hint: charge its classes, as before: leave people's ids out\n")
 
 
-def test_history_tells_every_entry(hetdp, ledger):
+def test_history_lists_every_entry(hetdp, ledger):
     hetdp("ledger", "record", "school.ledger", "--source", "survey", "--charge", "pupils=0.1", "--note", "the press")
     ledger.declare("both", cap=("1", "1e-6"), currency="epsilon-delta")
     charge = Charge.to_people("epsilon-delta", ["Ann", "Bob"], ["0.25", "0.5"], "1e-7")
     ledger.spend("both", charge, "sha256:0123456789abcdef", "May", lambda: [True, False], {"words": ["aye", "no"]})
     ledger.spend("survey", Charge.to_classes("epsilon", {"staff": 1}), "what?", "1", lambda: [False])
-    told = [line.split("  ")[2:] for line in hetdp("ledger", "history", "school.ledger").out.splitlines()]
-    assert told == [
+    report = [line.split("  ")[2:] for line in hetdp("ledger", "history", "school.ledger").out.splitlines()]
+    assert report == [
         ["create"],
         ["declare", "'survey'"],
         ["record", "'survey'", "1 account, at most ε 0.1 each", "'the press'"],
@@ -128,16 +128,16 @@ def test_history_tells_every_entry(hetdp, ledger):
     assert (last["number"], last["facts"]) == (3, {"note": "the press"})
 
 
-def test_verify_computes_everything_again_and_compares_records(hetdp, ledger):
+def test_verify_recomputes_everything_and_compares_records(hetdp, ledger):
     entry = ledger.spend("survey", Charge.to_classes("epsilon", {"staff": "0.25"}), "q", "1", lambda: [True])
     Path("record.json").write_text(json.dumps({"kind": "release", "ledger": entry.receipt()}))
     Path("receipt.json").write_text(json.dumps(entry.receipt()))
     done = hetdp("ledger", "verify", "school.ledger", "record.json", "receipt.json")
     assert done.out.splitlines() == [
-        "entries 1 … 3 are chained and give the balances of 1 class account and 0 of people",
+        "entries 1 … 3 are chained and add up to the balances of 1 class account and 0 of people",
         f"entry 3, {entry.hash}",
-        "2 records looked up; every entry that is named is there",
-        "not checked: all else that a record says, which `hetdp record verify RECORD --ledger LEDGER` compares",
+        "2 records looked up; every entry that they name was found",
+        "not checked: the rest of the records; `hetdp record verify RECORD --ledger LEDGER` compares it",
     ]
     Path("record.json").write_text(json.dumps({"ledger": entry.receipt() | {"entry": 7}}))
     older = hetdp("ledger", "verify", "school.ledger", "record.json")
@@ -149,19 +149,22 @@ def test_verify_computes_everything_again_and_compares_records(hetdp, ledger):
     assert hetdp("ledger", "verify", "school.ledger", "nowhere.json").code == 2
 
 
-def test_verify_says_which_file_is_no_record_of_this_ledger_and_what_it_is(hetdp, ledger):
+def test_verify_says_which_file_is_not_a_record_of_this_ledger_and_what_it_is(hetdp, ledger):
     other = {"ledger": {"ledger": "0" * 32, "entry": 1, "hash": "x"}, "kind": "release"}
     rule = "with a ledger, the entries of its records are looked up"
     for document, words in (
-        ({"kind": "plan", "question": {}}, f"'a.json' is no record: it is a plan; {rule}. Hint: hetdp record verify"),
-        ({"entry": "1"}, f"'a.json' is no record: it is something else; {rule}."),
-        ([], f"'a.json' is no record: it holds no JSON object; {rule}."),
+        (
+            {"kind": "plan", "question": {}},
+            f"'a.json' is not a record: it is a plan; {rule}. Hint: hetdp record verify",
+        ),
+        ({"entry": "1"}, f"'a.json' is not a record: it is something else; {rule}."),
+        ([], f"'a.json' is not a record: it holds no JSON object; {rule}."),
         (other, f"'a.json' is a record of another ledger; {rule}; this is {ledger.id}, that '{'0' * 32}'."),
     ):
         Path("a.json").write_text(json.dumps(document))
-        ended = hetdp("ledger", "verify", "school.ledger", "a.json")
-        assert (ended.code, ended.out) == (2, "")
-        assert words in ended.err
+        result = hetdp("ledger", "verify", "school.ledger", "a.json")
+        assert (result.code, result.out) == (2, "")
+        assert words in result.err
 
 
 def test_an_export_can_be_checked_with_a_hash_function_alone(hetdp, ledger):
@@ -180,25 +183,26 @@ def test_an_export_can_be_checked_with_a_hash_function_alone(hetdp, ledger):
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_the_help_of_an_action_shows_what_it_takes_and_nothing_else(hetdp, action):
-    said = hetdp("ledger", action, "--help").out
-    assert said.startswith(f"Usage: hetdp ledger {action} [OPTIONS] LEDGER{' [RECORD]...' * (action == 'verify')}\n")
-    assert f"hetdp ledger {action} " in said.partition("A ledger is")[0].partition("\n")[2]
-    assert set(re.findall(r"^  (?:-., )?--([a-z-]+) ", said, re.MULTILINE)) == {
+def test_the_help_of_an_action_shows_only_its_own_options(hetdp, action):
+    result = hetdp("ledger", action, "--help").out
+    assert result.startswith(f"Usage: hetdp ledger {action} [OPTIONS] LEDGER{' [RECORD]...' * (action == 'verify')}\n")
+    assert f"hetdp ledger {action} " in result.partition("A ledger is")[0].partition("\n")[2]
+    assert set(re.findall(r"^  (?:-., )?--([a-z-]+) ", result, re.MULTILINE)) == {
         *(name.replace("_", "-") for name in ACTIONS[action] if name != "records"),
         *("quiet", "json", "help"),
     }
 
 
 def test_the_help_of_the_verb_shows_all_actions(hetdp):
-    said = hetdp("ledger", "--help").out
-    assert all(f"hetdp ledger {action} " in said for action in ACTIONS)
-    assert "ACTION LEDGER [RECORD]..." in said
-    assert hetdp("ledger", "nothing", "--help").out == said
+    result = hetdp("ledger", "--help").out
+    assert all(f"hetdp ledger {action} " in result for action in ACTIONS)
+    assert "ACTION LEDGER [RECORD]..." in result
+    assert hetdp("ledger", "nothing", "--help").out == result
 
 
 REFUSED = {
     ("status", "school.ledger", "--cap", "3"): (2, "--cap for status; it takes --source and nothing else."),
+    ("verify", "school.ledger", "--cap", "3"): (2, "--cap for verify; it takes RECORDs and nothing else."),
     ("history", "school.ledger", "record.json"): (2, "a RECORD for history; it takes nothing but the ledger."),
     ("init", "new.ledger", "--source", "s"): (
         2,
@@ -207,7 +211,7 @@ REFUSED = {
     ("init", "new.ledger"): (2, "no source; --source names the data that will be asked about."),
     ("init", "school.ledger", "--source", "s", "--cap", "1"): (
         2,
-        "school.ledger: there is something already; a ledger is made once and never replaced.",
+        "school.ledger: something already exists there; a ledger is made once and never replaced.",
     ),
     ("record", "school.ledger", "--note", "n"): (
         2,
@@ -228,12 +232,12 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("words", REFUSED)
-def test_what_cannot_be_done_is_told_in_one_line(hetdp, ledger, words):
-    ended = hetdp("ledger", *words)
+def test_impossible_actions_are_reported_in_one_line(hetdp, ledger, words):
+    result = hetdp("ledger", *words)
     code, message = REFUSED[words]
-    assert (ended.code, ended.out) == (code, "")
-    assert ended.err.count("\n") == 1
-    assert message is None or ended.err == f"hetdp: {message}\n"
+    assert (result.code, result.out) == (code, "")
+    assert result.err.count("\n") == 1
+    assert message is None or result.err == f"hetdp: {message}\n"
     assert not Path("new.ledger").exists()
     ledger.verify()
 
@@ -241,13 +245,13 @@ def test_what_cannot_be_done_is_told_in_one_line(hetdp, ledger, words):
 SURVEY = "id,eps,role,vote\n1,0.5,staff,yes\n2,0.25,pupil,no\n"
 
 
-def test_people_who_paid_elsewhere_are_recorded_from_a_table(hetdp):
+def test_external_spends_of_people_are_recorded_from_a_table(hetdp):
     Path("survey.csv").write_text(SURVEY)
     assert hetdp("ledger", "init", "people.ledger", "--source", "s", "--cap", "1", "--class-cap", "staff=0.6").code == 0
     words = ["people.ledger", "--source", "s", "--people", "survey.csv", "--person", "id", "--note", "told the press"]
     for more in (["--epsilon", "eps", "--group", "role"], ["--epsilon", "0.25"]):
-        ended = hetdp("ledger", "record", *words, *more)
-        assert (ended.code, ended.err) == (0, "")
+        result = hetdp("ledger", "record", *words, *more)
+        assert (result.code, result.err) == (0, "")
     (found,) = hetdp("ledger", "status", "people.ledger", "--json").document["sources"]
     assert (found["people"], found["most_spent"], found["exhausted"]) == (2, "0.75", 1)  # a fact may exceed a cap
     assert hetdp("ledger", "verify", "people.ledger").code == 0
@@ -263,7 +267,7 @@ def test_people_are_shown_by_what_they_may_spend(hetdp):
     made.record("hh", Charge.to_people("epsilon", [5], "0.1", named="pid"), "elsewhere")
     assert hetdp("ledger", "status", "people.ledger").out.splitlines()[1:] == [
         "'hh': epsilon, every account may spend ε 1; unit and relation not stated",
-        "  6 people, named by 'pid': spent at most ε 0.3 each; 4 have nothing left",
+        "  6 people, identified by 'pid': spent at most ε 0.3 each; 4 have nothing left",
         "    4 of them may spend ε 0.2, as in 'guest', 'worker': spent at most ε 0.2 each; 4 have nothing left",
         "    2 of them may spend ε 1: spent at most ε 0.3 each; 0 have nothing left",
         "    0 of them may spend ε 3, as in 'boss': spent at most ε 0 each; 0 have nothing left",
@@ -280,7 +284,7 @@ def test_people_are_shown_by_what_they_may_spend(hetdp):
     }
 
 
-def test_people_of_two_caps_and_delta_are_shown_by_both(ledger):
+def test_people_with_two_caps_and_delta_are_shown_with_both(ledger):
     ledger.declare("both", cap=("1", "1e-6"), caps={"shy": ("1", "1e-7")}, currency="epsilon-delta")
     charge = Charge.to_people("epsilon-delta", ["a", "b", "c"], "0.5", "1e-7", classes=["shy", "x", "shy"])
     ledger.record("both", charge, "elsewhere")
@@ -295,15 +299,15 @@ def test_nobody_has_a_second_budget_under_another_column(hetdp):
     rows = [f"{at},p{at}@example.org,{'yes' if at < 20 else 'no'}\n" for at in range(30)]
     Path("people.csv").write_text("".join(["id,email,vote\n", *rows]))
     hetdp("ledger", "init", "people.ledger", "--source", "s", "--cap", "1")
-    asked = ("ask", "people.csv", "--count", "vote = 'yes'", "--at-least", "50%", "--epsilon", "1")
-    assert hetdp(*asked, "--person", "id", "--ledger", "people.ledger", "-o", "record.json").code == 0
-    again = hetdp(*asked, "--person", "email", "--ledger", "people.ledger", "-o", "another.json")
-    told = ("record", "people.ledger", "--source", "s", "--note", "n", "--people", "people.csv", "--epsilon", "1")
-    for ended in (again, hetdp("ledger", *told, "--person", "email")):
-        assert (ended.code, ended.out) == (2, "")
-        assert "a charge to people by 'email'; the people of the source 's' are named by 'id'; the same" in ended.err
+    arguments = ("ask", "people.csv", "--count", "vote = 'yes'", "--at-least", "50%", "--epsilon", "1")
+    assert hetdp(*arguments, "--person", "id", "--ledger", "people.ledger", "-o", "record.json").code == 0
+    again = hetdp(*arguments, "--person", "email", "--ledger", "people.ledger", "-o", "another.json")
+    report = ("record", "people.ledger", "--source", "s", "--note", "n", "--people", "people.csv", "--epsilon", "1")
+    for result in (again, hetdp("ledger", *report, "--person", "email")):
+        assert (result.code, result.out) == (2, "")
+        assert "a charge to people by 'email'; the people of the source 's' are named by 'id'; the same" in result.err
     assert hetdp("ledger", "status", "people.ledger").out.splitlines()[2:] == [
-        "  30 people, named by 'id': spent at most ε 1 each; 30 have nothing left"
+        "  30 people, identified by 'id': spent at most ε 1 each; 30 have nothing left"
     ]
     assert hetdp("ledger", "verify", "people.ledger").code == 0
 
@@ -317,17 +321,17 @@ def test_nobody_has_a_second_budget_under_another_column(hetdp):
         (["--people", "twice.csv", "--person", "id", "--epsilon", "1"], 3, "twice"),
         (["--people", "nowhere.csv", "--person", "id", "--epsilon", "1"], 3, "nowhere.csv"),
         (["--charge", "a=1", "--people", "survey.csv"], 2, "given twice"),
-        (["--charge", "a=1", "--person", "id"], 2, "--person beside --charge; it is for --people"),
+        (["--charge", "a=1", "--person", "id"], 2, "--person together with --charge; it belongs to --people"),
         (["--person", "id", "--epsilon", "1"], 2, "something is missing"),
     ],
 )
-def test_people_that_cannot_be_charged_are_refused_in_words(hetdp, ledger, words, code, message):
+def test_people_who_cannot_be_charged_are_refused_with_a_message(hetdp, ledger, words, code, message):
     Path("survey.csv").write_text(SURVEY)
     Path("twice.csv").write_text(SURVEY + "2,0.25,pupil,no\n")
     before = len(ledger.history())
-    ended = hetdp("ledger", "record", "school.ledger", "--source", "survey", "--note", "n", *words)
-    assert ended.code == code, ended.err
-    assert message in ended.err
+    result = hetdp("ledger", "record", "school.ledger", "--source", "survey", "--note", "n", *words)
+    assert result.code == code, result.err
+    assert message in result.err
     assert len(ledger.history()) == before
 
 
@@ -335,14 +339,14 @@ def test_an_interrupt_after_a_charge_was_recorded_says_so(hetdp, monkeypatch):
     hetdp("ledger", "init", "school.ledger", "--source", "survey", "--cap", "1")
     status, asked = Ledger.status, []
 
-    def interrupted(self, source=None):
+    def interrupt_second_call(self, source=None):
         asked.append(source)
         if len(asked) == 2:  # it is recorded by then
             raise KeyboardInterrupt
         return status(self, source)
 
-    monkeypatch.setattr(Ledger, "status", interrupted)
-    found = hetdp(*RECORDED, "--charge", "all=0.1")
+    monkeypatch.setattr(Ledger, "status", interrupt_second_call)
+    found = hetdp(*RECORD_COMMAND, "--charge", "all=0.1")
     assert found.code == 130
     assert (
         "interrupted; this was recorded. Hint: look at `hetdp ledger history`, and do not record it again." in found.err

@@ -1,4 +1,4 @@
-"""How commands end: interrupted, unread, or with nowhere to write."""
+"""How commands end: interrupted, with a closed pipe, or with nowhere to write."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ sys.exit(main(["boundary", "poll.json"]))
 
 
 def shell(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command line of bash, in which `hetdp` stands for this one."""
+    """Runs a bash command line in which `hetdp` is the command under test."""
     script = f'hetdp() {{ {PYTHON} -m hetdp "$@"; }}\n{command}'
     return subprocess.run(
         ["bash", "-c", script], capture_output=True, text=True, encoding="utf-8", env=os.environ | environment
@@ -44,7 +44,7 @@ def test_an_interrupt_is_quiet():
         assert working.stderr.read() == b""
 
 
-def test_a_reader_that_leaves_is_no_error():
+def test_a_closed_pipe_is_not_an_error():
     datasets = [{"dataset": f"dataset number {at:06}", "query": 1 + at % 2} for at in range(6000)]
     names = [row["dataset"] for row in datasets]
     edges = [{"source": a, "target": b, "epsilon": 1} for a, b in pairwise(names)]
@@ -74,7 +74,7 @@ def test_output_is_utf_8_whatever_the_locale():
     assert "over ε = 0.5" in done.stdout
 
 
-def test_closed_streams_besides_do_not_matter():
+def test_other_closed_streams_do_not_matter():
     done = shell("hetdp boundary poll.json 2>&- <&-")
     assert (done.returncode, done.stdout) == (0, "1\n2\n")
 

@@ -15,8 +15,8 @@ SCHOOL = ("make", "tallies", "--group", "pupils=4", "--group", "staff=2", "--val
 
 
 def test_votes_become_a_file_that_other_verbs_read(hetdp):
-    said = hetdp(*VOTERS, "-o", "voters.json")
-    assert said == (
+    result = hetdp(*VOTERS, "-o", "voters.json")
+    assert result == (
         0,
         "question: more than half of all rows say yes; exactly half counts as no; blank rows count as not yes\n"
         "privacy: Ann: 0.2 when deciding, else 1\n         everybody else: 1\n8 datasets, 12 edges\n",
@@ -52,8 +52,8 @@ def test_tallies_become_tables_with_their_weights(hetdp):
 
 def test_three_values_are_counted_in_one_label(hetdp):
     options = ("--values", "yes,no,abstain", "--majority", "--epsilon", "0.5", "-o", "-")
-    said = hetdp("make", "tallies", "--group", "all=2", *options)
-    assert [row["dataset"] for row in said.document["datasets"]] == [
+    result = hetdp("make", "tallies", "--group", "all=2", *options)
+    assert [row["dataset"] for row in result.document["datasets"]] == [
         [[0, 0, 2]],
         [[0, 1, 1]],
         [[0, 2, 0]],
@@ -61,7 +61,7 @@ def test_three_values_are_counted_in_one_label(hetdp):
         [[1, 1, 0]],
         [[2, 0, 0]],
     ]
-    assert said.err.endswith("6 datasets, 9 edges\n")
+    assert result.err.endswith("6 datasets, 9 edges\n")
 
 
 def test_a_question_and_rules_may_come_from_files(hetdp):
@@ -71,8 +71,8 @@ def test_a_question_and_rules_may_come_from_files(hetdp):
         'schema_version = 1\nkind = "privacy"\nrules = [{epsilon = 1}, {epsilon = 0.3, when = {within = 1}}]\n'
     )
     people = ("make", "votes", "--people", "Ann,Bob,Cyd")
-    said = hetdp(*people, "--question", "question.json", "--rules", "rules.toml", "-o", "made.json", "--json")
-    assert said.document == {
+    result = hetdp(*people, "--question", "question.json", "--rules", "rules.toml", "-o", "made.json", "--json")
+    assert result.document == {
         "schema_version": 1,
         "verb": "make",
         "output": "made.json",
@@ -83,74 +83,83 @@ def test_a_question_and_rules_may_come_from_files(hetdp):
     }
 
 
-def test_a_share_is_told_from_a_number(hetdp):
+def test_a_share_is_distinguished_from_a_number(hetdp):
     people = ("make", "votes", "--people", "4", "--epsilon", "1", "-o", "four.json", "--count", "no")
     assert "at least half of all rows say no" in hetdp(*people, "--at-least", "50%").out
     assert "at least 2 rows say no" in hetdp(*people, "--at-least", "2").out
     assert "more than half of all rows say no" in hetdp(*people, "--majority").out
 
 
-def test_where_nothing_is_promised_there_is_no_edge(hetdp):
-    said = hetdp("make", "votes", "--people", "2", "--majority", "--epsilon", "inf", "-o", "free.json")
-    assert said.out.endswith("4 datasets, 0 edges\n")
+def test_without_a_promise_there_is_no_edge(hetdp):
+    result = hetdp("make", "votes", "--people", "2", "--majority", "--epsilon", "inf", "-o", "free.json")
+    assert result.out.endswith("4 datasets, 0 edges\n")
     assert library.read_problem("free.json").problem.graph.edge_count == 0
 
 
-MADE = ("-o", "made.json")
-FEW = ("make", "votes", "--people", "3")
+OUTPUT = ("-o", "made.json")
+THREE_PEOPLE = ("make", "votes", "--people", "3")
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (VOTERS, "no place for the problem"),
+        (VOTERS, "no output for the problem"),
         ((*VOTERS, "-o", "made.csv"), "no format is known for 'made.csv'"),
-        (("make", "votes", "--majority", "--epsilon", "1", *MADE), "votes of nobody"),
-        (("make", "tallies", "--majority", "--epsilon", "1", *MADE), "tallies of nobody"),
-        ((*VOTERS, "--group", "a=3", *MADE), "--group for votes"),
-        ((*VOTERS, "--prior", "uniform", *MADE), "--prior for votes"),
-        ((*SCHOOL, "--people", "3", "--at-least", "2", "--epsilon", "1", *MADE), "--people for tallies"),
-        ((*SCHOOL, "--group", "b", "--at-least", "2", "--epsilon", "1", *MADE), "NAME=SIZE"),
-        ((*SCHOOL, "--group", "b=x", "--at-least", "2", "--epsilon", "1", *MADE), "the size of 'b' is 'x'"),
-        ((*SCHOOL, "--group", "staff=1", "--at-least", "2", "--epsilon", "1", *MADE), "--group has a name twice"),
-        ((*SCHOOL, "--at-least", "2", "--epsilon", "1", "--prior", "ill", *MADE), "VALUE=p"),
-        ((*FEW, "--epsilon", "1", *MADE), "no question"),
-        ((*FEW, "--at-least", "1", "--epsilon", "1", *MADE), "--at-least without --count"),
-        ((*VOTERS, "--count", "yes", "--at-least", "1", *MADE), "--at-least beside --majority"),
-        ((*FEW, "--question", "q.json", "--count", "yes", "--epsilon", "1", *MADE), "--count beside --question"),
-        ((*FEW, "--question", "nowhere.json", "--epsilon", "1", *MADE), "'nowhere.json' cannot be read: No such file"),
-        ((*FEW, "--question", "poll.txt", "--epsilon", "1", *MADE), "ends in .json or .toml"),
-        ((*FEW, "--majority", *MADE), "no ε"),
-        ((*VOTERS, "--rules", "r.json", *MADE), "ε beside --rules"),
-        ((*FEW, "--majority", "--epsilon", "x", *MADE), "ε is 'x'"),
-        ((*FEW, "--majority", "--epsilon", "1=1,2", *MADE), "NAME=ε"),
-        ((*FEW, "--majority", "--epsilon", "1", "--values", "yes", *MADE), "two values or more"),
+        (("make", "votes", "--majority", "--epsilon", "1", *OUTPUT), "votes without people"),
+        (("make", "tallies", "--majority", "--epsilon", "1", *OUTPUT), "tallies without people"),
+        ((*VOTERS, "--group", "a=3", *OUTPUT), "--group for votes"),
+        ((*VOTERS, "--prior", "uniform", *OUTPUT), "--prior for votes"),
+        ((*SCHOOL, "--people", "3", "--at-least", "2", "--epsilon", "1", *OUTPUT), "--people for tallies"),
+        ((*SCHOOL, "--group", "b", "--at-least", "2", "--epsilon", "1", *OUTPUT), "NAME=SIZE"),
+        ((*SCHOOL, "--group", "b=x", "--at-least", "2", "--epsilon", "1", *OUTPUT), "the size of 'b' is 'x'"),
+        ((*SCHOOL, "--group", "staff=1", "--at-least", "2", "--epsilon", "1", *OUTPUT), "--group has a name twice"),
+        ((*SCHOOL, "--at-least", "2", "--epsilon", "1", "--prior", "ill", *OUTPUT), "VALUE=p"),
+        ((*THREE_PEOPLE, "--epsilon", "1", *OUTPUT), "no question"),
+        ((*THREE_PEOPLE, "--at-least", "1", "--epsilon", "1", *OUTPUT), "--at-least without --count"),
+        ((*VOTERS, "--count", "yes", "--at-least", "1", *OUTPUT), "--at-least together with --majority"),
         (
-            ("make", "votes", "--people", "17", "--majority", "--epsilon", "1", *MADE),
+            (*THREE_PEOPLE, "--question", "q.json", "--count", "yes", "--epsilon", "1", *OUTPUT),
+            "--count together with --question",
+        ),
+        (
+            (*THREE_PEOPLE, "--question", "nowhere.json", "--epsilon", "1", *OUTPUT),
+            "'nowhere.json' cannot be read: No such file",
+        ),
+        ((*THREE_PEOPLE, "--question", "poll.txt", "--epsilon", "1", *OUTPUT), "ends in .json or .toml"),
+        ((*THREE_PEOPLE, "--majority", *OUTPUT), "no ε"),
+        ((*VOTERS, "--rules", "r.json", *OUTPUT), "ε together with --rules"),
+        ((*THREE_PEOPLE, "--majority", "--epsilon", "x", *OUTPUT), "ε is 'x'"),
+        ((*THREE_PEOPLE, "--majority", "--epsilon", "1=1,2", *OUTPUT), "NAME=ε"),
+        (
+            (*THREE_PEOPLE, "--majority", "--epsilon", "1", "--values", "yes", *OUTPUT),
+            "there must be at least two values",
+        ),
+        (
+            ("make", "votes", "--people", "17", "--majority", "--epsilon", "1", *OUTPUT),
             "17 people make 131,072 datasets; at most 65,536 datasets of people are written to a file."
             " Hint: hetdp.spaces in Python stores no edges",
         ),
-        (("make", "votes", "--people", "9" * 50, "--majority", "--epsilon", "1", *MADE), "people make about 10^"),
+        (("make", "votes", "--people", "9" * 50, "--majority", "--epsilon", "1", *OUTPUT), "people make about 10^"),
         (
-            ("make", "tallies", "--group", "a=999", "--group", "b=999", "--majority", "--epsilon", "1", *MADE),
+            ("make", "tallies", "--group", "a=999", "--group", "b=999", "--majority", "--epsilon", "1", *OUTPUT),
             "1,998 people make 1,000,000 datasets",
         ),
     ],
 )
 def test_wrong_usage_is_refused(hetdp, arguments, words):
-    said = hetdp(*arguments)
-    assert (said.code, said.out) == (2, "")
-    assert words in said.err
+    result = hetdp(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert words in result.err
     assert not Path("made.json").exists()
 
 
 def test_standard_output_holds_one_document(hetdp):
-    assert hetdp(*VOTERS, "-o", "-", "--json").document["error"]["message"].startswith("-o - beside --json;")
+    assert hetdp(*VOTERS, "-o", "-", "--json").document["error"]["message"].startswith("-o - together with --json;")
 
 
 def test_bad_rules_are_bad_input(hetdp):
-    said = hetdp("make", "votes", "--people", "a,b", "--majority", "--epsilon", "a=1", *MADE)
-    assert said.code == 3
-    assert "missing ε" in said.err
+    result = hetdp("make", "votes", "--people", "a,b", "--majority", "--epsilon", "a=1", *OUTPUT)
+    assert result.code == 3
+    assert "missing ε" in result.err
     Path("rules.json").write_text("{}")
-    assert hetdp(*FEW, "--majority", "--rules", "rules.json", *MADE).code == 3
+    assert hetdp(*THREE_PEOPLE, "--majority", "--rules", "rules.json", *OUTPUT).code == 3

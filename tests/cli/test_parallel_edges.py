@@ -57,11 +57,11 @@ def test_an_explanation_names_the_class_that_binds(problem, capsys):
     assert "over ε = 0.5 (class 'Ann')" in capsys.readouterr().out
 
 
-def test_odds_and_audits_are_told_for_every_class(problem, capsys):
+def test_odds_and_audits_are_reported_for_every_class(problem, capsys):
     path, mechanism = problem
     methods = output(capsys, "accuracy", path, "--odds")["methods"]
-    told = next(method["odds"] for method in methods if method["odds"])
-    assert {one["class"]: one["edges"] for one in told} == {"Ann": 2, "Bob": 2, None: 1}
+    report = next(method["odds"] for method in methods if method["odds"])
+    assert {one["class"]: one["edges"] for one in report} == {"Ann": 2, "Bob": 2, None: 1}
     audit = output(capsys, "audit", path, mechanism, "--draws", "2000")
     assert {(edge["source"], edge["class"]) for edge in audit["edges"]} >= {("a", "Ann"), ("a", "Bob")}
 
@@ -71,7 +71,7 @@ def test_a_picture_is_drawn(problem, capsys, tmp_path):
     assert output(capsys, "plot", path, "-o", str(tmp_path / "picture.svg"))["counts"]["edges"] == 5
 
 
-def test_a_contradiction_of_one_class_is_told_with_options_of_the_shell(problem, capsys):
+def test_a_contradiction_within_a_class_is_reported_with_command_line_options(problem, capsys):
     path, _ = problem
     document = {**PROBLEM, "edges": [*PROBLEM["edges"], {"source": "a", "target": "b", "epsilon": 1, "class": "Ann"}]}
     Path(path).write_text(json.dumps(document), encoding="utf-8")

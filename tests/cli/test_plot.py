@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,12 +20,12 @@ def files():
 
 @pytest.mark.parametrize(("form", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("SVG", b"<?")])
 def test_a_picture_is_written(hetdp, form, start):
-    ended = hetdp("plot", "poll.json", "mechanism.csv", "-o", f"m.{form}")
-    assert ended == (0, "", f"read poll.json: 5 datasets, 4 edges\nwrote m.{form}\n")
+    result = hetdp("plot", "poll.json", "mechanism.csv", "-o", f"m.{form}")
+    assert result == (0, "", f"read poll.json: 5 datasets, 4 edges\nwrote m.{form}\n")
     assert Path(f"m.{form}").read_bytes().startswith(start)
 
 
-def test_a_path_can_be_lit(hetdp):
+def test_a_path_can_be_highlighted(hetdp):
     assert hetdp("plot", "poll.json", "mechanism.csv", "--explain", "4", "-o", "m.svg", "--title", "$x").code == 0
     text = Path("m.svg").read_text(encoding="utf-8")
     assert "path that binds 4" in text
@@ -57,9 +58,9 @@ def test_a_map_of_three_groups_is_the_slice_that_is_asked_for(hetdp):
         assert hetdp("plot", "visit.json", *given, "-o", "m.svg").code == 0
         assert words in Path("m.svg").read_text(encoding="utf-8")
     for given, words in (
-        (["--at", "guests"], "--at 'guests'; it is GROUP=COUNT"),
-        (["--at", "guests=many"], "--at guests is 'many'; it is a whole number"),
-        (["--at", "guests=4"], "guests = 4; it is a whole number from 0 to 3"),
+        (["--at", "guests"], "--at 'guests'; it must be GROUP=COUNT"),
+        (["--at", "guests=many"], "--at guests is 'many'; it must be a whole number"),
+        (["--at", "guests=4"], "guests = 4; it must be a whole number from 0 to 3"),
         (["--at", "cats=1"], "there is no count of 'cats'"),
         (["--at", "guests=1", "--at", "guests=2"], "a name twice"),
         (["--at", "guests=1", "--at", "staff=2"], "a map shows two counts"),
@@ -69,9 +70,9 @@ def test_a_map_of_three_groups_is_the_slice_that_is_asked_for(hetdp):
             "--at with --explain; --at is for a map, and a path is highlighted in the network",
         ),
     ):
-        ended = hetdp("plot", "visit.json", *given, "-o", "other.svg")
-        assert ended.code == 2
-        assert words in ended.err
+        result = hetdp("plot", "visit.json", *given, "-o", "other.svg")
+        assert result.code == 2
+        assert words in result.err
     assert files() == ["m.svg"]
 
 
@@ -81,7 +82,11 @@ def test_a_map_of_three_groups_is_the_slice_that_is_asked_for(hetdp):
         ("plot poll.json mechanism.csv", 2, "missing option '-o' / '--output'"),
         ("plot poll.json mechanism.csv -o m.txt", 2, "cannot write a picture to 'm.txt'; the file name must end in"),
         ("plot poll.json mechanism.csv -o -", 2, "cannot write a picture to '-'"),
-        ("plot poll.json mechanism.csv -o nowhere/m.svg", 2, "cannot write 'nowhere/m.svg'; 'nowhere' is no folder."),
+        (
+            "plot poll.json mechanism.csv -o nowhere/m.svg",
+            2,
+            "cannot write 'nowhere/m.svg'; 'nowhere' is not a folder.",
+        ),
         ("plot poll.json mechanism.csv mechanism.csv -o m.svg", 2, "several mechanisms; only their accuracy"),
         (
             "plot poll.json mechanism.csv --picture tallies -o m.svg",
@@ -95,55 +100,52 @@ def test_a_map_of_three_groups_is_the_slice_that_is_asked_for(hetdp):
         ("plot - - -o m.svg", 2, "two inputs are -"),
     ],
 )
-def test_what_cannot_be_done_is_said_and_leaves_nothing(hetdp, words, code, message):
-    ended = hetdp(*words.split())
-    assert (ended.code, ended.out) == (code, "")
-    assert message in ended.err
+def test_impossible_plots_are_refused_and_leave_nothing(hetdp, words, code, message):
+    result = hetdp(*words.split())
+    assert (result.code, result.out) == (code, "")
+    assert message in result.err
     assert files() == []
 
 
-def test_a_ledger_is_recognised_and_the_way_to_its_picture_is_said(hetdp):
+def test_a_ledger_is_recognised_and_the_right_command_is_suggested(hetdp):
     assert hetdp("ledger", "init", "school.ledger", "--source", "survey", "--cap", "1").code == 0
     secret = "postgresql://me:hush@host/school"
     for place in ("school.ledger", secret):
-        ended = hetdp("plot", place, "-o", "m.svg")
-        assert (ended.code, ended.out) == (2, "")
-        assert "is a ledger; hetdp plot draws problems and mechanisms" in ended.err
-        assert "hetdp.plot(hetdp.Ledger(" in ended.err
-        assert "hush" not in ended.err
+        result = hetdp("plot", place, "-o", "m.svg")
+        assert (result.code, result.out) == (2, "")
+        assert "is a ledger; hetdp plot draws problems and mechanisms" in result.err
+        assert "hetdp.plot(hetdp.Ledger(" in result.err
+        assert "hush" not in result.err
     assert files() == []
 
 
 def test_a_picture_that_fails_halfway_leaves_the_old_one(hetdp, monkeypatch):
     Path("m.svg").write_text("old")
 
-    def half(axes, place, form):
+    def draw_half(axes, place, form):
         place.write_text("<?xml")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("hetdp.plots.plot.write_figure", half)
-    ended = hetdp("plot", "poll.json", "mechanism.csv", "-o", "m.svg")
-    assert ended.code == 2
-    assert "cannot write 'm.svg': No space left on device" in ended.err
+    monkeypatch.setattr("hetdp.plots.plot.write_figure", draw_half)
+    result = hetdp("plot", "poll.json", "mechanism.csv", "-o", "m.svg")
+    assert result.code == 2
+    assert "cannot write 'm.svg': No space left on device" in result.err
     assert files() == ["m.svg"]
     assert Path("m.svg").read_text() == "old"
 
 
 def test_an_input_is_never_overwritten(hetdp):
     Path("poll.svg").write_text(Path("poll.json").read_text())
-    ended = hetdp("plot", "poll.svg", "-o", "poll.svg")
-    assert ended.code == 2
-    assert "an input is never overwritten" in ended.err
+    result = hetdp("plot", "poll.svg", "-o", "poll.svg")
+    assert result.code == 2
+    assert "an input is never overwritten" in result.err
 
 
 def test_without_matplotlib_the_extra_is_named_before_anything_is_read(hetdp, monkeypatch):
-    def refuse(name):
-        raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
-
-    monkeypatch.setattr("hetdp.plots.canvas.import_uninterrupted", refuse)
-    ended = hetdp("plot", "poll.json", "mechanism.csv", "-o", "m.svg")
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err == (
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = hetdp("plot", "poll.json", "mechanism.csv", "-o", "m.svg")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == (
         "hetdp: pictures are drawn by matplotlib, which is not installed; it comes with the extra plots."
         " Hint: pip install '.[plots]', in the folder of hetdp's sources\n"
     )
@@ -153,9 +155,9 @@ def test_without_matplotlib_the_extra_is_named_before_anything_is_read(hetdp, mo
 def test_a_mechanism_of_another_problem_is_pointed_out(hetdp):
     text = Path("poll.json").read_text().replace('"epsilon": 1.0', '"epsilon": 0.5')
     Path("other.json").write_text(text)
-    ended = hetdp("plot", "other.json", "mechanism.csv", "-o", "m.svg")
-    assert ended.code == 0
-    assert "mechanism.csv" in ended.err
+    result = hetdp("plot", "other.json", "mechanism.csv", "-o", "m.svg")
+    assert result.code == 0
+    assert "mechanism.csv" in result.err
 
 
 def test_json_says_which_picture_it_is(hetdp):

@@ -1,4 +1,4 @@
-"""What the library says it is doing, to whoever listens."""
+"""The library reports its stages to a listener."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from hetdp import progress
 
 
 @pytest.fixture
-def heard():
+def reported_stages():
     words = []
     before = progress.set_listener(words.append)
     yield words
     progress.set_listener(before)
 
 
-def test_nobody_needs_to_listen():
+def test_a_listener_is_optional():
     assert progress.set_listener(None) is None
     progress.report_stage("searching")
 
@@ -30,6 +30,6 @@ def test_nobody_needs_to_listen():
         ("explain poll.json 1", ["reading", "building", "loading", "searching", "proving"]),
     ],
 )
-def test_every_verb_says_what_it_goes_through(hetdp, heard, words, stages):
+def test_every_verb_reports_its_stages(hetdp, reported_stages, words, stages):
     hetdp(*words.split())
-    assert [stage.partition(" ")[0] for stage in heard] == stages
+    assert [stage.partition(" ")[0] for stage in reported_stages] == stages

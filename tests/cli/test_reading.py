@@ -1,4 +1,4 @@
-"""What the command line reads."""
+"""Problems and pins that the command line reads."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ def test_labels_that_mean_the_same_dataset_are_not_merged(hetdp):
     Path("pins.json").write_text(
         '{"schema_version": 1, "datasets": [{"dataset": "1", "p": 0.5}, {"dataset": 1, "p": 0.4}]}'
     )
-    ended = hetdp("check", "poll.json", "--pins", "pins.json")
-    assert ended.code == 3
-    assert "p['1']: unknown dataset" in ended.err
+    result = hetdp("check", "poll.json", "--pins", "pins.json")
+    assert result.code == 3
+    assert "p['1']: unknown dataset" in result.err
 
 
 def test_pins_of_unknown_datasets_are_bad_input(hetdp):
     Path("pins.csv").write_text("dataset,p\n17,0.5\n")
-    ended = hetdp("check", "poll.json", "--pins", "pins.csv")
-    assert ended.code == 3
-    assert "p['17']: unknown dataset" in ended.err
+    result = hetdp("check", "poll.json", "--pins", "pins.csv")
+    assert result.code == 3
+    assert "p['17']: unknown dataset" in result.err
 
 
 def test_a_problem_and_its_pins_cannot_both_be_standard_input(hetdp):
     assert hetdp("check", "-", "--pins", "-").err.startswith("hetdp: two inputs are -; standard input can be read only")
 
 
-def test_a_problem_without_edges_is_questioned(hetdp):
+def test_a_problem_without_edges_causes_a_warning(hetdp):
     empty = (
         '{"schema_version": 1, "datasets": [{"dataset": "a", "query": 1}, {"dataset": "b", "query": 2}], "edges": []}'
     )
-    ended = hetdp("extend", "-", stdin=empty)
-    assert ended.code == 0
-    assert "warning: there are no edges, so nobody is protected" in ended.err
+    result = hetdp("extend", "-", stdin=empty)
+    assert result.code == 0
+    assert "warning: there are no edges, so nobody is protected" in result.err

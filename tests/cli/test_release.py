@@ -16,7 +16,7 @@ import pytest
 import hetdp as package
 from hetdp.cli.main import main
 from hetdp.releases.record.document import DIGEST, digest_of
-from tests.releases.worlds import LABELS, ledger, poll
+from tests.releases.worlds import LABELS, make_ledger, poll_mechanism
 
 PLACES = ("poll.json", "m.json")
 ASK = ("ask", "survey.csv", "--count", "vote = 'yes'", "--at-least", "50%", "--person", "id", "--epsilon", "eps")
@@ -33,7 +33,7 @@ SECRETS = [
 ]
 
 
-def planned(hetdp, *words):
+def release_with_plan(hetdp, *words):
     """The release of a plan that a dry run of the same words has written."""
     paying = {"--ledger", "-o", "--html", "--version"}
     dry = [word for before, word in zip(("", *words), words, strict=False) if not {before, word} & paying]
@@ -44,26 +44,26 @@ def planned(hetdp, *words):
 @pytest.fixture
 def release(hetdp, folder):
     """Runs `hetdp release` on a small poll, with a ledger."""
-    mechanism = poll()
+    mechanism = poll_mechanism()
     package.save(mechanism.problem, PLACES[0])
     package.save(mechanism, PLACES[1])
-    ledger(folder)
+    make_ledger(folder)
     return lambda *options, **given: hetdp("release", *PLACES, "--ledger", "a.ledger", *options, **given)
 
 
 def test_an_answer_is_released_recorded_and_verified(hetdp, release):
-    said = release("--dataset", "two", "-o", "record.json", "--html", "page.html")
-    assert said.code == 0
-    assert said.out in ("released answer: aye\n", "released answer: nay\n")
-    assert said.err.splitlines()[1:] == [
+    result = release("--dataset", "two", "-o", "record.json", "--html", "page.html")
+    assert result.code == 0
+    assert result.out in ("released answer: aye\n", "released answer: nay\n")
+    assert result.err.splitlines()[1:] == [
         f"paid; entry 3 of the ledger, {json.loads(Path('record.json').read_text())['ledger']['hash'][:16]}…",
         "wrote record.json",
         "wrote page.html",
     ]
     assert [stat.S_IMODE(Path(name).stat().st_mode) for name in ("record.json", "page.html")] == [0o600, 0o600]
-    assert said.out.split()[-1] in Path("page.html").read_text(encoding="utf-8")
+    assert result.out.split()[-1] in Path("page.html").read_text(encoding="utf-8")
     again = release("--dataset-from", "-", stdin="two\n")
-    assert [line.split(" (as")[0] for line in again.out.splitlines()] == said.out.splitlines()
+    assert [line.split(" (as")[0] for line in again.out.splitlines()] == result.out.splitlines()
     assert "it was released before, so nothing was spent; entry 3" in again.err
     Path("label.txt").write_text("two\r\n")
     assert release("--dataset-from", "label.txt", "-q").out == again.out
@@ -90,9 +90,9 @@ def test_a_changed_record_ends_with_5(hetdp, release):
     release("--dataset", "two", "-o", "record.json")
     text = Path("record.json").read_text(encoding="utf-8")
     Path("record.json").write_text(text.replace("at least two", "at least six"), encoding="utf-8")
-    said = hetdp("record", "verify", "record.json")
-    assert said.code == 5
-    assert said.out.startswith("FAILS: the record was changed")
+    result = hetdp("record", "verify", "record.json")
+    assert result.code == 5
+    assert result.out.startswith("FAILS: the record was changed")
     Path("broken.json").write_text("{")
     assert hetdp("record", "verify", "broken.json").code == 3
     assert hetdp("record", "verify", "record.json", "--problem", "poll.json").code == 2
@@ -103,26 +103,26 @@ def test_a_changed_record_ends_with_5(hetdp, release):
 def test_no_message_contains_what_was_given_as_the_dataset(secret, release):
     for options, given in ((("--dataset", secret), {}), (("--dataset-from", "-"), {"stdin": secret})):
         for more in ((), ("--json",)):
-            said = release(*options, *more, **given)
-            assert said.code == 3
-            assert "s3cret" not in said.out + said.err
-            assert "no such dataset" in said.err
+            result = release(*options, *more, **given)
+            assert result.code == 3
+            assert "s3cret" not in result.out + result.err
+            assert "no such dataset" in result.err
     assert len(package.Ledger("a.ledger").history()) == 2
 
 
 @pytest.mark.parametrize("words", [("two", "s3cret"), ("two", "-s3cret"), ("two", "--s3cret"), ("two", "--s3cret=1")])
-def test_a_name_without_its_quotation_marks_is_not_told_either(words, release):
-    said = release("--dataset", *words)
-    assert said.code == 2
-    assert "s3cret" not in said.out + said.err
+def test_a_name_without_quotation_marks_is_not_printed_either(words, release):
+    result = release("--dataset", *words)
+    assert result.code == 2
+    assert "s3cret" not in result.out + result.err
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"x" * (1 << 20) + b"s3cret", b""])
-def test_what_is_no_label_is_refused_unseen(data, hetdp, release):
+def test_a_value_that_is_not_a_label_is_refused_without_being_shown(data, hetdp, release):
     Path("label.txt").write_bytes(data)
-    said = release("--dataset-from", "label.txt")
-    assert said.code in (2, 3)
-    assert "s3cret" not in said.err
+    result = release("--dataset-from", "label.txt")
+    assert result.code in (2, 3)
+    assert "s3cret" not in result.err
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_what_is_no_label_is_refused_unseen(data, hetdp, release):
         (("--dataset", "two", "-o", "record.txt"), 2, "ends in .json"),
         (("--dataset", "two", "--html", "page.json"), 2, "ends in .html"),
         (("--dataset", "two", "-o", "m.json"), 2, "an input is never overwritten"),
-        (("--dataset", "two", "-o", "nowhere/record.json"), 2, "is no folder"),
+        (("--dataset", "two", "-o", "nowhere/record.json"), 2, "is not a folder"),
         (("--dataset", "two", "--source", "other"), 2, "has no source 'other'"),
         (("--dataset", "two", "--version", ""), 2, "a version of the data"),
         (("--dataset", "two", "--after", "poll.json"), 3, "expected the kind 'release'"),
@@ -143,41 +143,41 @@ def test_what_is_no_label_is_refused_unseen(data, hetdp, release):
         (("--dataset", "two", "--ledger", "poll.json"), 7, "poll.json"),
     ],
 )
-def test_what_cannot_be_released_spends_nothing(options, code, words, release):
-    said = release(*options)
-    assert (said.code, said.out) == (code, "")
-    assert words in said.err
+def test_a_refused_release_spends_nothing(options, code, words, release):
+    result = release(*options)
+    assert (result.code, result.out) == (code, "")
+    assert words in result.err
     assert len(package.Ledger("a.ledger").history()) == 2
 
 
 def test_a_ledger_is_needed(hetdp, release):
-    said = hetdp("release", *PLACES, "--dataset", "two")
-    assert (said.code, said.out) == (2, "")
-    assert "what is released is paid for in a ledger" in said.err
+    result = hetdp("release", *PLACES, "--dataset", "two")
+    assert (result.code, result.out) == (2, "")
+    assert "what is released is paid for in a ledger" in result.err
 
 
 def test_a_mechanism_of_another_problem_or_a_changed_one_is_refused(hetdp, release):
     text = Path("poll.json").read_text(encoding="utf-8").replace('"epsilon": 1.0', '"epsilon": 0.9')
     Path("other.json").write_text(text, encoding="utf-8")
-    said = hetdp("release", "other.json", "m.json", "--dataset", "two", "--ledger", "a.ledger")
-    assert (said.code, said.out) == (3, "")
-    assert "made for another problem" in said.err
+    result = hetdp("release", "other.json", "m.json", "--dataset", "two", "--ledger", "a.ledger")
+    assert (result.code, result.out) == (3, "")
+    assert "made for another problem" in result.err
     document = json.loads(Path("m.json").read_text(encoding="utf-8"))
     row = document["datasets"][3]
     row["z"] = row["z"] * (1 + 2**-52)
     Path("m.json").write_text(json.dumps(document), encoding="utf-8")
-    said = release("--dataset", "two", "--json")
-    assert said.code == 5
-    assert said.document["error"]["kind"] == "verification"
-    assert "nothing is released, since the mechanism is NOT PRIVATE" in said.err
+    result = release("--dataset", "two", "--json")
+    assert result.code == 5
+    assert result.document["error"]["kind"] == "verification"
+    assert "nothing is released, since the mechanism is NOT PRIVATE" in result.err
     assert len(package.Ledger("a.ledger").history()) == 2
 
 
 def test_a_budget_that_does_not_suffice_ends_with_6(hetdp, release):
     codes = [release("--dataset", "two", "--version", str(at), "-q").code for at in range(4)]
     assert codes == [0, 0, 0, 6]
-    said = release("--dataset", "two", "--version", "9", "-o", "record.json", "--json")
-    assert (said.code, said.document["error"]["kind"]) == (6, "budget")
+    result = release("--dataset", "two", "--version", "9", "-o", "record.json", "--json")
+    assert (result.code, result.document["error"]["kind"]) == (6, "budget")
     assert not Path("record.json").exists()
 
 
@@ -186,11 +186,11 @@ def test_an_answer_is_shown_even_if_its_record_cannot_be_written(release, monkey
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("hetdp.releases.release.write_json", full)
-    said = release("--dataset", "two", "-o", "record.json")
-    assert said.code == 9
-    assert said.out.startswith("released answer: ")
-    assert "hetdp: the answer was released and is in the ledger, but its record was not written" in said.err
-    assert "entry 3 of the ledger" in said.err
+    result = release("--dataset", "two", "-o", "record.json")
+    assert result.code == 9
+    assert result.out.startswith("released answer: ")
+    assert "hetdp: the answer was released and is in the ledger, but its record was not written" in result.err
+    assert "entry 3 of the ledger" in result.err
     document = release("--dataset", "two", "-o", "record.json", "--json").document
     assert document["repeated"]
     assert "was not written" in document["unwritten"]
@@ -213,30 +213,30 @@ def test_an_answer_that_cannot_be_shown_was_paid_for_and_can_be_asked_for_again(
     monkeypatch.setattr(sys.stdout, "writelines", full)
     monkeypatch.setattr("hetdp.cli.output.abandon_output", lambda: None)
     assert main(command) == 9
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith("hetdp: the answer was released and is in the ledger, but it could not be shown: ")
-    assert "ask again; the answer will be the same, and nothing is spent" in said.err
+    result = capsys.readouterr()
+    assert result.out == ""
+    assert result.err.startswith("hetdp: the answer was released and is in the ledger, but it could not be shown: ")
+    assert "ask again; the answer will be the same, and nothing is spent" in result.err
     assert len(package.Ledger("a.ledger").history()) == 3
     assert release("--dataset", "two").code == 0
     assert len(package.Ledger("a.ledger").history()) == 3
 
 
-def test_a_table_is_asked_and_everybody_pays(hetdp, folder):
+def test_asking_a_table_charges_everybody(hetdp, folder):
     Path("survey.csv").write_text(SURVEY)
-    kept = ledger(folder, 1.2)
+    ledger = make_ledger(folder, 1.2)
     options = ("--by", "county", "--ledger", "a.ledger", "--plan", "plan.json", "-o", "r.json", "--html", "r.html")
-    said = planned(hetdp, *ASK, *options)
-    assert said.code == 0
-    assert [line.split(": ")[0] for line in said.out.splitlines()] == [
+    result = release_with_plan(hetdp, *ASK, *options)
+    assert result.code == 0
+    assert [line.split(": ")[0] for line in result.out.splitlines()] == [
         "released answer in 'N'",
         "released answer in 'S'",
     ]
-    (status,) = kept.status()
+    (status,) = ledger.status()
     assert (status.people, status.most_spent) == (3, "1")
     assert stat.S_IMODE(Path("plan.json").stat().st_mode) == 0o600
     again = hetdp("ask", "survey.csv", "--plan", "plan.json", "--ledger", "a.ledger", "-q")
-    assert [line.split(" (as")[0] for line in again.out.splitlines()] == said.out.splitlines()
+    assert [line.split(" (as")[0] for line in again.out.splitlines()] == result.out.splitlines()
     verified = hetdp("record", "verify", "r.json", "--ledger", "a.ledger", "--plan", "plan.json")
     assert verified.code == 0, verified.out
     refused = hetdp(*ASK, "--ledger", "a.ledger", "--json")
@@ -244,7 +244,7 @@ def test_a_table_is_asked_and_everybody_pays(hetdp, folder):
     document = hetdp("ask", "survey.csv", "--plan", "plan.json", "--ledger", "a.ledger", "-q", "--json").document
     assert document["released"]
     assert document["record"] == json.loads(Path("r.json").read_text(encoding="utf-8"))
-    other = planned(
+    other = release_with_plan(
         hetdp, *ASK, "--ledger", "a.ledger", "--version", "2", "--epsilon", "0.1", "--plan", "other.json", "-q"
     )
     assert other.code == 0
@@ -252,26 +252,26 @@ def test_a_table_is_asked_and_everybody_pays(hetdp, folder):
     assert (verdict.code, verdict.out.splitlines()[1]) == (5, "FAILS: another plan was carried out")
 
 
-def test_the_same_question_typed_otherwise_has_the_same_answer_and_record(hetdp, folder):
+def test_the_same_question_in_another_spelling_has_the_same_answer_and_record(hetdp, folder):
     Path("survey.csv").write_text(SURVEY)
     Path("copy.csv").write_text(SURVEY)
-    kept = ledger(folder)
-    asked = ("--count", "vote = 'yes'", "--person", "id", "--ledger", "a.ledger", "-q", "--json")
+    ledger = make_ledger(folder)
+    arguments = ("--count", "vote = 'yes'", "--person", "id", "--ledger", "a.ledger", "-q", "--json")
     deciding = ("--deciding-epsilon", "0.1")
-    first = hetdp("ask", "survey.csv", *asked, "--at-least", "50%", "--epsilon", "0.5", *deciding).document
+    first = hetdp("ask", "survey.csv", *arguments, "--at-least", "50%", "--epsilon", "0.5", *deciding).document
     assert not first["repeated"]
     again = hetdp(
-        *("ask", "copy.csv", *asked[2:], "--count", "(vote='yes')", "--at-least", "1/2", "--epsilon", "0.50"),
+        *("ask", "copy.csv", *arguments[2:], "--count", "(vote='yes')", "--at-least", "1/2", "--epsilon", "0.50"),
         *("--deciding-epsilon", "0.10"),
     ).document
     assert again["repeated"]
     assert again["record"] == first["record"]
-    assert package.verify_record(again["record"], ledger=kept).valid
+    assert package.verify_record(again["record"], ledger=ledger).valid
     for other in (("--at-least", "70%", *deciding), ("--at-least", "50%"), ("--at-least", "50%", "--by", "county")):
-        assert not hetdp("ask", "survey.csv", *asked, "--epsilon", "0.5", *other).document["repeated"]
+        assert not hetdp("ask", "survey.csv", *arguments, "--epsilon", "0.5", *other).document["repeated"]
 
 
-PLANNED: list[tuple[Any, ...]] = [
+FORGERIES: list[tuple[Any, ...]] = [
     ("privacy", "promises", 0, "epsilon", "0.01"),
     ("privacy", "promises", 0, "least_epsilon", None),
     ("privacy", "promises", 0, "people", 7),
@@ -294,14 +294,19 @@ PLANNED: list[tuple[Any, ...]] = [
 @pytest.mark.parametrize("given", [("--epsilon", "0.5"), ("--group", "county", "--epsilon-by", "N=0.5,S=1")])
 def test_a_plan_shows_forged_promises_proofs_and_accounts(given, hetdp, folder):
     Path("survey.csv").write_text(SURVEY)
-    ledger(folder)
-    assert planned(hetdp, *ASK[:-2], *given, "--ledger", "a.ledger", "--plan", "p.json", "-o", "r.json", "-q").code == 0
+    make_ledger(folder)
+    assert (
+        release_with_plan(
+            hetdp, *ASK[:-2], *given, "--ledger", "a.ledger", "--plan", "p.json", "-o", "r.json", "-q"
+        ).code
+        == 0
+    )
     record = json.loads(Path("r.json").read_text(encoding="utf-8"))
     verdict = package.verify_record(record, plan="p.json")
     assert verdict.valid
     assert [line.split(":")[0] for line in str(verdict).splitlines()] == ["holds"] * 4 + ["not checked"] * 3
     assert package.verify_record(record, plan="p.json", ledger="a.ledger").unchecked == ()
-    for *path, last, value in PLANNED:
+    for *path, last, value in FORGERIES:
         forged = json.loads(json.dumps(record))
         at = forged
         for key in path:
@@ -312,12 +317,15 @@ def test_a_plan_shows_forged_promises_proofs_and_accounts(given, hetdp, folder):
         assert [check.name for check in found.checks if not check.passed] == ["promises"], (path, last)
 
 
-def test_without_the_ledger_an_answer_that_was_turned_is_not_checked_and_that_is_said(hetdp, release):
+def test_without_the_ledger_a_flipped_answer_is_not_checked_and_the_output_says_so(hetdp, release):
     Path("survey.csv").write_text(SURVEY)
     package.Ledger.create("people.ledger", source="survey", cap=1)
-    assert planned(hetdp, *ASK, "--ledger", "people.ledger", "--plan", "p.json", "-o", "asked.json", "-q").code == 0
+    assert (
+        release_with_plan(hetdp, *ASK, "--ledger", "people.ledger", "--plan", "p.json", "-o", "asked.json", "-q").code
+        == 0
+    )
     assert release("--dataset", "two", "-o", "released.json", "-q").code == 0
-    for name, words, kept, given in (
+    for name, words, ledger, given in (
         ("asked.json", ("yes", "no"), "people.ledger", ("--plan", "p.json")),
         ("released.json", ("aye", "nay"), "a.ledger", ("--problem", PLACES[0], "--mechanism", PLACES[1])),
         ("released.json", ("aye", "nay"), "a.ledger", ()),
@@ -328,18 +336,18 @@ def test_without_the_ledger_an_answer_that_was_turned_is_not_checked_and_that_is
         Path("forged.json").write_text(json.dumps(forged | {DIGEST: digest_of(forged)}), encoding="utf-8")
         found = hetdp("record", "verify", "forged.json", *given, "-q")
         assert found.code == 0
-        assert "not checked: the answer itself, which only the ledger knows" in found.out.splitlines()
-        found = hetdp("record", "verify", "forged.json", *given, "--ledger", kept, "-q")
+        assert "not checked: the answer itself, which only the ledger can confirm" in found.out.splitlines()
+        found = hetdp("record", "verify", "forged.json", *given, "--ledger", ledger, "-q")
         assert (found.code, "not checked" in found.out) == (5, False)
-        found = hetdp("ledger", "verify", kept, "forged.json")
-        assert (found.code, found.out.splitlines()[-1].split(",")[0]) == (0, "not checked: all else that a record says")
+        found = hetdp("ledger", "verify", ledger, "forged.json")
+        assert (found.code, found.out.splitlines()[-1].split(";")[0]) == (0, "not checked: the rest of the records")
 
 
 def test_a_group_that_is_left_out_of_the_promises_or_has_another_size_is_noticed(hetdp, folder):
     Path("survey.csv").write_text(SURVEY)
-    ledger(folder, "3")
+    make_ledger(folder, "3")
     given = ("--group", "county", "--epsilon-by", "N=0.1,S=3", "--ledger", "a.ledger", "--plan", "p.json")
-    assert planned(hetdp, *ASK[:-2], *given, "-o", "r.json", "-q").code == 0
+    assert release_with_plan(hetdp, *ASK[:-2], *given, "-o", "r.json", "-q").code == 0
     record = json.loads(Path("r.json").read_text(encoding="utf-8"))
     strict, open_ = record["privacy"]["promises"]
     for promises in (
@@ -350,14 +358,14 @@ def test_a_group_that_is_left_out_of_the_promises_or_has_another_size_is_noticed
         forged = record | {"privacy": record["privacy"] | {"promises": promises}}
         found = package.verify_record(forged | {DIGEST: digest_of(forged)}, plan="p.json")
         assert [check.name for check in found.checks if not check.passed] == ["promises"]
-        assert "the least ε of each group" in str(found)
+        assert "the smallest ε of each group" in str(found)
 
 
-def test_the_unprotected_and_those_who_are_only_where_they_decide_are_allowed_by_the_plan(hetdp, folder):
+def test_a_plan_allows_unprotected_people_and_people_protected_only_where_they_decide(hetdp, folder):
     Path("survey.csv").write_text("id,eps,dec,vote\n1,inf,0.5,yes\n2,inf,inf,no\n3,1,1,\n")
-    ledger(folder, "inf")
+    make_ledger(folder, "inf")
     options = ("--deciding-epsilon", "dec", "--ledger", "a.ledger", "--plan", "p.json", "-o", "r.json", "-q")
-    assert planned(hetdp, *ASK, *options).code == 0
+    assert release_with_plan(hetdp, *ASK, *options).code == 0
     record = json.loads(Path("r.json").read_text(encoding="utf-8"))
     assert len(record["not_protected"]) == 4
     assert package.verify_record(record, plan="p.json").valid
@@ -367,14 +375,16 @@ def test_the_unprotected_and_those_who_are_only_where_they_decide_are_allowed_by
 
 def test_the_page_shows_the_digest_that_was_approved_and_fits_every_width(hetdp, folder):
     Path("survey.csv").write_text(SURVEY)
-    ledger(folder)
-    assert planned(hetdp, *ASK, "--ledger", "a.ledger", "--plan", "p.json", "--html", "r.html", "-q").code == 0
+    make_ledger(folder)
+    assert (
+        release_with_plan(hetdp, *ASK, "--ledger", "a.ledger", "--plan", "p.json", "--html", "r.html", "-q").code == 0
+    )
     page, plan = Path("r.html").read_text(encoding="utf-8"), json.loads(Path("p.json").read_text(encoding="utf-8"))
     assert f'<th scope="row">the plan</th><td>{plan["plan_sha256"]}</td>' in page
     assert "td { overflow-wrap: anywhere; }" in page
 
 
-def as_sheets(name: str, *sheets: str) -> None:
+def save_sheets(name: str, *sheets: str) -> None:
     """The survey as several tables of an SQLite file."""
     header, *rows = [line.split(",") for line in SURVEY.split()]
     with closing(sqlite3.connect(name)) as file, file:
@@ -384,64 +394,64 @@ def as_sheets(name: str, *sheets: str) -> None:
 
 
 def test_another_table_of_a_database_does_not_get_the_answer_of_this_one(hetdp, folder):
-    as_sheets("hh.sqlite", "y2023")
-    ledger(folder)
-    asked, paid = ("ask", "hh.sqlite", *ASK[2:]), ("--ledger", "a.ledger", "-q")
-    assert hetdp(*asked, *paid).code == 0
-    as_sheets("hh.sqlite", "y2024")
-    assert hetdp(*asked, "--table", "y2024", "--plan", "plan.json", "--dry-run", "-q").code == 0
+    save_sheets("hh.sqlite", "y2023")
+    make_ledger(folder)
+    arguments, paid = ("ask", "hh.sqlite", *ASK[2:]), ("--ledger", "a.ledger", "-q")
+    assert hetdp(*arguments, *paid).code == 0
+    save_sheets("hh.sqlite", "y2024")
+    assert hetdp(*arguments, "--table", "y2024", "--plan", "plan.json", "--dry-run", "-q").code == 0
     for sheet in (("--table", "y2024"), ("--plan", "plan.json")):
-        said = hetdp(*asked, *sheet, *paid) if sheet[0] == "--table" else hetdp("ask", "hh.sqlite", *sheet, *paid)
-        assert (said.code, said.out) == (2, "")
-        assert "this was asked before, on " in said.err
-        assert "of version '1' of the data, which was 'hh.sqlite', table 'y2023'" in said.err
+        result = hetdp(*arguments, *sheet, *paid) if sheet[0] == "--table" else hetdp("ask", "hh.sqlite", *sheet, *paid)
+        assert (result.code, result.out) == (2, "")
+        assert "this was asked before, on " in result.err
+        assert "of version '1' of the data, which was 'hh.sqlite', table 'y2023'" in result.err
     assert hetdp("ask", "hh.sqlite", "--plan", "plan.json", "--version", "2024", *paid).code == 0  # it names the table
     Path("survey.csv").write_text(SURVEY)
-    said = hetdp(*ASK, *paid)  # a copy in another format
-    assert (said.code, "of version '1' of the data)" in said.out) == (0, True)
+    result = hetdp(*ASK, *paid)  # a copy in another format
+    assert (result.code, "of version '1' of the data)" in result.out) == (0, True)
 
 
 def test_an_approved_plan_is_about_the_file_that_it_names(hetdp, folder):
     for year in ("2023", "2024"):
         Path(f"y{year}.csv").write_text(SURVEY)
-    ledger(folder)
+    make_ledger(folder)
     paid = ("--ledger", "a.ledger", "-q")
-    first = planned(hetdp, "ask", "y2023.csv", *ASK[2:], "--plan", "a.json", *paid)
+    first = release_with_plan(hetdp, "ask", "y2023.csv", *ASK[2:], "--plan", "a.json", *paid)
     assert " (as released" not in first.out
     again = hetdp("ask", "y2023.csv", "--plan", "a.json", *paid)
     assert re.fullmatch(
         r"released answer: (yes|no) \(as released on \d{4}-\d\d-\d\d, of version '1' of .*\)\n", again.out
     )
-    said = planned(hetdp, "ask", "y2024.csv", *ASK[2:], "--plan", "b.json", *paid)
-    assert (said.code, said.out) == (2, "")
-    assert "which was 'y2023.csv'; " in said.err
+    result = release_with_plan(hetdp, "ask", "y2024.csv", *ASK[2:], "--plan", "b.json", *paid)
+    assert (result.code, result.out) == (2, "")
+    assert "which was 'y2023.csv'; " in result.err
     assert hetdp("ask", "y2024.csv", *ASK[2:], *paid).out == again.out
 
 
-def test_people_who_exchanged_their_areas_do_not_get_the_answers_before(hetdp, folder):
+def test_people_who_exchanged_their_areas_do_not_get_the_earlier_answers(hetdp, folder):
     Path("survey.csv").write_text("id,county,eps,vote\n1,N,1,yes\n2,S,1,no\n3,S,1,no\n")
-    ledger(folder)
+    make_ledger(folder)
     paid = ("--by", "county", "--ledger", "a.ledger", "-q")
     assert hetdp(*ASK, *paid).code == 0
     Path("survey.csv").write_text("id,county,eps,vote\n1,S,1,yes\n2,N,1,no\n3,S,1,no\n")
     assert hetdp(*ASK, *paid).code == 2
 
 
-def test_other_people_do_not_get_the_answer_about_these(hetdp, folder):
+def test_other_people_do_not_get_the_earlier_answer(hetdp, folder):
     Path("survey.csv").write_text(SURVEY)
-    ledger(folder)
+    make_ledger(folder)
     assert hetdp(*ASK, "--ledger", "a.ledger", "-q").code == 0
     Path("survey.csv").write_text(SURVEY.replace("\n1,", "\n9,"))
-    said = hetdp(*ASK, "--ledger", "a.ledger", "-q")
-    assert (said.code, said.out) == (2, "")
-    assert "others paid for it" in said.err
+    result = hetdp(*ASK, "--ledger", "a.ledger", "-q")
+    assert (result.code, result.out) == (2, "")
+    assert "but other accounts paid" in result.err
 
 
 @pytest.mark.parametrize("key", ["question", "accuracy", "security", "domain", "answers", "privacy"])
 def test_a_forged_record_does_not_follow_from_the_plan(key, hetdp, folder):
     Path("survey.csv").write_text(SURVEY)
-    ledger(folder)
-    planned(hetdp, *ASK, "--by", "county", "--ledger", "a.ledger", "--plan", "plan.json", "-o", "r.json")
+    make_ledger(folder)
+    release_with_plan(hetdp, *ASK, "--by", "county", "--ledger", "a.ledger", "--plan", "plan.json", "-o", "r.json")
     record = json.loads(Path("r.json").read_text(encoding="utf-8"))
     assert package.verify_record(record, plan="plan.json").valid
     record["accuracy"][0]["probability"] = "1.000000" if key == "accuracy" else record["accuracy"][0]["probability"]
@@ -461,35 +471,35 @@ def test_a_forged_record_does_not_follow_from_the_plan(key, hetdp, folder):
 
 def test_a_dry_run_can_be_released_from_python(folder):
     Path("survey.csv").write_text(SURVEY)
-    kept = ledger(folder)
-    asked = package.ask("survey.csv", "vote = 'yes'", at_least="50%", person="id", epsilon="eps", dry_run=True)
-    found = package.release(asked, ledger=kept)
+    ledger = make_ledger(folder)
+    result = package.ask("survey.csv", "vote = 'yes'", at_least="50%", person="id", epsilon="eps", dry_run=True)
+    found = package.release(result, ledger=ledger)
     assert str(found) in ("yes", "no")
     direct = package.ask(
-        "survey.csv", "vote = 'yes'", at_least="50%", person="id", epsilon="eps", payment=package.Payment(kept)
+        "survey.csv", "vote = 'yes'", at_least="50%", person="id", epsilon="eps", payment=package.Payment(ledger)
     )
     assert direct.release.repeated
     assert direct.released
     assert str(direct).endswith(str(found))
-    with pytest.raises(package.UsageError, match="beside a question to a table"):
-        package.release(asked, "two", ledger=kept)
+    with pytest.raises(package.UsageError, match="together with a question about a table"):
+        package.release(result, "two", ledger=ledger)
     Path("survey.csv").write_text(SURVEY.replace("0.5", "0.6"))
     with pytest.raises(package.InputError, match="what was promised"):
-        package.release(asked, ledger=kept)
+        package.release(result, ledger=ledger)
 
 
 def test_a_simulation_has_no_ledger_and_a_dry_run_no_record(hetdp, folder):
     Path("survey.csv").write_text(SURVEY)
-    ledger(folder)
-    said = hetdp(*ASK, "--simulate", "--ledger", "a.ledger")
-    assert said.code == 2
-    assert "only a release is paid for" in said.err
+    make_ledger(folder)
+    result = hetdp(*ASK, "--simulate", "--ledger", "a.ledger")
+    assert result.code == 2
+    assert "only a release is paid for" in result.err
     for options, rule in (((), "only a release has"), (("--ledger", "a.ledger"), "a dry run writes no record")):
-        said = hetdp(*ASK, "--dry-run", "-o", "r.json", *options)
-        assert said.code == 2
-        assert rule in said.err
-    said = hetdp(*ASK, "--simulate", "-o", "r.json")
-    assert "only a release has a source" in said.err
+        result = hetdp(*ASK, "--dry-run", "-o", "r.json", *options)
+        assert result.code == 2
+        assert rule in result.err
+    result = hetdp(*ASK, "--simulate", "-o", "r.json")
+    assert "only a release has a source" in result.err
 
 
 def test_a_closed_output_is_noticed_before_anything_is_spent(release, monkeypatch):

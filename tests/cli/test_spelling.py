@@ -1,4 +1,4 @@
-"""What each verb prints of a dataset can be typed where a dataset is asked for."""
+"""Every spelling of a dataset that a verb prints can be typed as an argument."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 
 import hetdp as library
 from hetdp.cli.main import main
-from tests.problem.test_spelling import ODD
+from tests.problem.test_spelling import ODD_LABELS
 
-SAFE = [label for label in ODD if not (isinstance(label, str) and "\x00" in label)]  # no argument has a NUL
-MAKE = {
+SAFE = [label for label in ODD_LABELS if not (isinstance(label, str) and "\x00" in label)]  # no argument has a NUL
+MAKE_COMMANDS = {
     "votes": ("make", "votes", "--people", "3", "--majority", "--epsilon", "0.3"),
     "tallies": ("make", "tallies", "--group", "a=2", "--group", "b=1", "--majority", "--epsilon", "0.1"),
     "one group": ("make", "tallies", "--group", "a=3", "--majority", "--epsilon", "0.1"),
@@ -22,48 +22,48 @@ MAKE = {
 }
 
 
-@pytest.fixture(params=["odd", *MAKE])
+@pytest.fixture(params=["odd", *MAKE_COMMANDS])
 def problem(request, hetdp):
     """A problem in a file: of labels that are hard to spell, or of people."""
     if request.param != "odd":
-        assert hetdp(*MAKE[request.param], "-o", "problem.json").code == 0
+        assert hetdp(*MAKE_COMMANDS[request.param], "-o", "problem.json").code == 0
     else:
         graph = library.DatasetGraph.from_edges(SAFE[:-1], SAFE[1:], 0.3, datasets=SAFE)
         library.save(library.Problem(graph, [1 + at % 2 for at in range(len(SAFE))]), "problem.json")
     return library.read_problem("problem.json").problem
 
 
-def asked(hetdp, *names):
+def labels_found_by(hetdp, *names):
     """The labels that are found by some names."""
-    ended = hetdp("explain", "problem.json", "--mechanism", "m.json", "--json", "-q", "--", *names)
-    assert ended.code == 0, ended.err
-    return [one["dataset"] for one in ended.document["explanations"]]
+    result = hetdp("explain", "problem.json", "--mechanism", "m.json", "--json", "-q", "--", *names)
+    assert result.code == 0, result.err
+    return [one["dataset"] for one in result.document["explanations"]]
 
 
 def plain(labels):
     return json.loads(json.dumps(list(labels)))
 
 
-def test_what_is_printed_is_found(hetdp, problem):
+def test_printed_labels_are_found(hetdp, problem):
     every = plain(problem.labels.names)
     assert hetdp("design", "problem.json", "-q", "-o", "m.json").code == 0
     rows = hetdp("design", "problem.json", "-q").out.splitlines()
     width = rows[0].index("query")
     names = [row[:width].rstrip() for row in rows[1:]]
-    assert asked(hetdp, *names) == every
-    assert asked(hetdp, *hetdp("boundary", "problem.json", "-q").out.splitlines()) == plain(problem.boundary)
-    told = hetdp("explain", "problem.json", "-q", "--mechanism", "m.json", "--", *names).out.strip().split("\n\n")
-    ends = [re.findall(r"p\((.*?)\) (?:= |at most |at least )", block)[-1 if "\n" in block else 0] for block in told]
-    assert asked(hetdp, *ends) == every
-    others = [found for block in told for found in re.findall(r" from p\((.*?)\) = ", block)]
+    assert labels_found_by(hetdp, *names) == every
+    assert labels_found_by(hetdp, *hetdp("boundary", "problem.json", "-q").out.splitlines()) == plain(problem.boundary)
+    report = hetdp("explain", "problem.json", "-q", "--mechanism", "m.json", "--", *names).out.strip().split("\n\n")
+    ends = [re.findall(r"p\((.*?)\) (?:= |at most |at least )", block)[-1 if "\n" in block else 0] for block in report]
+    assert labels_found_by(hetdp, *ends) == every
+    others = [found for block in report for found in re.findall(r" from p\((.*?)\) = ", block)]
     assert others
-    asked(hetdp, *others)
+    labels_found_by(hetdp, *others)
     worst = hetdp("design", "problem.json", "-o", "other.json").err
-    asked(hetdp, re.search(r"worst accuracy .*?, at (.*)", worst)[1])
+    labels_found_by(hetdp, re.search(r"worst accuracy .*?, at (.*)", worst)[1])
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
-def test_what_stands_in_files_is_found(hetdp, problem, form):
+def test_labels_in_files_are_found(hetdp, problem, form):
     hetdp("design", "problem.json", "-q", "-o", "m.json")
     assert hetdp("design", "problem.json", "-q", "-o", f"other.{form}").code == 0
     assert hetdp("verify", "problem.json", f"other.{form}", "-q").code == 0
@@ -71,7 +71,7 @@ def test_what_stands_in_files_is_found(hetdp, problem, form):
     if form == "csv":
         with Path("other.csv").open(encoding="utf-8", newline="") as file:
             cells = [row["dataset"] for row in csv.DictReader(file)]
-        assert asked(hetdp, *cells) == plain(problem.labels.names)
+        assert labels_found_by(hetdp, *cells) == plain(problem.labels.names)
 
 
 def test_pins_and_releases_take_the_spelling(hetdp, problem):

@@ -20,7 +20,7 @@ PROBLEMS = Path(__file__).parent / "problems"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_says_where_it_is_and_ends_quietly(number):
+def test_it_prints_its_address_and_ends_quietly(number):
     command = [sys.executable, "-m", "hetdp", "studio", str(PROBLEMS / "poll.json"), "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
@@ -37,7 +37,7 @@ def test_it_says_where_it_is_and_ends_quietly(number):
     assert words == "press Ctrl-C to stop\n"
 
 
-def test_a_problem_that_cannot_be_read_is_told_before_anything_is_served(capsys):
+def test_a_problem_that_cannot_be_read_is_reported_before_anything_is_served(capsys):
     assert main(["studio", "nowhere.json"]) == 3
     assert "there is no such file" in capsys.readouterr().err
 
@@ -69,18 +69,18 @@ def test_a_browser_is_opened_without_the_token_in_its_command_line(monkeypatch, 
     assert not page.exists(), "it is gone when the studio ends"
 
 
-def test_an_address_that_cannot_be_used_is_told_in_words_alone(capfd):
+def test_an_address_that_cannot_be_used_is_reported_without_a_traceback(capfd):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert main(["studio", "--no-browser", "--port", str(port)]) == 2
-        said = capfd.readouterr()
-        assert said.err.splitlines()[0].startswith(f"hetdp: port {port} is in use")
+        result = capfd.readouterr()
+        assert result.err.splitlines()[0].startswith(f"hetdp: port {port} is in use")
     assert main(["studio", "--no-browser", "--host", "192.0.2.1"]) == 2
-    said = capfd.readouterr()
-    assert said.out == ""
-    assert "192.0.2.1" in said.err
-    assert "another program" not in said.err
-    assert len(said.err.splitlines()) == 1
+    result = capfd.readouterr()
+    assert result.out == ""
+    assert "192.0.2.1" in result.err
+    assert "another program" not in result.err
+    assert len(result.err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("missing", ["dash", "dash_cytoscape"])

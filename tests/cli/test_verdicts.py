@@ -1,4 +1,4 @@
-"""A verdict in words; tests/cli/test_check.py has one whole."""
+"""A verdict as text; tests/cli/test_check.py compares a complete one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command line writes."""
+"""Files that the command line writes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def test_a_repaired_problem_can_be_a_folder(hetdp):
 
 @pytest.mark.parametrize("name", ["repaired.csv", "repaired.parquet"])
 def test_a_problem_is_not_one_table(hetdp, name):
-    ended = hetdp("check", "too-much.json", "--repair", name)
-    assert ended.code == 2
-    assert ended.err == (
+    result = hetdp("check", "too-much.json", "--repair", name)
+    assert result.code == 2
+    assert result.err == (
         f"hetdp: no format is known for {name!r}; the name after --repair ends in .json, or is that of a folder."
         " Hint: --repair - writes JSON to standard output\n"
     )
@@ -35,8 +35,8 @@ def test_labels_that_are_tuples_fit_in_a_table_that_can_be_read_again(hetdp):
 def test_a_folder_that_holds_an_input_is_never_replaced(hetdp):
     library.save(library.read_problem("too-much.json").problem, "folder")
     Path("folder/problem.json").write_bytes(Path("too-much.json").read_bytes())
-    ended = hetdp("check", "folder/problem.json", "--repair", "folder")
-    assert (ended.code, ended.out) == (2, "")
+    result = hetdp("check", "folder/problem.json", "--repair", "folder")
+    assert (result.code, result.out) == (2, "")
     assert Path("folder/problem.json").exists()
 
 
@@ -44,13 +44,13 @@ def test_a_folder_that_holds_an_input_is_never_replaced(hetdp):
 def test_an_input_is_never_overwritten(output, hetdp):
     library.save(library.read_problem("poll.json").problem, "folder", library.read_problem("poll.json").partial)
     before = Path("poll.json").read_bytes()
-    ended = hetdp("extend", "folder" if "/d" in output else "poll.json", "-o", output)
-    assert (ended.code, ended.out) == (2, "")
-    assert "would replace what is read from" in ended.err
+    result = hetdp("extend", "folder" if "/d" in output else "poll.json", "-o", output)
+    assert (result.code, result.out) == (2, "")
+    assert "would replace what is read from" in result.err
     assert Path("poll.json").read_bytes() == before
 
 
-def test_words_that_cannot_be_said_do_not_cost_the_result(tmp_path: Path):
+def test_messages_that_cannot_be_printed_do_not_lose_the_result(tmp_path: Path):
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-m", "hetdp", "extend", "poll.json", "-o", "m.json"]
         assert subprocess.run(command, stderr=full, cwd=tmp_path).returncode == 0
@@ -58,7 +58,7 @@ def test_words_that_cannot_be_said_do_not_cost_the_result(tmp_path: Path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_polite_kill_ends_as_an_interrupt_does(number, tmp_path: Path):
+def test_sigterm_ends_a_command_like_an_interrupt(number, tmp_path: Path):
     code = """
 import os, signal, sys
 from hetdp.cli import main as way_in
@@ -70,6 +70,6 @@ saving.write_json = write
 sys.argv = ["hetdp", "extend", "poll.json", "-o", "m.json", "-q"]
 sys.exit(way_in.main())
 """.replace("NUMBER", str(int(number)))
-    ended = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
-    assert (ended.returncode, ended.stderr) == (130, "")
+    result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (130, "")
     assert not [path.name for path in tmp_path.iterdir() if "m.json" in path.name]

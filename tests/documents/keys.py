@@ -1,4 +1,4 @@
-"""Keys: those that documents really have, and those that a page describes in its tables."""
+"""The keys that a document contains, and the keys that a page describes in its tables."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def keys_of(document: Any, above: str = "") -> Iterator[str]:
         yield above
 
 
-class Described:
-    """The tables of a page: for each heading its keys, and the heading to which the meaning of a key may lead."""
+class DescribedKeys:
+    """The tables of a page: for each heading its keys, and the heading that the description of a key may link to."""
 
     def __init__(self, page: Path) -> None:
         self.tables: dict[str, dict[str, str]] = {}
@@ -35,17 +35,17 @@ class Described:
                 self.tables.setdefault(heading, {})[row[1].replace("[]", "")] = leads_to[1] if leads_to else ""
 
     def has(self, heading: str, key: str) -> bool:
-        """Whether a key is described below a heading, or where its beginning leads."""
+        """True if a key is described below a heading, or below the heading that its prefix links to."""
         rows = self.tables[heading]
         for row, leads_to in rows.items():
             name = re.match(re.escape(row).replace(r"\*", r"[^.]+") + r"(?:\.(.*))?$", key)
             if name and (name[1] is None or (leads_to and self.has(self._heading(leads_to), name[1]))):
                 self.used.add((heading, row))
                 return True
-        return any(row.startswith(f"{key}.") for row in rows)  # what holds others, and is empty
+        return any(row.startswith(f"{key}.") for row in rows)  # an empty object whose keys are described
 
     def unused(self) -> set[tuple[str, str]]:
-        """What is described and was never asked for."""
+        """The rows of the tables that no call of `has` has used."""
         return {(heading, row) for heading, rows in self.tables.items() for row in rows} - self.used
 
     def _heading(self, anchor: str) -> str:

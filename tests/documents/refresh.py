@@ -1,6 +1,6 @@
-"""Writes into console blocks what their commands really print: ``python -m tests.documents.refresh docs/PAGE.md …``.
+"""Updates the output in console blocks: ``python -m tests.documents.refresh docs/PAGE.md …``.
 
-For messages that were changed on purpose. Read the difference before you commit it: the tests then compare with it.
+Use it after changing messages on purpose. Read the diff before you commit it, since the tests compare with it.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.documents.pages import PROMPT, Block, blocks, printed, python_complaints, typed
+from tests.documents.pages import PROMPT, Block, blocks, console_commands, python_differences, run_commands
 
 
-def refreshed(page: Path, folder: Path) -> str:
-    """The text of a page, with every console block as it would look now."""
+def refresh_page(page: Path, folder: Path) -> str:
+    """Returns the text of a page with the current output in every console block."""
     text, names = page.read_text(encoding="utf-8"), dict[str, Any]()
     for block in blocks(page):
         if block.kind == "python":
-            if wrong := python_complaints(page, block, names):
+            if wrong := python_differences(page, block, names):
                 raise SystemExit(f"{wrong[0]}\n{page.name} is left as it was.")
         elif block.kind == "console":
-            text = text.replace(f"```console\n{block.text}```", f"```console\n{_console(block, folder)}```", 1)
+            text = text.replace(f"```console\n{block.text}```", f"```console\n{refresh_block(block, folder)}```", 1)
     return text
 
 
-def _console(block: Block, folder: Path) -> str:
-    commands = list(typed(block))
-    outputs = printed(commands, folder)
+def refresh_block(block: Block, folder: Path) -> str:
+    commands = list(console_commands(block))
+    outputs = run_commands(commands, folder)
     return "".join(
-        PROMPT + typed.command + (typed.output if "..." in typed.output else output)
-        for typed, output in zip(commands, outputs, strict=True)
+        PROMPT + command.command + (command.output if "..." in command.output else output)
+        for command, output in zip(commands, outputs, strict=True)
     )
 
 
@@ -41,7 +41,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             before = Path.cwd()
             os.chdir(folder)
-            text = refreshed(page, Path(folder))
+            text = refresh_page(page, Path(folder))
             os.chdir(before)
         page.write_text(text, encoding="utf-8")
 

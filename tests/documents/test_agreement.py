@@ -1,4 +1,4 @@
-"""Pages say the same as the pictures beside them, and as the settings they describe."""
+"""Pages agree with the pictures beside them and with the settings they describe."""
 
 from __future__ import annotations
 
@@ -14,8 +14,14 @@ from hetdp.plots.canvas import two_digits
 from tests.documents.pages import DOCS, ROOT
 
 # loaded by others, forbidden everywhere, or accepted without being imported
-LEFT_ALONE = {"psycopg", "distributed", "random", "networkx", "pandas", "polars", "pyarrow", "scipy"}
-CALLED = {"dash_cytoscape": "dash-cytoscape", "flask": "Flask", "werkzeug": "Werkzeug", "sqlalchemy": "SQLAlchemy"}
+EXEMPT = {"psycopg", "distributed", "random", "networkx", "pandas", "polars", "pyarrow", "scipy"}
+SPELLINGS = {
+    "cupy": "CuPy",
+    "dash_cytoscape": "dash-cytoscape",
+    "flask": "Flask",
+    "werkzeug": "Werkzeug",
+    "sqlalchemy": "SQLAlchemy",
+}
 
 
 def test_the_first_picture_shows_the_first_row_of_the_first_table():
@@ -43,14 +49,14 @@ def test_every_library_that_has_one_home_is_in_the_list_of_homes():
     }
     assert "dash" in confined
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    said = page.partition("Heavy libraries")[2].partition("Tests mirror")[0]
-    missing = [each for each in confined - LEFT_ALONE if not re.search(rf"\b{CALLED.get(each, each)}\b", said)]
+    text = page.partition("Heavy libraries")[2].partition("Tests mirror")[0]
+    missing = [each for each in confined - EXEMPT if not re.search(rf"\b{SPELLINGS.get(each, each)}\b", text)]
     assert missing == []
 
 
 @pytest.mark.parametrize(
     "words", ["PostgreSQL", "`--cluster`", "`--engine dask`", "`hetdp studio`", "`--host`", "token"]
 )
-def test_whatever_connects_or_listens_is_in_the_threat_model(words):
+def test_every_connection_and_listener_is_in_the_threat_model(words):
     text = (DOCS / "threat-model.md").read_text(encoding="utf-8")
     assert words in text.partition("**The network.**")[2].partition("## Files")[0]

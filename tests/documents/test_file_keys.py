@@ -12,8 +12,8 @@ from pyarrow import parquet
 
 import hetdp
 from hetdp.files import schema
-from hetdp.theory.catalogue import NOTIONS, notion_named
-from tests.documents.keys import Described, keys_of
+from hetdp.theory.catalogue import NOTIONS, find_notion
+from tests.documents.keys import DescribedKeys, keys_of
 from tests.documents.pages import DOCS
 
 PAGE = DOCS / "reference" / "files.md"
@@ -29,13 +29,13 @@ DATASETS, EDGES, MECHANISM, WORDS, PINS = (
 
 
 @pytest.fixture
-def page() -> Described:
-    return Described(PAGE)
+def page() -> DescribedKeys:
+    return DescribedKeys(PAGE)
 
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Files of every kind, with everything that can stand in them."""
+    """Files of every kind, with every key and column that they can have."""
     monkeypatch.chdir(tmp_path)
     graph = hetdp.DatasetGraph.from_edges([0, 1, 2], [1, 2, 3], 1.0, classes=["x", "y", "z"])
     problem = hetdp.Problem(graph, [1, 1, 2, 2], weights=[1, 1, 1, 1], about=ABOUT)
@@ -57,7 +57,7 @@ def columns_of(path: str) -> list[str]:
         return next(csv.reader(lines))
 
 
-def test_what_is_described_is_what_files_may_hold(page: Described):
+def test_the_page_describes_exactly_the_keys_that_files_may_hold(page: DescribedKeys):
     assert [*page.tables[PROBLEM]] == [*schema.PROBLEM_KEYS]
     assert [*page.tables[DATASETS]] == [*schema.DATASET_COLUMNS]
     assert [*page.tables[EDGES]] == [*schema.EDGE_COLUMNS]
@@ -67,14 +67,14 @@ def test_what_is_described_is_what_files_may_hold(page: Described):
 
 def test_every_notion_is_described_with_its_columns_and_its_coordinate():
     text = PAGE.read_text(encoding="utf-8")
-    for notion in (*NOTIONS.values(), notion_named("renyi", {"alpha": 2})):
+    for notion in (*NOTIONS.values(), find_notion("renyi", {"alpha": 2})):
         row = next(line for line in text.splitlines() if line.startswith(f'| "{notion.name}" |'))
         _, _, columns, _, coordinate, *_ = (cell.strip() for cell in row.split("|"))
         assert tuple(re.findall(r"`(\w+)`", columns)) == notion.parameters
         assert coordinate == notion.coordinate.name
 
 
-def test_everything_in_a_problem_file_is_described(files, page: Described):
+def test_every_key_of_a_problem_file_is_described(files, page: DescribedKeys):
     document = json.loads(Path("problem.json").read_text())
     rows = {"datasets": DATASETS, "edges": EDGES}
     for key in keys_of(document):
@@ -89,7 +89,7 @@ def test_everything_in_a_problem_file_is_described(files, page: Described):
     assert all(page.has(PROBLEM, key) for key in json.loads(Path("folder/problem.json").read_text()))
 
 
-def test_everything_in_a_mechanism_file_is_described_and_all_that_is_described_is_there(files, page: Described):
+def test_a_mechanism_file_has_exactly_the_described_keys(files, page: DescribedKeys):
     assert columns_of("mechanism.csv") == [*schema.MECHANISM_COLUMNS]
     inside = json.loads(parquet.read_metadata("mechanism.parquet").metadata[b"hetdp"])
     beside = json.loads(Path("mechanism.csv.meta.json").read_text())
@@ -107,7 +107,7 @@ def test_the_version_is_the_one_that_is_described():
     assert f"`schema_version` is {schema.VERSION}" in PAGE.read_text(encoding="utf-8")
 
 
-def test_the_names_of_files_are_those_that_are_read(page: Described):
+def test_the_names_of_files_are_those_that_are_read(page: DescribedKeys):
     text = " ".join(re.findall(r"`[^`]+`", " ".join(line for line in PAGE.read_text().splitlines() if "part-" in line)))
     assert "datasets/part-*.parquet" in text
     assert "edges/part-*.parquet" in text

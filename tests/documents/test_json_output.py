@@ -13,7 +13,7 @@ import hetdp
 from hetdp.cli.group import VERBS
 from hetdp.cli.main import describe_error, main
 from hetdp.files.problems import read_problem
-from tests.documents.keys import Described, keys_of
+from tests.documents.keys import DescribedKeys, keys_of
 from tests.documents.pages import DOCS
 
 PAGE = DOCS / "reference" / "json-output.md"
@@ -34,8 +34,11 @@ FILES |= {
     "gaussian.json": GOOD.replace('"epsilon"', '"mu"'),
 }
 FILES |= {"survey.csv": "id,county,eps,vote\n1,N,0.5,yes\n2,S,1,no\n3,S,inf,\n"}
-ASKED = "--count vote='yes' --at-least 50% --person id"
-HEADINGS = {"extend": "extend and design", "design": "extend and design"}  # where not the verb itself
+QUESTION = "--count vote='yes' --at-least 50% --person id"
+HEADINGS = {
+    "extend": "extend and design",
+    "design": "extend and design",
+}  # for verbs whose heading is not the verb itself
 COMMANDS = [  # each with its exit code; for every verb one that works and one that does not
     (0, "demo"),
     (0, "boundary good.json"),
@@ -66,25 +69,28 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
     (0, "accuracy voters.json"),
     (2, "make votes --people 3 --majority --epsilon 1"),
     (3, "make votes --people a,b --majority --epsilon a=1 -o voters.json"),
-    (0, f"ask survey.csv {ASKED} --epsilon eps --dry-run"),
-    (0, f"ask survey.csv {ASKED} --epsilon 1 --by county --simulate --plan plan.json"),
-    (0, f"ask survey.csv {ASKED} --group county --epsilon-by N=1,S=2 --dry-run"),
-    (0, f"ask survey.csv {ASKED} --epsilon eps --deciding-epsilon eps --design fair --dry-run"),
-    (0, f"ask survey.csv {ASKED} --epsilon eps --deciding-epsilon 0.1 --dry-run"),
-    (0, f"ask survey.csv {ASKED} --epsilon eps --group county --deciding-epsilon-by S=0.1 --dry-run"),
-    (2, f"ask survey.csv {ASKED} --epsilon eps"),
-    (3, f"ask survey.csv {ASKED} --epsilon county --dry-run"),
+    (0, f"ask survey.csv {QUESTION} --epsilon eps --dry-run"),
+    (0, f"ask survey.csv {QUESTION} --epsilon 1 --by county --simulate --plan plan.json"),
+    (0, f"ask survey.csv {QUESTION} --group county --epsilon-by N=1,S=2 --dry-run"),
+    (0, f"ask survey.csv {QUESTION} --epsilon eps --deciding-epsilon eps --design fair --dry-run"),
+    (0, f"ask survey.csv {QUESTION} --epsilon eps --deciding-epsilon 0.1 --dry-run"),
+    (0, f"ask survey.csv {QUESTION} --epsilon eps --group county --deciding-epsilon-by S=0.1 --dry-run"),
+    (2, f"ask survey.csv {QUESTION} --epsilon eps"),
+    (3, f"ask survey.csv {QUESTION} --epsilon county --dry-run"),
     (0, "release good.json mechanism.json --ledger class.ledger --dry-run"),
     (6, "release good.json mechanism.json --ledger small.ledger --dry-run"),
-    (0, f"ask survey.csv {ASKED} --epsilon 1 --dry-run --ledger people.ledger"),
+    (0, f"ask survey.csv {QUESTION} --epsilon 1 --dry-run --ledger people.ledger"),
     (0, "release good.json mechanism.json --dataset 2 --ledger class.ledger"),
     (0, "release good.json mechanism.json --dataset 2 --ledger class.ledger -o record.json --html page.html"),
     (5, "release good.json tampered.json --dataset 2 --ledger class.ledger"),
     (6, "release good.json mechanism.json --dataset 2 --ledger small.ledger"),
     (7, "release good.json mechanism.json --dataset 2 --ledger nowhere.ledger"),
-    (0, f"ask survey.csv {ASKED} --epsilon 1 --by county --ledger people.ledger -o answers.json --html answers.html"),
-    (0, f"ask survey.csv {ASKED} --epsilon 1 --group county --design fair --ledger people.ledger"),
-    (0, f"ask survey.csv {ASKED.replace('50%', '5')} --epsilon 1 --ledger people.ledger"),
+    (
+        0,
+        f"ask survey.csv {QUESTION} --epsilon 1 --by county --ledger people.ledger -o answers.json --html answers.html",
+    ),
+    (0, f"ask survey.csv {QUESTION} --epsilon 1 --group county --design fair --ledger people.ledger"),
+    (0, f"ask survey.csv {QUESTION.replace('50%', '5')} --epsilon 1 --ledger people.ledger"),
     (0, "record verify record.json --ledger class.ledger --problem good.json --mechanism mechanism.json"),
     (3, "record verify good.json"),
     (0, "ledger init school.ledger --source survey --cap 1 --class-cap pupils=0.6"),
@@ -122,7 +128,7 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
 
 @pytest.fixture
 def documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    """Runs all the commands, and returns what they wrote."""
+    """Runs all commands and returns the documents that they print."""
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         Path(name).write_text(text)
@@ -147,7 +153,7 @@ def test_the_commands_cover_every_verb():
 
 
 def test_every_key_is_described_and_every_description_has_a_key(documents, monkeypatch, capsys):
-    page, withheld = Described(PAGE), documents["verify good.json tampered.json"][2]["certificate"]
+    page, withheld = DescribedKeys(PAGE), documents["verify good.json tampered.json"][2]["certificate"]
     for command, (expected, code, document) in documents.items():
         assert code == expected, command
         for key in keys_of(document):
@@ -155,37 +161,37 @@ def test_every_key_is_described_and_every_description_has_a_key(documents, monke
             assert page.has(EVERY, key) or page.has(heading, key), f"{command}: {key} is not described"
     for command in (
         "release good.json mechanism.json --dataset 2 --ledger class.ledger",
-        f"ask survey.csv {ASKED} --epsilon 1 --ledger people.ledger",
+        f"ask survey.csv {QUESTION} --epsilon 1 --ledger people.ledger",
     ):
         with monkeypatch.context() as full:
-            full.setattr("hetdp.releases.release.write_json", _full)
+            full.setattr("hetdp.releases.release.write_json", raise_disk_full)
             code = main([*command.split(), "-o", "unwritten.json", "--json"])
         document = json.loads(capsys.readouterr().out)
         assert (code, all(page.has(EVERY, key) or page.has(document["verb"], key) for key in keys_of(document))) == (
             9,
             True,
         )
-    monkeypatch.setattr("hetdp.files.problems.read_problem", _withholding)
+    monkeypatch.setattr("hetdp.files.problems.read_problem", raise_verification_error)
     assert main(["extend", "good.json", "--json"]) == 5
     document = json.loads(capsys.readouterr().out)
     assert all(page.has(EVERY, key) or page.has(ERRORS, key) for key in keys_of(document))
     assert document["error"]["certificate"].keys() == withheld.keys()
     kinds = {row for heading, row in page.unused() if heading == ERRORS}
     assert page.unused() == {(ERRORS, kind) for kind in kinds}
-    assert kinds == set(_kinds(documents)), "the table of kinds"
+    assert kinds == set(error_kinds(documents)), "the table of kinds"
 
 
-def _full(*_: object) -> None:
+def raise_disk_full(*_: object) -> None:
     raise OSError(28, "No space left on device")
 
 
-def _withholding(*_: object, **__: object) -> None:
+def raise_verification_error(*_: object, **__: object) -> None:
     problem, partial = read_problem("good.json")
     raise hetdp.VerificationError(hetdp.extend(problem, partial).certificate)
 
 
-def _kinds(documents: dict[str, Any]) -> list[str]:
-    """All kinds of errors: those that came up, and those that cannot be brought about here."""
+def error_kinds(documents: dict[str, Any]) -> list[str]:
+    """All kinds of errors: those that occurred here, and those that cannot be provoked here."""
     seen = [document["error"]["kind"] for *_, document in documents.values() if "error" in document]
     rare = [
         hetdp.VerificationError(None),

@@ -1,4 +1,4 @@
-"""The pages hang together: every link leads somewhere, and every page can be found."""
+"""Every link between pages leads to an existing target, and every page can be reached."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)")
 
 
 def prose(page: Path) -> str:
-    """A page without its blocks, whose # are no headings."""
+    """A page without its blocks, in which # does not start a heading."""
     return re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
 
 
 def anchors(page: Path) -> set[str]:
-    """What can stand behind # in a link to a page: its headings, as readers of Markdown shorten them."""
+    """The anchors of a page: its headings as Markdown renderers shorten them."""
     headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -31,7 +31,7 @@ def targets(page: Path) -> list[tuple[Path, str]]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_link_leads_somewhere(page: Path):
+def test_every_link_leads_to_an_existing_target(page: Path):
     for target, anchor in targets(page):
         assert target.exists(), f"{name_of(page)} links to {target.name}"
         assert not anchor or anchor in anchors(target), f"{name_of(page)} links to {target.name}#{anchor}"

@@ -17,16 +17,16 @@ from tests.documents.pages import DOCS
 
 PAGE = DOCS / "reference" / "questions.md"
 TEXT = PAGE.read_text(encoding="utf-8")
-NEEDED = "**must be there**"
+REQUIRED = "**required**"
 KINDS = kind_names()
 SECTIONS = {part.splitlines()[0]: part for part in re.split(r"^#+ ", TEXT, flags=re.MULTILINE)[1:]}
 DOCUMENT = ["schema_version", "kind"]
 
 
-def described(heading: str) -> dict[str, bool]:
-    """The keys below a heading, and whether they must be there."""
+def described_keys(heading: str) -> dict[str, bool]:
+    """The keys below a heading, and whether they are required."""
     rows = re.findall(r"^\| `([^`]+)` \| (.*) \|$", SECTIONS[heading], re.MULTILINE)
-    return {key: NEEDED in meaning for key, meaning in rows}
+    return {key: REQUIRED in meaning for key, meaning in rows}
 
 
 def examples(heading: str) -> list[dict[str, Any]]:
@@ -36,21 +36,21 @@ def examples(heading: str) -> list[dict[str, Any]]:
 
 
 def keys_of(kind: str) -> dict[str, bool]:
-    """The keys that a question of some kind may have, and whether they must be there."""
+    """The keys that a question of some kind may have, and whether they are required."""
     if kind in QUESTION_KINDS:
         parameters = inspect.signature(QUESTION_KINDS[kind]).parameters.values()
         return {one.name: one.default is one.empty for one in parameters}
     return {"parts" if kind in COMBINATIONS else "part": True}
 
 
-def test_every_kind_of_question_has_its_place():
+def test_every_kind_of_question_has_a_section():
     first, last = (list(SECTIONS).index(heading) for heading in ("A question", "Privacy rules"))
-    assert list(SECTIONS)[first + 1 : last] == list(KINDS)
+    assert sorted(list(SECTIONS)[first + 1 : last]) == sorted(KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_key_of_a_question_is_described_and_there_is_an_example(kind):
-    assert described(kind) == keys_of(kind)
+    assert described_keys(kind) == keys_of(kind)
     (document,) = examples(kind)
     assert document["question"]["asks"] == kind
 
@@ -62,25 +62,25 @@ def test_every_key_is_in_some_example():
 
 def test_every_key_of_a_rule_is_described_and_in_an_example():
     parameters = inspect.signature(Rule).parameters.values()
-    assert described("A rule") == {one.name: one.default is one.empty for one in parameters}
+    assert described_keys("A rule") == {one.name: one.default is one.empty for one in parameters}
     (document,) = examples("A rule")
-    assert {key for rule in document["rules"] for key in rule} == set(described("A rule"))
+    assert {key for rule in document["rules"] for key in rule} == set(described_keys("A rule"))
 
 
 def test_every_situation_is_described_and_in_an_example():
     kinds = {situations.DECIDING, situations.WITHIN, situations.ANSWER}
-    assert kinds == {value for name, value in vars(situations).items() if name.isupper() and value in vars_of_when()}
-    assert {re.findall(r"\w+", when)[0] for when in described("When")} == kinds
+    assert kinds == {value for name, value in vars(situations).items() if name.isupper() and value in situation_names()}
+    assert {re.findall(r"\w+", when)[0] for when in described_keys("When")} == kinds
     (document,) = examples("When")
-    told = [rule["when"] for rule in document["rules"] if "when" in rule]
-    assert {one if isinstance(one, str) else next(iter(one)) for one in told} == kinds
+    used = [rule["when"] for rule in document["rules"] if "when" in rule]
+    assert {one if isinstance(one, str) else next(iter(one)) for one in used} == kinds
 
 
-def vars_of_when() -> set[str]:
-    """The words that a situation may begin with, from the rule that the message tells."""
+def situation_names() -> set[str]:
+    """The names of situations, taken from the rule in the error message."""
     return set(re.findall(r"[a-z]+", situations.WHEN_RULE)) - {"it", "is", "d", "or", "not", "given"}
 
 
 def test_the_keys_of_both_documents_are_described():
-    assert list(described("A question")) == [*DOCUMENT, "question"]
-    assert list(described("Privacy rules")) == [*DOCUMENT, "rules"]
+    assert list(described_keys("A question")) == [*DOCUMENT, "question"]
+    assert list(described_keys("Privacy rules")) == [*DOCUMENT, "rules"]

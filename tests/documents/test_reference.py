@@ -1,4 +1,4 @@
-"""The reference pages: nothing that can be used is missing in them, and what is generated is up to date."""
+"""The reference pages describe everything that can be used, and generated pages are up to date."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ import hetdp
 from docs import generate
 from hetdp.cli.group import GROUP, NAME, VERBS
 from hetdp.cli.main import BUG, INTERRUPTED, USAGE, main
-from tests.documents.pages import DOCS, Typed, name_of, printed
+from hetdp.partitioned import workspace
+from tests.documents.pages import DOCS, ConsoleCommand, name_of, run_commands
+from tests.partitioned.inline import Inline
 
 PYTHON = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
 COMMANDS = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
@@ -27,7 +29,7 @@ POLL = """{"schema_version": 1, "datasets": [
 
 
 def section(page: str, heading: str) -> str:
-    """What stands below a heading, up to the next one of the same level or a higher one."""
+    """The text below a heading, up to the next heading of the same or a higher level."""
     level = heading.partition(" ")[0]
     found = re.search(rf"^{re.escape(heading)}$(.*?)(?=^#{{1,{len(level)}}} |\Z)", page, re.MULTILINE | re.DOTALL)
     assert found, f"there is no heading {heading}"
@@ -35,12 +37,12 @@ def section(page: str, heading: str) -> str:
 
 
 @pytest.mark.parametrize("page", generate.PAGES, ids=name_of)
-def test_a_generated_page_is_what_the_code_says_now(page: Path):
+def test_generated_pages_are_up_to_date(page: Path):
     assert page.read_text(encoding="utf-8") == generate.PAGES[page](), "`make docs` writes the page anew"
 
 
 @pytest.mark.parametrize("name", dir(hetdp))
-def test_a_public_name_is_described_with_all_that_it_offers(name: str):
+def test_a_public_name_is_described_with_all_its_members(name: str):
     described_in(section(PYTHON, f"### hetdp.{name}"), name, inspect.unwrap(getattr(hetdp, name)))
 
 
@@ -84,6 +86,7 @@ def test_every_exit_code_is_described():
 
 def test_the_examples_in_the_help_of_every_verb_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(workspace, "start_runner", lambda *_: Inline(twice=False))  # docs/how-to/cluster.md starts some
     monkeypatch.setenv("XDG_CACHE_HOME", str(Path.home() / ".cache"))  # compiled kernels and fonts are there already
     monkeypatch.setenv("HOME", str(tmp_path))
     Path("poll.json").write_text(POLL)
@@ -93,7 +96,7 @@ def test_the_examples_in_the_help_of_every_verb_work(tmp_path: Path, monkeypatch
     Path("people/part-1.csv").write_text(Path("survey.csv").read_text())
     Path("veto.toml").write_text(VETO)
     hetdp.Ledger.create("survey.ledger", source="people", cap=9)
-    Path("wishes.csv").write_text("dataset,p\n112,0.55\n122,0.45\n")
+    Path("pins.csv").write_text("dataset,p\n112,0.55\n122,0.45\n")
     Path(".config/fish/completions").mkdir(parents=True)
     hetdp.save(hetdp.read_problem("poll.json").problem, "folder", hetdp.read_problem("poll.json").partial)
     visit = hetdp.spaces.tallies({"pupils": 4, "staff": 3, "guests": 2}, hetdp.questions.count("yes", 3), 0.5)
@@ -103,8 +106,10 @@ def test_the_examples_in_the_help_of_every_verb_work(tmp_path: Path, monkeypatch
     lines = [line for line in lines if not line.startswith("hetdp studio")]  # which serves until it is told to stop
     assert len(lines) > 15
     plain = [line for line in lines if line.startswith("hetdp ") and not set("|<>$") & set(line)]
-    plain.sort(key=lambda line: (" init " not in line, " -o " not in line))  # what others read comes first
+    plain.sort(
+        key=lambda line: (" init " not in line, " -o " not in line)
+    )  # commands that write files come before those that read them
     for line in plain:
         assert main(shlex.split(line)[1:]) == 0, line
-    others = [Typed(0, f"({line}) > printed 2>&1 || echo failed\n", "") for line in lines if line not in plain]
-    assert set(printed(others, tmp_path)) == {""}
+    others = [ConsoleCommand(0, f"({line}) > printed 2>&1 || echo failed\n", "") for line in lines if line not in plain]
+    assert set(run_commands(others, tmp_path)) == {""}

@@ -1,1 +1,1 @@
-"""Every file that people may hand in, broken at random; `fuzz` is the command."""
+"""Every kind of input file, broken at random; `python -m tests.doors.fuzz` runs it."""

@@ -1,4 +1,4 @@
-"""Ways to break a file: at random, where its format keeps lengths and counts, or value by value where it is text."""
+"""Ways to break a file: random bytes, the lengths and counts of its format, or single values of a text file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 import struct
 from pathlib import Path
 
-from tests.cli.fuzz import VALUES, replaced
+from tests.cli.fuzz import VALUES, replace_value
 
 NUMBERS = [0, 1, -1, 2, 127, 128, 255, 256, 2**15, 2**31 - 1, -(2**31), 2**32 - 1, 2**40, 2**62, 2**63 - 1, -(2**63)]
 TEXTS = [
@@ -33,30 +33,30 @@ COMPACT = (
 )
 
 
-def flipped(data: bytes, rng: random.Random) -> bytes:
-    """Some bits changed."""
+def flip_bits(data: bytes, rng: random.Random) -> bytes:
+    """Changes some bits."""
     found = bytearray(data)
     for _ in range(rng.choice([1, 1, 1, 2, 8, 64])):
         found[rng.randrange(len(found))] ^= 1 << rng.randrange(8)
     return bytes(found)
 
 
-def overwritten(data: bytes, rng: random.Random) -> bytes:
-    """Some bytes changed."""
+def overwrite_bytes(data: bytes, rng: random.Random) -> bytes:
+    """Changes some bytes."""
     found = bytearray(data)
     for _ in range(rng.choice([1, 1, 2, 4, 16])):
         found[rng.randrange(len(found))] = rng.choice([0, 0xFF, 0x7F, 0x80, rng.randrange(256)])
     return bytes(found)
 
 
-def truncated(data: bytes, rng: random.Random) -> bytes:
-    """The end, the beginning, or something in between cut out."""
+def cut_out(data: bytes, rng: random.Random) -> bytes:
+    """Removes the end, the beginning or a part in between."""
     one, other = sorted((rng.randrange(len(data)), rng.randrange(len(data) + 1)))
     return rng.choice([data[:one], data[other:], data[:one] + data[other:]])
 
 
-def moved(data: bytes, rng: random.Random) -> bytes:
-    """Two blocks exchanged, one repeated, or one filled with something else."""
+def move_blocks(data: bytes, rng: random.Random) -> bytes:
+    """Exchanges two blocks, repeats one, or fills one with other bytes."""
     size = rng.choice([1, 4, 8, 16, 64, 512, 4096])
     one, other = (rng.randrange(len(data)) // size * size for _ in range(2))
     low, high = min(one, other), max(one, other)
@@ -68,8 +68,8 @@ def moved(data: bytes, rng: random.Random) -> bytes:
     )
 
 
-def miscounted(data: bytes, rng: random.Random) -> bytes:
-    """A length, an offset or a count changed: a whole number of two, four or eight bytes."""
+def change_counts(data: bytes, rng: random.Random) -> bytes:
+    """Changes a length, an offset or a count: an integer of two, four or eight bytes."""
     found = bytearray(data)
     for _ in range(rng.choice([1, 1, 2, 4])):
         size = rng.choice([2, 4, 8])
@@ -86,12 +86,12 @@ def miscounted(data: bytes, rng: random.Random) -> bytes:
     return bytes(found)
 
 
-def described_otherwise(data: bytes, rng: random.Random) -> bytes:
-    """What a file says of itself changed: the end of a Parquet or Arrow file, or the heads of its pages."""
+def change_metadata(data: bytes, rng: random.Random) -> bytes:
+    """Changes the footer of a Parquet or Arrow file, or the headers of its pages."""
     if data[-4:] == b"PAR1" and len(data) > 12:
         begin, end = max(4, len(data) - 8 - struct.unpack("<I", data[-8:-4])[0]), len(data) - 8
         if rng.random() < 0.3:
-            begin, end = 4, min(end, 44)  # the head of the first page
+            begin, end = 4, min(end, 44)  # the header of the first page
     elif data[-6:] == b"ARROW1" and len(data) > 24:
         begin, end = max(8, len(data) - 10 - struct.unpack("<i", data[-10:-6])[0]), len(data) - 6
         if rng.random() < 0.5:
@@ -110,14 +110,14 @@ def described_otherwise(data: bytes, rng: random.Random) -> bytes:
     return bytes(found)
 
 
-def reworded(data: bytes, rng: random.Random) -> bytes:
-    """A field of a CSV file, or a value of a JSON document, changed."""
+def change_field(data: bytes, rng: random.Random) -> bytes:
+    """Changes a field of a CSV file or a value of a JSON document."""
     try:
         text = data.decode()
         if text.startswith("{"):
-            return json.dumps(replaced(json.loads(text), rng)).encode()
+            return json.dumps(replace_value(json.loads(text), rng)).encode()
     except ValueError:
-        return flipped(data, rng)
+        return flip_bits(data, rng)
     fields = text.split(",")
     for _ in range(rng.choice([1, 1, 3])):
         at = rng.randrange(len(fields))
@@ -125,13 +125,22 @@ def reworded(data: bytes, rng: random.Random) -> bytes:
     return ",".join(fields).encode()
 
 
-TEXT = (flipped, overwritten, truncated, moved, reworded, reworded, reworded)
-BINARY = (flipped, overwritten, truncated, moved, miscounted, miscounted, described_otherwise, described_otherwise)
+TEXT_DAMAGE = (flip_bits, overwrite_bytes, cut_out, move_blocks, change_field, change_field, change_field)
+BINARY_DAMAGE = (
+    flip_bits,
+    overwrite_bytes,
+    cut_out,
+    move_blocks,
+    change_counts,
+    change_counts,
+    change_metadata,
+    change_metadata,
+)
 
 
-def damaged(data: bytes, name: str, rng: random.Random) -> bytes:
-    """A file broken in one or more ways; what is left is never the same."""
-    ways = TEXT if Path(name).suffix in (".json", ".csv", ".toml") else BINARY
+def damage_bytes(data: bytes, name: str, rng: random.Random) -> bytes:
+    """Breaks the content of a file in one or two ways."""
+    ways = TEXT_DAMAGE if Path(name).suffix in (".json", ".csv", ".toml") else BINARY_DAMAGE
     found = data
     for _ in range(rng.choice([1, 1, 1, 1, 2])):
         found = rng.choice(ways)(found, rng) if found else rng.randbytes(rng.randrange(64))

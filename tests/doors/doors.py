@@ -1,6 +1,6 @@
-"""The doors: what is handed in through each, whole, and who reads it once it is broken.
+"""The doors: the valid files of each, and the functions that read them once they are broken.
 
-What a door does with a broken file ends in one of two ways: it is read, or it is refused with a `HetdpError`.
+A door must either read a broken file or refuse it with a `HetdpError`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from hetdp.tables.people_table import LocalTable
 from hetdp.tables.plan import read_plan
 from tests.cli import fuzz as verbs
 from tests.cli import fuzz_people as questions
-from tests.doors.damage import damaged
+from tests.doors.damage import damage_bytes
 from tests.partitioned.inline import Inline
 from tests.releases.fuzz import World, check_plan, check_record
 from tests.releases.ledger import fuzz as ledgers
 from tests.tables.extremes import arrow_columns
-from tests.tables.test_loading import wanted
+from tests.tables.test_loading import make_request
 
 PEOPLE: dict[str, list[Any]] = {
     "id": ["1", "2", "3", "4", "5", "6", "7"],
@@ -44,14 +44,16 @@ PEOPLE: dict[str, list[Any]] = {
     "eps": [0.3, 0.3, 1.0, 1.0, 0.3, 1.0, 2.0],
     "vote": ["yes", "no", "yes", None, "yes", "maybe" * 5, "é"],
 }
-KEPT = 400  # files that one connection to DuckDB reads: to make one takes longer than to read them
+FILES_PER_CONNECTION = (
+    400  # files read by one connection to DuckDB, since opening a connection takes longer than reading a file
+)
 
 
 class Door(ABC):
-    """One way in.
+    """One way in which input reaches hetdp.
 
     Args:
-        folder: where its files are, and stay whole.
+        folder: the folder of its valid files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -59,30 +61,30 @@ class Door(ABC):
 
     @abstractmethod
     def attempt(self, rng: random.Random) -> str:
-        """Breaks a file, and hands it in; "read" or "refused".
+        """Breaks a file and reads it; returns "read" or "refused".
 
         Raises:
             Exception: something else happened.
         """
 
 
-class Handed(Door):
-    """Whole files, one of which is broken, and a function that reads it."""
+class FileDoor(Door):
+    """A door with valid files, one of which is broken, and a function that reads it."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.whole = self.made(folder)
+        self.whole = self.make_files(folder)
         self._number = 0
-        for whole in self.whole:  # before it is broken, everything can be read
-            self.hand_in(whole, random.Random(0))
+        for whole in self.whole:  # every file can be read before it is broken
+            self.read_file(whole, random.Random(0))
 
     @abstractmethod
-    def made(self, folder: Path) -> list[Path]:
-        """Files, or folders of files, that are whole."""
+    def make_files(self, folder: Path) -> list[Path]:
+        """Creates valid files or folders of files."""
 
     @abstractmethod
-    def hand_in(self, path: Path, rng: random.Random) -> None:
-        """Reads what may be broken."""
+    def read_file(self, path: Path, rng: random.Random) -> None:
+        """Reads a file that may be broken."""
 
     def attempt(self, rng: random.Random) -> str:
         """Breaks a file, or one file of a folder, in a copy."""
@@ -94,15 +96,15 @@ class Handed(Door):
             if whole.is_dir():
                 shutil.copytree(whole, copy)
                 victim = rng.choice(sorted(path for path in copy.rglob("*") if path.is_file()))
-                victim.write_bytes(damaged(victim.read_bytes(), victim.name, rng))
+                victim.write_bytes(damage_bytes(victim.read_bytes(), victim.name, rng))
             else:
                 for beside in whole.parent.glob(f"{whole.name}*"):
                     shutil.copy(beside, copy.parent / beside.name)
                 victim = rng.choice(sorted(copy.parent.iterdir()))
-                victim.write_bytes(damaged(victim.read_bytes(), victim.name, rng))
+                victim.write_bytes(damage_bytes(victim.read_bytes(), victim.name, rng))
             before = names_in(copy.parent)
             try:
-                self.hand_in(copy, rng)
+                self.read_file(copy, rng)
             except hetdp.HetdpError as refusal:
                 return "refused" if str(refusal) else "refused without a word"
             finally:
@@ -113,28 +115,28 @@ class Handed(Door):
 
 
 def names_in(folder: Path) -> set[str]:
-    """The names of all that lies in a folder."""
+    """The names of everything in a folder."""
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-class Tables(Handed):
-    """People's tables: what is public is read, and then what is said."""
+class Tables(FileDoor):
+    """Tables of people: the public columns are read first, then the answers."""
 
     form = ""
     counted = ("vote = 'yes'", "vote IN ('no', 'é') OR vote IS NULL", "vote > 3", "vote < '2024-01-31'")
 
-    def hand_in(self, path: Path, rng: random.Random) -> None:
+    def read_file(self, path: Path, rng: random.Random) -> None:
         """Reads the public columns and the answers."""
         group = rng.choice([None, None, "role"])
-        asked = wanted(counted=rng.choice(self.counted), group=group, of="respondents")
+        request = make_request(counted=rng.choice(self.counted), group=group, of="respondents")
         with sources.open_source(path) as source:
             people = LocalTable(source)
-            people.policy(asked)
-            people.read_answers(asked)
+            people.policy(request)
+            people.read_answers(request)
 
 
 class Csv(Tables):
-    def made(self, folder: Path) -> list[Path]:
+    def make_files(self, folder: Path) -> list[Path]:
         rows = [list(PEOPLE), *zip(*PEOPLE.values(), strict=True)]
         text = "".join(
             ",".join("" if cell is None else f'"{cell}"' if cell == "é" else str(cell) for cell in row) + "\n"
@@ -147,14 +149,14 @@ class Csv(Tables):
         return [folder / "people.csv", folder / "both"]
 
 
-def typed() -> pa.Table:
-    """People with a column of every type that can be asked about, cut to as many rows."""
+def table_of_every_type() -> pa.Table:
+    """The people with one more column for every type that conditions accept."""
     columns = {name: array[: len(PEOPLE["id"])] for name, (array, _) in arrow_columns().items() if " bad" not in name}
     return pa.table({**PEOPLE, **columns})
 
 
 class Parquet(Tables):
-    def made(self, folder: Path) -> list[Path]:
+    def make_files(self, folder: Path) -> list[Path]:
         people, found = pa.table(PEOPLE), []
         forms: dict[str, dict[str, Any]] = {
             "plain": {"compression": "NONE", "use_dictionary": False},
@@ -175,7 +177,7 @@ class Parquet(Tables):
 
 
 class Arrow(Tables):
-    def made(self, folder: Path) -> list[Path]:
+    def make_files(self, folder: Path) -> list[Path]:
         found = []
         for name, table, compression in (
             ("plain", pa.table(PEOPLE), None),
@@ -183,7 +185,7 @@ class Arrow(Tables):
             ("zstd", pa.table(PEOPLE), "zstd"),
             ("categories", pa.table({**PEOPLE, "vote": pa.array(PEOPLE["vote"]).dictionary_encode()}), None),
             ("views", pa.table({**PEOPLE, "vote": pa.array(PEOPLE["vote"], pa.string_view())}), None),
-            ("typed", typed(), None),
+            ("typed", table_of_every_type(), None),
         ):
             path = folder / f"{name}.arrow"
             options = pa.ipc.IpcWriteOptions(compression=compression)
@@ -194,7 +196,7 @@ class Arrow(Tables):
 
 
 class Sqlite(Tables):
-    def made(self, folder: Path) -> list[Path]:
+    def make_files(self, folder: Path) -> list[Path]:
         found = []
         for name, mode in (("plain", "DELETE"), ("wal", "WAL")):
             path = folder / f"{name}.sqlite"
@@ -217,11 +219,11 @@ class Sqlite(Tables):
         return found
 
 
-class Problems(Handed):
-    """Problems, mechanisms and pins in every format, by the functions that read them."""
+class Problems(FileDoor):
+    """Problems, mechanisms and pins in every format, read by their functions."""
 
-    def made(self, folder: Path) -> list[Path]:
-        verbs.originals(folder)
+    def make_files(self, folder: Path) -> list[Path]:
+        verbs.save_originals(folder)
         (folder / "parts").mkdir()
         for stem in ("edges", "datasets"):
             (folder / "parts" / stem).mkdir()
@@ -237,7 +239,7 @@ class Problems(Handed):
         self._problem = hetdp.read_problem(folder / "problem.json").problem
         return [path for path in folder.iterdir() if not path.name.endswith(".meta.json")]
 
-    def hand_in(self, path: Path, rng: random.Random) -> None:
+    def read_file(self, path: Path, rng: random.Random) -> None:
         """Reads a problem, a mechanism or pins, by the name of the file."""
         if path.name.startswith("pins"):
             hetdp.read_pins(path)
@@ -247,14 +249,14 @@ class Problems(Handed):
             hetdp.read_problem(path)
 
 
-class Partitions(Handed):
-    """Problems and mechanisms in parts, by the tasks that workers run."""
+class Partitions(FileDoor):
+    """Partitioned problems and mechanisms, read by the tasks that workers run."""
 
-    def made(self, folder: Path) -> list[Path]:
-        verbs.originals(folder)
+    def make_files(self, folder: Path) -> list[Path]:
+        verbs.save_originals(folder)
         work, kept = self._new_work(), []
         for notion in ("parquet", "directed"):
-            read = read_by(Inline(False), open_tables(folder / notion), str(work), (0, 2, 4), "error", None, nothing)
+            read = read_by(Inline(False), open_tables(folder / notion), str(work), (0, 2, 4), "error", None, do_nothing)
             hetdp.save(hetdp.design(read.problem), folder / f"{notion}-mechanism")
             kept += [folder / notion, folder / f"{notion}-mechanism"]
             shutil.rmtree(work)
@@ -267,32 +269,32 @@ class Partitions(Handed):
         self._work.mkdir()
         return self._work
 
-    def hand_in(self, path: Path, rng: random.Random) -> None:
-        """Lays a problem out in partitions; or reads a mechanism that partitions wrote."""
+    def read_file(self, path: Path, rng: random.Random) -> None:
+        """Partitions a problem, or reads a mechanism that was written by partitions."""
         if path.name.endswith("mechanism"):
             hetdp.read_mechanism(path)
             return
         tables = open_tables(path)
-        read_by(Inline(False), tables, str(self._new_work()), offsets_of(tables, 2, 2), "error", None, nothing)
+        read_by(Inline(False), tables, str(self._new_work()), offsets_of(tables, 2, 2), "error", None, do_nothing)
 
 
-def nothing() -> None:
-    """What is closed after partitions were read: nothing."""
+def do_nothing() -> None:
+    """Stands for closing the cluster, since there is none."""
 
 
 class Verbs(Door):
-    """The same through the command line: fixed exit codes, words, and whole files or none."""
+    """The same through the command line: fixed exit codes, messages, and complete files or none."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         (folder / "pristine").mkdir()
-        verbs.originals(folder / "pristine")
+        verbs.save_originals(folder / "pristine")
         shutil.copytree(folder / "pristine", folder / "here")
 
     def attempt(self, rng: random.Random) -> str:
         """Runs a verb."""
         os.chdir(self.folder / "here")
-        command, victim, code, words = verbs.once(rng, self.folder / "pristine", self.folder / "here")
+        command, victim, code, words = verbs.fuzz_once(rng, self.folder / "pristine", self.folder / "here")
         assert code in verbs.ALLOWED, (command, victim, code, words)
         assert "Traceback" not in words, (command, victim, words)
         return "refused" if code == 3 else "read"
@@ -302,9 +304,9 @@ class Questions(Door):
     """Questions and privacy rules."""
 
     def attempt(self, rng: random.Random) -> str:
-        """Makes a problem of them."""
+        """Makes a problem from them."""
         os.chdir(self.folder)
-        command, code, words = questions.once(rng, self.folder)
+        command, code, words = questions.fuzz_once(rng, self.folder)
         assert code in questions.ALLOWED, (command, code, words)
         assert "Traceback" not in words, (command, words)
         return "read" if code == 0 else "refused"
@@ -323,25 +325,25 @@ class Records(Door):
         return "read" if end in ("valid", "not valid") else "refused"
 
 
-class Plans(Handed):
+class Plans(FileDoor):
     """Plans, byte by byte."""
 
-    def made(self, folder: Path) -> list[Path]:
+    def make_files(self, folder: Path) -> list[Path]:
         world = World(folder)
         return [world.folder / "plan.json"]
 
-    def hand_in(self, path: Path, rng: random.Random) -> None:
+    def read_file(self, path: Path, rng: random.Random) -> None:
         """Reads a plan."""
         read_plan(path)
 
 
 class Ledgers(Door):
-    """Ledgers; one that is read says what it said before."""
+    """Ledgers; a damaged one is refused or reports the same as before."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self._place = folder / "a.ledger"
-        self._expected = ledgers.make(self._place).verify()
+        self._expected = ledgers.make_ledger(self._place).verify()
         self._whole = self._place.read_bytes()
 
     def attempt(self, rng: random.Random) -> str:
@@ -350,9 +352,9 @@ class Ledgers(Door):
             beside.unlink()
         if rng.random() < 0.3:
             self._place.write_bytes(self._whole)
-            ledgers.altered(self._place, rng)
+            ledgers.alter_table(self._place, rng)
         else:
-            self._place.write_bytes(damaged(self._whole, "a.ledger", rng))
+            self._place.write_bytes(damage_bytes(self._whole, "a.ledger", rng))
         try:
             assert Ledger(self._place, timeout=0.1).verify() == self._expected, "a ledger that says something else"
         except hetdp.HetdpError as refusal:
@@ -360,7 +362,7 @@ class Ledgers(Door):
         return "read"
 
 
-DOORS: dict[str, tuple[type[Door], int]] = {  # with how often it is tried
+DOORS: dict[str, tuple[type[Door], int]] = {  # with its relative frequency
     "people: csv": (Csv, 10),
     "people: parquet": (Parquet, 22),
     "people: arrow": (Arrow, 22),
@@ -377,28 +379,28 @@ DOORS: dict[str, tuple[type[Door], int]] = {  # with how often it is tried
 
 @contextmanager
 def one_connection(folder: Path) -> Iterator[None]:
-    """Lets people's tables be read by one connection for a while, as locked as usual, but to one folder."""
-    held: list[Any] = [None, 0]
+    """Reads tables of people through one cached connection, locked as usual but to a single folder."""
+    cache: list[Any] = [None, 0]
 
     @contextmanager
-    def locked(*_: Any) -> Iterator[Any]:
-        held[1] += 1
-        if held[0] is None or held[1] % KEPT == 0:
-            held[0] = duck.load().connect(":memory:", config=duck.LOCKED_SETTINGS | {"threads": "1"})
-            held[0].execute(f"SET allowed_directories = [{duck.quote_text(str(folder))}]")
-            held[0].execute("SET enable_external_access = false")
-            held[0].execute("SET lock_configuration = true")
-            add_functions(held[0])
+    def open_cached(*_: Any) -> Iterator[Any]:
+        cache[1] += 1
+        if cache[0] is None or cache[1] % FILES_PER_CONNECTION == 0:
+            cache[0] = duck.load().connect(":memory:", config=duck.LOCKED_SETTINGS | {"threads": "1"})
+            cache[0].execute(f"SET allowed_directories = [{duck.quote_text(str(folder))}]")
+            cache[0].execute("SET enable_external_access = false")
+            cache[0].execute("SET lock_configuration = true")
+            add_functions(cache[0])
         try:
-            yield held[0]
+            yield cache[0]
         except BaseException:
             try:
-                held[0].execute("SELECT 1").fetchall()
+                cache[0].execute("SELECT 1").fetchall()
             except duck.load().Error:  # a fault within DuckDB ends its connection
-                held[0] = None
+                cache[0] = None
             raise
 
-    with patch("hetdp.tables.sources.open_locked", locked), patch("hetdp.tables.formats.open_locked", locked):
+    with patch("hetdp.tables.sources.open_locked", open_cached), patch("hetdp.tables.formats.open_locked", open_cached):
         yield
-    if held[0] is not None:
-        held[0].close()
+    if cache[0] is not None:
+        cache[0].close()

@@ -1,4 +1,4 @@
-"""A Parquet file compressed with Brotli is refused in every door: a crafted one could run code in what unpacks it."""
+"""Parquet files compressed with Brotli are refused everywhere: a crafted one could run code in the decompressor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hetdp.partitioned.parquet_rows import files_of
 from hetdp.studio.uploads import require_small
 
 
-def compressed(place, columns):
+def write_brotli(place, columns):
     place.parent.mkdir(parents=True, exist_ok=True)
     pa.parquet.write_table(pa.table(columns), place, compression=dict.fromkeys(columns, "brotli"))
     return place
@@ -23,7 +23,7 @@ PEOPLE = {"id": [1, 2, 3], "vote": ["yes", "no", "yes"]}
 
 
 def problem(folder):
-    compressed(folder / "edges.parquet", EDGES)
+    write_brotli(folder / "edges.parquet", EDGES)
     pa.parquet.write_table(pa.table(DATASETS), folder / "datasets.parquet")
     (folder / "problem.json").write_text('{"schema_version": 1}')
     return folder
@@ -35,12 +35,14 @@ def ask(table):
 
 DOORS = {
     "a problem": lambda folder: hetdp.read_problem(problem(folder / "problem")),
-    "pins": lambda folder: hetdp.read_pins(compressed(folder / "pins.parquet", {"dataset": ["a"], "p": [0.5]})),
-    "a mechanism": lambda folder: hetdp.read_mechanism(compressed(folder / "m.parquet", {**DATASETS, "p": [0.5, 0.5]})),
+    "pins": lambda folder: hetdp.read_pins(write_brotli(folder / "pins.parquet", {"dataset": ["a"], "p": [0.5]})),
+    "a mechanism": lambda folder: hetdp.read_mechanism(
+        write_brotli(folder / "m.parquet", {**DATASETS, "p": [0.5, 0.5]})
+    ),
     "partitions": lambda folder: files_of([problem(folder / "problem") / "edges.parquet"], "edges.parquet"),
-    "a table": lambda folder: ask(compressed(folder / "people.parquet", PEOPLE)),
-    "a folder": lambda folder: ask(compressed(folder / "people" / "1.parquet", PEOPLE).parent),
-    "the studio": lambda folder: require_small(compressed(folder / "edges.parquet", EDGES)),
+    "a table": lambda folder: ask(write_brotli(folder / "people.parquet", PEOPLE)),
+    "a folder": lambda folder: ask(write_brotli(folder / "people" / "1.parquet", PEOPLE).parent),
+    "the studio": lambda folder: require_small(write_brotli(folder / "edges.parquet", EDGES)),
 }
 
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import networkx
 import numpy as np
+import pandas
 import pytest
+import scipy.sparse
 
 import hetdp
 from hetdp.certificate.certificate import Certificate
 from hetdp.cli.main import main
 from hetdp.studio.session import Session, new_document
 from tests.partitioned.inline import coordinates, read_inline
+from tests.releases.ledger.conftest import address, database  # noqa: F401
 
 EPSILON = [0.5, 1.0, 0.3, 2.0, 0.1]
 ANSWERS = dict(zip("abcdef", [1, 1, 1, 2, 2, 2], strict=True))
@@ -28,14 +32,14 @@ def certificate_of(mechanism: hetdp.Mechanism) -> Certificate:
     return mechanism.certificate
 
 
-def test_it_says_what_it_is():
+def test_its_repr_names_the_order():
     assert repr(problem_of()) == "Problem(6 datasets, 3 with answer 1, notion 'renyi-2')"
     assert problem_of(2).identity == problem_of(2.0).identity != problem_of(2.5).identity
     assert problem_of().identity != hetdp.Problem(problem_of().graph, ANSWERS).identity
 
 
 @pytest.mark.parametrize("name", ["problem.json", "folder"])
-def test_a_problem_survives_its_file(tmp_path, name):
+def test_a_problem_is_unchanged_by_saving_and_reading(tmp_path, name):
     problem = problem_of(1.0 + 2.0**-15)
     hetdp.save(problem, tmp_path / name)
     read, _ = hetdp.read_problem(tmp_path / name)
@@ -68,20 +72,51 @@ def test_a_file_with_a_wrong_order_is_refused(tmp_path, words, message):
 
 
 @pytest.mark.parametrize("suffix", ["json", "csv", "parquet"])
-def test_a_mechanism_survives_its_file(tmp_path, suffix):
-    made = hetdp.design(problem_of())
-    hetdp.save(made, tmp_path / f"mechanism.{suffix}")
+def test_a_mechanism_is_unchanged_by_saving_and_reading(tmp_path, suffix):
+    mechanism = hetdp.design(problem_of())
+    hetdp.save(mechanism, tmp_path / f"mechanism.{suffix}")
     alone = hetdp.read_mechanism(tmp_path / f"mechanism.{suffix}")
-    assert alone.problem.notion == made.problem.notion
-    assert np.array_equal(alone.coordinates, made.coordinates)
-    assert np.array_equal(hetdp.read_mechanism(tmp_path / f"mechanism.{suffix}", made.problem).links, made.links)
+    assert alone.problem.notion == mechanism.problem.notion
+    assert np.array_equal(alone.coordinates, mechanism.coordinates)
+    assert np.array_equal(
+        hetdp.read_mechanism(tmp_path / f"mechanism.{suffix}", mechanism.problem).links, mechanism.links
+    )
 
 
-def test_a_ledger_adds_epsilon_of_one_order_and_refuses_others(tmp_path):
-    made, address = hetdp.design(problem_of()), tmp_path / "ledger.db"
+def test_graphs_of_other_libraries_give_the_same_problem():
+    network = networkx.path_graph(4)
+    networkx.set_edge_attributes(network, 0.7, "epsilon")
+    matrix = scipy.sparse.csr_array(networkx.to_scipy_sparse_array(network, weight="epsilon"))
+    table = pandas.DataFrame({"source": [0, 1, 2], "target": [1, 2, 3], "epsilon": [0.7] * 3})
+    graphs = (hetdp.from_networkx(network), hetdp.from_scipy(matrix), hetdp.from_table(table))
+    problems = [hetdp.Problem(graph, [1, 1, 2, 2], "renyi", alpha=3) for graph in graphs]
+    assert len({problem.identity for problem in problems}) == 1
+    mechanisms = [hetdp.design(problem) for problem in problems]
+    assert len({tuple(mechanism.coordinates.tolist()) for mechanism in mechanisms}) == 1
+    assert all(certificate_of(mechanism).optimal for mechanism in mechanisms)
+
+
+def test_tables_charge_plain_epsilon_which_a_source_of_another_currency_refuses(tmp_path):
+    table = pandas.DataFrame({"id": ["a", "b", "c"], "vote": ["yes", "no", "yes"]})
+    ledger = hetdp.Ledger.create(tmp_path / "a.ledger", source="data", cap=3, currency="renyi-2", unit="person")
+    for dry_run in (True, False):
+        with pytest.raises(hetdp.UsageError, match="a charge of epsilon; the source 'data' counts renyi-2"):
+            hetdp.ask(
+                table,
+                "vote = 'yes'",
+                at_least=1,
+                epsilon=1,
+                person="id",
+                dry_run=dry_run,
+                payment=hetdp.Payment(ledger=ledger),
+            )
+
+
+def test_a_ledger_adds_epsilon_of_one_order_and_refuses_others(tmp_path, address):  # noqa: F811
+    mechanism = hetdp.design(problem_of())
     hetdp.Ledger.create(address, source="data", cap=3, currency="renyi-2")
-    before = hetdp.release(made, "a", ledger=address)
-    again = hetdp.release(made, "a", ledger=address)
+    before = hetdp.release(mechanism, "a", ledger=address)
+    again = hetdp.release(mechanism, "a", ledger=address)
     assert (again.answer, again.repeated) == (before.answer, True)  # the same question is paid once
     (status,) = hetdp.Ledger(address).status()
     assert (status.currency, status.unit) == ("renyi-2", "ε")
@@ -92,21 +127,20 @@ def test_a_ledger_adds_epsilon_of_one_order_and_refuses_others(tmp_path):
     another = hetdp.extend(problem_of(), {"c": 0.55, "d": 0.5})
     with pytest.raises(hetdp.BudgetError):
         hetdp.release(another, "a", ledger=address)
-    with pytest.raises(hetdp.UsageError, match="it is one of epsilon, epsilon-delta, gaussian, renyi-ALPHA"):
+    with pytest.raises(hetdp.UsageError, match="it must be one of epsilon, epsilon-delta, gaussian, renyi-ALPHA"):
         hetdp.Ledger.create(tmp_path / "other.db", source="data", cap=3, currency="renyi-1")
 
 
 def test_a_record_names_the_order(tmp_path):
-    address = tmp_path / "ledger.db"
-    hetdp.Ledger.create(address, source="data", cap=3, currency="renyi-2")
-    hetdp.release(hetdp.design(problem_of()), "a", ledger=address, record=tmp_path / "record.json")
+    ledger = hetdp.Ledger.create(tmp_path / "ledger.db", source="data", cap=3, currency="renyi-2")
+    hetdp.release(hetdp.design(problem_of()), "a", ledger=ledger, record=tmp_path / "record.json")
     record = hetdp.read_record(tmp_path / "record.json")
     assert record["privacy"]["notion"] == "renyi-2"
     assert record["privacy"]["flavour"].startswith("Rényi differential privacy of order α = 2, ")
     assert record["composition"]["rule"] == "For each account, the ε of order α = 2 add up."
 
 
-def test_audits_find_what_is_not_private_and_nothing_else():
+def test_an_audit_contradicts_only_mechanisms_that_are_not_private():
     problem = problem_of()
     assert not hetdp.audit(problem, hetdp.design(problem), draws=3000).contradictions
     far = dict(zip("abcdef", [0.9, 0.9, 0.9, 0.1, 0.1, 0.1], strict=True))
@@ -126,10 +160,10 @@ def test_partitions_change_nothing(tmp_path):
     hetdp.save(problem, tmp_path / "problem")
     whole = hetdp.design(problem, "balanced")
     parted, _ = read_inline(tmp_path / "problem", tmp_path / "work", partitions=2)
-    made = hetdp.design(parted, "balanced", engine="dask")
+    mechanism = hetdp.design(parted, "balanced", engine="dask")
     assert parted.identity == problem.identity
-    assert np.array_equal(coordinates(made), whole.coordinates)
-    certificate = hetdp.verify(parted, made)
+    assert np.array_equal(coordinates(mechanism), whole.coordinates)
+    certificate = hetdp.verify(parted, mechanism)
     assert certificate.private
     assert certificate.optimal
 
@@ -157,7 +191,7 @@ VERBS = {
 }
 
 
-def test_the_command_line_knows_it_in_every_verb(tmp_path, monkeypatch, capsys):
+def test_every_verb_accepts_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     hetdp.save(problem_of(), "p.json", hetdp.PartialMechanism(p={"c": 0.55, "d": 0.45}))
     for verb, arguments in VERBS.items():

@@ -1,1 +1,1 @@
-"""One suite that every engine passes, bit for bit."""
+"""The conformance suite: every engine gives the same bits as the reference engine."""

@@ -1,4 +1,4 @@
-"""Fair searches to run, and what their results are held against."""
+"""Fair searches for the tests of `settle`, and checks of their results."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from hetdp.engines.registry import engine_for
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.theory.notion import Notion
 from hetdp.theory.pure import PURE
-from tests.engines.growths import EPSILON, Search, edge_between, graph_from, grown, random_graph
+from tests.engines.growths import EPSILON, Search, edge_between, graph_from, random_graph, run_grow
 
 
 @dataclass(frozen=True)
-class Fair:
-    """What `settle` is asked."""
+class FairSearch:
+    """The arguments of `settle`."""
 
     graph: hetdp.DatasetGraph
     answers: np.ndarray
@@ -31,20 +31,20 @@ class Fair:
         return np.zeros(self.graph.size, np.bool_) if self.pins is None else ~np.isnan(self.pins)
 
 
-def settled(engine: Any, fair: Fair) -> Growth:
+def run_settle(engine: Any, fair: FairSearch) -> Growth:
     chosen = engine_for(engine, fair.graph, fair.notion, "settle")
     assert chosen.name == engine
     return chosen.settle(fair.graph, fair.notion, fair.answers, fair.pins)
 
 
-def mechanism_of(fair: Fair, labels: np.ndarray) -> LocalMechanism:
+def mechanism_of(fair: FairSearch, labels: np.ndarray) -> LocalMechanism:
     """The labels as a mechanism without links."""
     problem = hetdp.Problem(fair.graph, fair.answers, fair.notion)
     z = np.where(fair.answers == 1, labels, -labels) + 0.0
     return LocalMechanism(problem, z, fair.pinned, np.full(fair.graph.size, -1))
 
 
-def is_private(fair: Fair, labels: np.ndarray) -> bool:
+def is_private(fair: FairSearch, labels: np.ndarray) -> bool:
     mechanism = mechanism_of(fair, labels)
     assert isinstance(mechanism.problem, hetdp.Problem)
     return hetdp.verify(mechanism.problem, mechanism).private
@@ -60,22 +60,22 @@ def random_answers(rng: np.random.Generator, size: int) -> np.ndarray:
     return np.where(rng.random(size) < 0.1, 2, 1)
 
 
-def random_fair(seed: int, shape, sizes, size: int = 80, notion: Notion = PURE) -> Fair:
+def random_fair_search(seed: int, shape, sizes, size: int = 80, notion: Notion = PURE) -> FairSearch:
     rng = np.random.default_rng(seed)
     graph = random_graph(rng, shape, sizes, size, notion)
-    return Fair(graph, random_answers(rng, graph.size), notion=notion)
+    return FairSearch(graph, random_answers(rng, graph.size), notion=notion)
 
 
-def with_pins(fair: Fair, seed: int, share: float = 0.1) -> Fair:
+def with_pins(fair: FairSearch, seed: int, share: float = 0.1) -> FairSearch:
     """Some values of a private mechanism, on either side of ½."""
     rng = np.random.default_rng(seed)
     start = rng.normal(0, rng.choice([0.3, 3.0]), fair.graph.size)
-    z = grown("reference", Search(fair.graph, start, notion=fair.notion)).labels
+    z = run_grow("reference", Search(fair.graph, start, notion=fair.notion)).labels
     pinned = rng.random(fair.graph.size) < share
     return replace(fair, pins=np.where(pinned, np.where(fair.answers == 1, z, -z), np.nan))
 
 
-def assert_links_prove(fair: Fair, growth: Growth) -> None:
+def assert_links_prove(fair: FairSearch, growth: Growth) -> None:
     """Without pins: a label is what its link allows, and chains end at two that met; or nothing bounds it."""
     labels, links = growth.labels, growth.links
     bound = links >= 0
@@ -95,11 +95,11 @@ def assert_links_prove(fair: Fair, growth: Growth) -> None:
 
 
 @st.composite
-def small_fair(draw: st.DrawFn, max_size: int = 9) -> Fair:
+def small_fair_searches(draw: st.DrawFn, max_size: int = 9) -> FairSearch:
     """Small graphs with any mixture of ε and answers."""
     size = draw(st.integers(1, max_size))
     vertex = st.integers(0, size - 1)
     edges = draw(st.lists(st.tuples(vertex, vertex, EPSILON), max_size=3 * size))
     source, target = (np.array([edge[i] for edge in edges], dtype=np.int64) for i in (0, 1))
     graph = graph_from(source, target, np.array([edge[2] for edge in edges], dtype=np.float64), size)
-    return Fair(graph, np.array(draw(st.lists(st.sampled_from([1, 2]), min_size=size, max_size=size))))
+    return FairSearch(graph, np.array(draw(st.lists(st.sampled_from([1, 2]), min_size=size, max_size=size))))

@@ -1,4 +1,4 @@
-"""Searches to run: graphs of every shape, ε of every size, and starts of every kind."""
+"""Searches for the tests of `grow`: graphs of every shape, ε of every size, and all kinds of start labels."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from hetdp.theory.notion import Notion
 from hetdp.theory.pure import PURE
 
 Pairs = tuple[np.ndarray, np.ndarray]
-GRAPH_ENGINES = ["cpu", "reference"]  # the product engine has no use for stored edges
+GRAPH_ENGINES = ["cpu", "reference"]  # the product engine does not search stored edges
 
 
 @dataclass(frozen=True)
 class Search:
-    """What `grow` is asked."""
+    """The arguments of `grow`."""
 
     graph: hetdp.DatasetGraph
     labels: np.ndarray
@@ -78,7 +78,7 @@ def odd(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def few_values(rng: np.random.Generator, count: int) -> np.ndarray:
-    """So that many labels are equal."""
+    """Few different values of ε, so that many labels are equal."""
     return rng.choice([0.0, 0.25, 0.5], count)
 
 
@@ -113,7 +113,7 @@ def random_graph(rng: np.random.Generator, shape, sizes, size: int, notion: Noti
 
 
 def deltas(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Nothing, next to nothing, a little, much, and all."""
+    """δ of 0, tiny, small, large and 1."""
     drawn = np.where(rng.random(count) < 0.5, 10.0 ** rng.uniform(-18, -1, count), rng.random(count))
     return np.where(rng.random(count) < 0.3, rng.choice([0.0, 0.0, 1e-300, 1e-12, 0.25, 0.5, 1.0], count), drawn)
 
@@ -166,7 +166,7 @@ def searches(draw: st.DrawFn, max_size: int = 9) -> Search:
     return Search(graph, np.where(pinned, labels, math.inf), roles)
 
 
-def grown(engine: str, search: Search) -> Growth:
+def run_grow(engine: str, search: Search) -> Growth:
     chosen = engine_for(engine, search.graph, search.notion, "grow")
     assert chosen.name == engine
     return chosen.grow(search.graph, search.notion, search.labels, search.roles, search.active)

@@ -1,4 +1,4 @@
-"""Products of every kind: people, tallies and groups; tables with and without states; and searches on them."""
+"""Random products of people, tallies and groups, with and without states, and searches on them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import hetdp
 from hetdp.engines.contract import Role
 from hetdp.problem.axis import Axis
-from hetdp.problem.grid import round_labels_down
+from hetdp.problem.decimals import round_labels_down
 from hetdp.problem.product import ProductSpace
 
 EPSILONS = {
@@ -39,7 +39,7 @@ def random_axis(rng: np.random.Generator, name: int, states: int) -> Axis:
 
 
 def random_space(rng: np.random.Generator, most: int = 800) -> ProductSpace:
-    """Any mixture of axes with at most so many datasets."""
+    """A random mixture of axes with at most `most` datasets."""
     while True:
         states = int(rng.choice([1, 1, 2, 3]))
         axes = [random_axis(rng, name, states) for name in range(int(rng.integers(0, 7)))]
@@ -65,7 +65,7 @@ def random_start(rng: np.random.Generator, size: int, kind: str) -> np.ndarray:
 
 
 def random_roles(rng: np.random.Generator, space: ProductSpace) -> np.ndarray:
-    """As `extend` gives them: the boundary is pinned."""
+    """Random roles as `extend` assigns them: the boundary is pinned."""
     answers = random_answers(rng, space.size)
     pinned = hetdp.Problem(space, answers).boundary_mask | (rng.random(space.size) < 0.2)
     return np.where(pinned, Role.PINNED, answers).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""The name under which a compiled search is kept: the same for the same code, another after any edit below it."""
+"""The cache name of a compiled search: the same for the same code, different after any edit of code it calls."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import sys
 from collections.abc import Callable
 from types import FunctionType
 
-from hetdp.engines.compiling import digest
+from hetdp.engines.compiling import compile_globals, digest
 from hetdp.engines.cpu import grow as kernels
-from hetdp.engines.cpu.engine import compiled_grow
+from hetdp.engines.cpu import settle
+from hetdp.engines.cpu.engine import compiled_grow, searching
+from hetdp.theory.approximate import APPROXIMATE
+from hetdp.theory.directed import DIRECTED
 from hetdp.theory.pure import PURE
 
 SOURCE = """
@@ -73,3 +76,18 @@ def test_the_constants_of_the_step_are_part_of_the_name(monkeypatch):
 
 def test_a_search_is_compiled_once_for_each_notion():
     assert compiled_grow(PURE) is compiled_grow(PURE)
+
+
+def test_searches_share_the_functions_they_call_and_notions_share_what_does_not_depend_on_them():
+    grow, fair = compile_globals(kernels.grow, searching(PURE)), compile_globals(settle.settle, searching(PURE))
+    assert grow["pop"] is fair["pop"]
+    assert grow["relax"] is compile_globals(settle.tell, searching(PURE))["relax"]
+    other = compile_globals(kernels.grow, searching(DIRECTED))
+    assert grow["pop"] is other["pop"]
+    assert grow["relax"] is not other["relax"]
+
+
+def test_functions_with_the_same_body_but_other_arguments_have_different_names():
+    assert digest(DIRECTED.quick, {}) != digest(APPROXIMATE.quick, {})
+    used = [compile_globals(kernels.relax, searching(notion)) for notion in (DIRECTED, APPROXIMATE)]
+    assert used[0]["quick"] is not used[1]["quick"]

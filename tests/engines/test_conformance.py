@@ -1,4 +1,4 @@
-"""What every engine promises: the one fixed point of the contract, bit for bit, with links that prove it."""
+"""Every engine finds the fixed point of the contract, bit for bit, with links that prove it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tests.engines.growths import (
     assert_links_prove,
     bits,
     fixed_point,
-    grown,
     random_search,
+    run_grow,
     searches,
 )
 
@@ -33,7 +33,7 @@ EPSILONS = pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: sizes.__nam
 @given(search=searches())
 def test_any_small_search_ends_at_the_fixed_point(engine, search):
     before = bits(search.labels)
-    growth = grown(engine, search)
+    growth = run_grow(engine, search)
     assert bits(growth.labels) == bits(fixed_point(search))
     assert_links_prove(search, growth)
     assert bits(search.labels) == before
@@ -45,8 +45,8 @@ def test_any_small_search_ends_at_the_fixed_point(engine, search):
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_graphs_of_every_shape_and_size_of_epsilon_give_the_same_bits(engine, shape, sizes, seed):
     search = random_search(seed, shape, sizes)
-    growth = grown(engine, search)
-    assert bits(growth.labels) == bits(grown("reference", search).labels)
+    growth = run_grow(engine, search)
+    assert bits(growth.labels) == bits(run_grow("reference", search).labels)
     assert_links_prove(search, growth)
 
 
@@ -55,7 +55,7 @@ def test_graphs_of_every_shape_and_size_of_epsilon_give_the_same_bits(engine, sh
 def test_the_fixed_point_is_the_obvious_one_on_larger_graphs_too(engine, shape):
     for sizes in SIZES:
         search = random_search(5, shape, sizes, size=25)
-        assert bits(grown(engine, search).labels) == bits(fixed_point(search))
+        assert bits(run_grow(engine, search).labels) == bits(fixed_point(search))
 
 
 @ENGINE
@@ -64,11 +64,11 @@ def test_the_fixed_point_is_the_obvious_one_on_larger_graphs_too(engine, shape):
 def test_a_search_resumed_after_some_labels_fell_ends_where_a_new_one_does(engine, shape, sizes):
     search = random_search(7, shape, sizes, size=60)
     rng = np.random.default_rng(8)
-    first = grown(engine, search).labels
+    first = run_grow(engine, search).labels
     fell = rng.random(len(first)) < 0.1
     lowered = np.where(fell, np.minimum(first, rng.normal(-1, 2, len(first))), first)
-    resumed = grown(engine, Search(search.graph, lowered, None, fell))
-    anew = grown(engine, Search(search.graph, np.minimum(search.labels, lowered)))
+    resumed = run_grow(engine, Search(search.graph, lowered, None, fell))
+    anew = run_grow(engine, Search(search.graph, np.minimum(search.labels, lowered)))
     assert bits(resumed.labels) == bits(anew.labels)
     assert_links_prove(Search(search.graph, lowered), resumed)
 
@@ -77,8 +77,8 @@ def test_a_search_resumed_after_some_labels_fell_ends_where_a_new_one_does(engin
 @given(search=searches())
 @settings(max_examples=50)
 def test_resuming_with_nothing_new_changes_nothing(engine, search):
-    first = grown(engine, search)
-    again = grown(engine, Search(search.graph, first.labels, search.roles, np.zeros(search.graph.size, np.bool_)))
+    first = run_grow(engine, search)
+    again = run_grow(engine, Search(search.graph, first.labels, search.roles, np.zeros(search.graph.size, np.bool_)))
     assert bits(again.labels) == bits(first.labels)
     assert (again.links == -1).all()
 
@@ -87,8 +87,8 @@ def test_resuming_with_nothing_new_changes_nothing(engine, search):
 @given(search=searches())
 @settings(max_examples=50)
 def test_growing_from_a_fixed_point_changes_nothing(engine, search):
-    first = grown(engine, search)
-    again = grown(engine, Search(search.graph, first.labels, search.roles))
+    first = run_grow(engine, search)
+    again = run_grow(engine, Search(search.graph, first.labels, search.roles))
     assert bits(again.labels) == bits(first.labels)
 
 
@@ -96,7 +96,7 @@ def test_growing_from_a_fixed_point_changes_nothing(engine, search):
 def test_edges_between_two_pinned_datasets_take_no_part(engine):
     graph = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], [0.5, 0.5])
     roles = np.array([Role.PINNED, Role.PINNED, Role.FREE_1], dtype=np.uint8)
-    growth = grown(engine, Search(graph, np.array([0.0, 9.0, math.inf]), roles))
+    growth = run_grow(engine, Search(graph, np.array([0.0, 9.0, math.inf]), roles))
     assert growth.labels.tolist() == [0.0, 9.0, 9.5]
     assert growth.links.tolist() == [-1, -1, 1]
 
@@ -105,49 +105,49 @@ def test_edges_between_two_pinned_datasets_take_no_part(engine):
 def test_a_pinned_dataset_can_be_lowered_by_a_free_one(engine):
     graph = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], [0.5, 0.5])
     roles = np.array([Role.PINNED, Role.FREE_1, Role.PINNED], dtype=np.uint8)
-    growth = grown(engine, Search(graph, np.array([0.0, math.inf, 9.0]), roles))
+    growth = run_grow(engine, Search(graph, np.array([0.0, math.inf, 9.0]), roles))
     assert growth.labels.tolist() == [0.0, 0.5, 1.0]
 
 
 @ENGINE
 def test_certain_labels_spread_unchanged_and_unreached_ones_stay_infinite(engine):
     graph = hetdp.DatasetGraph.from_edges([0, 1, 3], [1, 2, 4], [1e3, 0.0, 1.0], datasets=range(6))
-    growth = grown(engine, Search(graph, np.array([-math.inf, 5.0, 7.0, math.inf, math.inf, math.inf])))
+    growth = run_grow(engine, Search(graph, np.array([-math.inf, 5.0, 7.0, math.inf, math.inf, math.inf])))
     assert growth.labels.tolist() == [-math.inf] * 3 + [math.inf] * 3
     assert growth.links.tolist() == [-1, 0, 1, -1, -1, -1]
 
 
 @ENGINE
-def test_nothing_to_do_is_done(engine):
+def test_an_empty_search_returns_at_once(engine):
     empty = hetdp.DatasetGraph.from_edges([], [], [])
-    assert grown(engine, Search(empty, np.zeros(0))).labels.tolist() == []
+    assert run_grow(engine, Search(empty, np.zeros(0))).labels.tolist() == []
     alone = hetdp.DatasetGraph.from_edges([], [], [], datasets=["x"])
-    assert grown(engine, Search(alone, np.array([-0.0]))).labels.tolist() == [0.0]
+    assert run_grow(engine, Search(alone, np.array([-0.0]))).labels.tolist() == [0.0]
     far = hetdp.DatasetGraph.from_edges([0], [1], [math.inf])
-    assert grown(engine, Search(far, np.array([0.0, math.inf]))).labels.tolist() == [0.0, math.inf]
+    assert run_grow(engine, Search(far, np.array([0.0, math.inf]))).labels.tolist() == [0.0, math.inf]
 
 
 @ENGINE
 def test_ties_leave_links_without_a_cycle(engine):
-    """A clique of ε = 0: everybody could hold everybody up."""
+    """A clique of ε = 0, in which any dataset could be linked to any other."""
     size = 40
     source, target = np.triu_indices(size, 1)
     graph = hetdp.DatasetGraph.from_edges(source, target, 0.0)
     search = Search(graph, np.where(np.arange(size) == 17, 0.25, math.inf))
-    growth = grown(engine, search)
+    growth = run_grow(engine, search)
     assert growth.labels.tolist() == [0.25] * size
     assert_links_prove(search, growth)
 
 
 @ENGINE
-def test_minus_zero_never_comes_out(engine):
+def test_no_label_is_minus_zero(engine):
     graph = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], [0.0, 0.5])
-    labels = grown(engine, Search(graph, np.array([-0.0, math.inf, -0.5]))).labels
+    labels = run_grow(engine, Search(graph, np.array([-0.0, math.inf, -0.5]))).labels
     assert not np.signbit(labels[:2]).any()
 
 
 def bits_of_both(search: Search) -> tuple[list[int], list[int]]:
-    return bits(grown("cpu", search).labels), bits(grown("reference", search).labels)
+    return bits(run_grow("cpu", search).labels), bits(run_grow("reference", search).labels)
 
 
 @pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: sizes.__name__)
@@ -177,7 +177,7 @@ def test_half_a_million_datasets_in_a_row_or_around_one_are_searched_without_rec
     epsilon = 10.0 ** rng.uniform(-6, 1, size - 1)
     graph = hetdp.DatasetGraph.from_edges(np.maximum(source, 0), numbers, epsilon)
     labels = np.where(np.arange(size) == 0, -700.0, math.inf)
-    growth = grown("cpu", Search(graph, labels))
+    growth = run_grow("cpu", Search(graph, labels))
     assert np.isfinite(growth.labels).all()
     assert (growth.links[1:] == np.maximum(source, 0)).all()
     for dataset in range(1, size, 997):

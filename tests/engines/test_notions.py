@@ -11,31 +11,31 @@ import numpy as np
 import pytest
 
 import hetdp
+from hetdp.engines.contract import demands
 from hetdp.engines.cpu.engine import compiled_grow
-from hetdp.engines.demands import demands
 from hetdp.engines.reference.engine import ReferenceEngine
 from hetdp.theory.catalogue import NOTIONS
 from tests.engines import fairness, growths
-from tests.engines.fairness import is_private, mechanism_of, random_fair, settled, with_pins
-from tests.engines.growths import SHAPES, SIZES, Search, bits, fixed_point, grown, random_search
+from tests.engines.fairness import is_private, mechanism_of, random_fair_search, run_settle, with_pins
+from tests.engines.growths import SHAPES, SIZES, Search, bits, fixed_point, random_search, run_grow
 
-OTHERS = [notion for name, notion in NOTIONS.items() if name != "pure"]
-NOTION = pytest.mark.parametrize("notion", OTHERS, ids=lambda notion: notion.name)
+OTHER_NOTIONS = [notion for name, notion in NOTIONS.items() if name != "pure"]
+NOTION = pytest.mark.parametrize("notion", OTHER_NOTIONS, ids=lambda notion: notion.name)
 FORMULAS = [("directed",), ("approximate",), ("gaussian", "bounded-range")]
 
 
 def tiny(rng: np.random.Generator, count: int) -> np.ndarray:
-    """So small that 1 + ε is 1; a step rounded carelessly there once left two neighbours without a meeting point."""
+    """ε so small that 1 + ε is 1; a carelessly rounded step once left two neighbours there without a meeting point."""
     return 10.0 ** rng.uniform(-19, -13, count)
 
 
 CASES = [(shape, sizes) for shape in SHAPES for sizes in (*SIZES, tiny)]
 
 
-def resumed(search: Search) -> Search:
+def resumed_search(search: Search) -> Search:
     """A finished search in which some labels fell."""
     rng = np.random.default_rng(8)
-    first = grown("reference", search).labels
+    first = run_grow("reference", search).labels
     fell = rng.random(len(first)) < 0.1
     lowered = np.where(fell, np.minimum(first, rng.normal(-1, 2, len(first))), first)
     return replace(search, labels=lowered, roles=None, active=fell)
@@ -47,53 +47,67 @@ def test_both_engines_give_the_same_bits_and_links_that_prove_them(names):
         notion = NOTIONS[names[number % len(names)]]
         for seed in (1, 2):
             search = random_search(seed, shape, sizes, 60, notion)
-            again = resumed(replace(search, roles=None))
+            again = resumed_search(replace(search, roles=None))
             for asked in (search, again):
-                growth = grown("cpu", asked)
-                assert bits(growth.labels) == bits(grown("reference", asked).labels)
+                growth = run_grow("cpu", asked)
+                assert bits(growth.labels) == bits(run_grow("reference", asked).labels)
                 growths.assert_links_prove(asked, growth)
-        free = random_fair(3, shape, sizes, 50, notion)
+        free = random_fair_search(3, shape, sizes, 50, notion)
         for fair in (free, with_pins(free, 4)):
-            one, other = settled("cpu", fair), settled("reference", fair)
+            one, other = run_settle("cpu", fair), run_settle("reference", fair)
             assert bits(one.labels) == bits(other.labels)
             if fair.pins is None:
                 fairness.assert_links_prove(fair, one)
             assert (one.links[fair.pinned] == -1).all()
     for shape, sizes in ((growths.sparse, growths.every_size), (growths.star, growths.odd)):  # heaps spill
-        search, fair = (made(11, shape, sizes, 2000, notion) for made in (random_search, random_fair))
-        assert bits(grown("cpu", search).labels) == bits(grown("reference", search).labels)
-        assert bits(settled("cpu", fair).labels) == bits(settled("reference", fair).labels)
+        search, fair = (mechanism(11, shape, sizes, 2000, notion) for mechanism in (random_search, random_fair_search))
+        assert bits(run_grow("cpu", search).labels) == bits(run_grow("reference", search).labels)
+        assert bits(run_settle("cpu", fair).labels) == bits(run_settle("reference", fair).labels)
 
 
 @NOTION
-def test_a_search_ends_at_the_fixed_point_that_is_obvious(notion):
+def test_the_reference_leaves_out_no_step_that_would_lower_a_label(notion):
+    """It skips edges by the quick guess; without skipping any, it finds the same labels."""
+    patient = replace(notion, quick=lambda *_: -np.inf)
+    for shape, sizes in CASES:
+        search, free = random_search(6, shape, sizes, 40, notion), random_fair_search(7, shape, sizes, 40, notion)
+        for fair in (free, with_pins(free, 8)):
+            again = run_settle("reference", replace(fair, notion=patient))
+            assert bits(run_settle("reference", fair).labels) == bits(again.labels)
+        assert bits(run_grow("reference", search).labels) == bits(
+            run_grow("reference", replace(search, notion=patient)).labels
+        )
+
+
+@NOTION
+def test_a_search_ends_at_the_plainly_computed_fixed_point(notion):
     for shape, sizes in CASES:
         search = random_search(5, shape, sizes, 20, notion)
-        assert bits(grown("reference", search).labels) == bits(fixed_point(search))
+        assert bits(run_grow("reference", search).labels) == bits(fixed_point(search))
 
 
 @NOTION
 def test_the_fair_search_is_private_with_pins_unless_they_miss_by_a_rounding(notion):
     for shape, sizes in CASES:
-        free = random_fair(7, shape, sizes, 30, notion)
-        assert is_private(free, settled("reference", free).labels)
+        free = random_fair_search(7, shape, sizes, 30, notion)
+        assert is_private(free, run_settle("reference", free).labels)
         fair = with_pins(free, 8)
-        wanted = demands(ReferenceEngine(), fair.graph, notion, fair.answers, fair.pins)
-        missed = wanted.least is not None and (wanted.least > wanted.most).any()
-        assert missed or is_private(fair, settled("reference", fair).labels)
+        demanded = demands(ReferenceEngine(), fair.graph, notion, fair.answers, fair.pins)
+        missed = demanded.least is not None and (demanded.least > demanded.most).any()
+        assert missed or is_private(fair, run_settle("reference", fair).labels)
 
 
 @NOTION
-def test_swapping_the_answers_and_turning_every_edge_change_no_label(notion):
+def test_swapping_the_answers_or_reversing_every_edge_changes_no_label(notion):
     for shape, sizes in CASES:
-        fair = with_pins(random_fair(9, shape, sizes, 30, notion), 9)
-        labels = settled("reference", fair).labels
-        assert bits(labels) == bits(settled("reference", replace(fair, answers=3 - fair.answers)).labels)
+        fair = with_pins(random_fair_search(9, shape, sizes, 30, notion), 9)
+        labels = run_settle("reference", fair).labels
+        assert bits(labels) == bits(run_settle("reference", replace(fair, answers=3 - fair.answers)).labels)
         source, target, *columns = fair.graph.edges()
         named = dict(zip(notion.parameters, columns, strict=True))
         turned = {name: named[other] for name, other in zip(named, back_of(notion.parameters), strict=True)}
         graph = hetdp.DatasetGraph.from_edges(target, source, datasets=range(fair.graph.size), **turned)
-        assert bits(labels) == bits(settled("reference", replace(fair, graph=graph)).labels)
+        assert bits(labels) == bits(run_settle("reference", replace(fair, graph=graph)).labels)
 
 
 def back_of(parameters: tuple[str, ...]) -> list[str]:
@@ -106,11 +120,11 @@ def back_of(parameters: tuple[str, ...]) -> list[str]:
 @NOTION
 def test_no_dataset_is_worse_than_under_the_balanced_mechanism(notion):
     for shape, sizes in CASES:
-        fair = random_fair(10, shape, sizes, 25, notion)
+        fair = random_fair_search(10, shape, sizes, 25, notion)
         problem = hetdp.Problem(fair.graph, fair.answers, notion.name)
         balanced = hetdp.design(problem, "balanced", engine="reference")
         worse = np.where(fair.answers == 1, balanced.coordinates, -balanced.coordinates)
-        labels = settled("reference", fair).labels
+        labels = run_settle("reference", fair).labels
         assert (labels >= worse - 1e-12 * (1.0 + np.where(np.isinf(worse), 0.0, np.abs(worse)))).all()
         assert mechanism_of(fair, labels).errors.max() <= balanced.errors.max() + 1e-13
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.engines.product.engine import relaxed, swept
+from hetdp.engines.product.engine import relax, swept
 from hetdp.engines.product.sweep import BLOCK, passes
 from hetdp.engines.registry import engine_for
 from hetdp.problem.axis import Axis
-from hetdp.problem.grid import round_labels_down
+from hetdp.problem.decimals import round_labels_down
 from hetdp.problem.product import ProductSpace, as_graph
-from hetdp.theory.catalogue import notion_named
+from hetdp.theory.catalogue import find_notion
 from hetdp.theory.pure import PURE
-from tests.engines.growths import Search, assert_links_prove, bits, grown
+from tests.engines.growths import Search, assert_links_prove, bits, run_grow
 from tests.engines.products import random_roles, random_space, random_start
 
 KINDS = ["grid", "positive", "any"]
@@ -24,7 +24,7 @@ def assert_as_reference(space: ProductSpace, labels: np.ndarray, roles: np.ndarr
     before = bits(labels)
     engine = engine_for("product", space, PURE, "grow")
     growth, search = engine.grow(space, PURE, labels, roles), Search(as_graph(space), labels, roles)
-    assert bits(growth.labels) == bits(grown("reference", search).labels)
+    assert bits(growth.labels) == bits(run_grow("reference", search).labels)
     assert_links_prove(search, growth)
     assert bits(labels) == before
 
@@ -39,7 +39,7 @@ def test_products_of_every_kind_give_the_same_bits(kind, seed):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(25))
-def test_with_pins_they_give_the_same_bits_too(kind, seed):
+def test_products_with_pins_give_the_same_bits(kind, seed):
     rng = np.random.default_rng(100 + seed)
     space = random_space(rng)
     roles = random_roles(rng, space)
@@ -49,7 +49,7 @@ def test_with_pins_they_give_the_same_bits_too(kind, seed):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_bounded_range_gives_the_same_bits(seed):
-    rng, notion = np.random.default_rng(200 + seed), notion_named("bounded-range")
+    rng, notion = np.random.default_rng(200 + seed), find_notion("bounded-range")
     space = random_space(rng, 300)
     labels = random_start(rng, space.size, KINDS[seed % 3])
     ours = engine_for("product", space, notion, "grow").grow(space, notion, labels)
@@ -142,7 +142,7 @@ def test_threads_side_by_side_leave_the_fixed_point_and_links_that_hold(states):
     start = np.full(space.size, np.inf)
     start[rng.integers(0, space.size, 30)] = round_labels_down(rng.random(30))
     growth = engine_for("product", space, PURE, "grow").grow(space, PURE, start)
-    assert relaxed(space, PURE, start, None).tobytes() == growth.labels.tobytes()
+    assert relax(space, PURE, start, None).tobytes() == growth.labels.tobytes()
     tight = 0
     for source, target, (epsilon,) in space.edge_blocks():
         bounds = growth.labels[source] + epsilon

@@ -12,8 +12,8 @@ import hetdp
 from hetdp.engines.registry import engine_for
 from hetdp.theory.renyi import renyi
 from tests.engines import fairness, growths
-from tests.engines.fairness import is_private, random_fair, settled, with_pins
-from tests.engines.growths import SHAPES, SIZES, bits, fixed_point, grown, random_search
+from tests.engines.fairness import is_private, random_fair_search, run_settle, with_pins
+from tests.engines.growths import SHAPES, SIZES, bits, fixed_point, random_search, run_grow
 from tests.engines.products import random_space, random_start
 from tests.theory.renyi_exact import exact_bound
 
@@ -24,24 +24,24 @@ def test_both_engines_give_the_same_bits_and_links_that_prove_them():
     for shape in SHAPES:
         for number, sizes in enumerate(SIZES):
             search = random_search(number, shape, sizes, 30, NOTION)
-            growth = grown("cpu", search)
-            assert bits(growth.labels) == bits(grown("reference", search).labels)
+            growth = run_grow("cpu", search)
+            assert bits(growth.labels) == bits(run_grow("reference", search).labels)
             growths.assert_links_prove(search, growth)
-            free = random_fair(3, shape, sizes, 24, NOTION)
+            free = random_fair_search(3, shape, sizes, 24, NOTION)
             for fair in (free, with_pins(free, 4)):
-                one, other = settled("cpu", fair), settled("reference", fair)
+                one, other = run_settle("cpu", fair), run_settle("reference", fair)
                 assert bits(one.labels) == bits(other.labels)
                 if fair.pins is None:
                     fairness.assert_links_prove(fair, one)
 
 
 @pytest.mark.parametrize("alpha", [1.01, 2.0, 25.0])
-def test_a_search_ends_at_the_fixed_point_that_is_obvious_and_fair_ones_are_private(alpha):
+def test_searches_end_at_the_plainly_computed_fixed_point_and_fair_ones_are_private(alpha):
     for shape in SHAPES:
         search = replace(random_search(5, shape, SIZES[0], 14, NOTION), notion=renyi(alpha))
-        assert bits(grown("reference", search).labels) == bits(fixed_point(search))
-        free = replace(random_fair(7, shape, SIZES[0], 14, NOTION), notion=renyi(alpha))
-        assert is_private(free, settled("reference", free).labels)
+        assert bits(run_grow("reference", search).labels) == bits(fixed_point(search))
+        free = replace(random_fair_search(7, shape, SIZES[0], 14, NOTION), notion=renyi(alpha))
+        assert is_private(free, run_settle("reference", free).labels)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -63,9 +63,9 @@ def test_extend_is_what_exact_bounds_give_by_brute_force(seed, alpha):
     graph = hetdp.DatasetGraph.from_edges(*zip(*ends, strict=True), epsilon, datasets=range(size))
     problem = hetdp.Problem(graph, [1] * 4 + [2] * 3, "renyi", alpha=alpha)
     pins = {at: 0.5 + (0.02 if at < 4 else -0.02) for at in np.flatnonzero(problem.boundary_mask).tolist()}
-    made = hetdp.extend(problem, pins)
-    assert made.certificate.private
-    assert made.certificate.optimal
+    mechanism = hetdp.extend(problem, pins)
+    assert mechanism.certificate.private
+    assert mechanism.certificate.optimal
     for sign, answer in ((1.0, 1), (-1.0, 2)):
         start = problem.notion.coordinate.from_probability([pins.get(at, math.nan) for at in range(size)])
         label = np.where(np.isnan(start), np.inf, sign * start).tolist()
@@ -75,8 +75,8 @@ def test_extend_is_what_exact_bounds_give_by_brute_force(seed, alpha):
                     if math.isfinite(label[here]) and there not in pins:
                         label[there] = min(label[there], exact_bound(label[here], allowed, alpha))
         free = [at for at in range(size) if at not in pins and problem.answers[at] == answer]
-        assert sign * made.coordinates[free] == pytest.approx([label[at] for at in free], abs=1e-9)
-        assert all(sign * made.coordinates[at] <= label[at] for at in free)
+        assert sign * mechanism.coordinates[free] == pytest.approx([label[at] for at in free], abs=1e-9)
+        assert all(sign * mechanism.coordinates[at] <= label[at] for at in free)
 
 
 @pytest.mark.parametrize("alpha", [1.2, 2.0, 6.0])

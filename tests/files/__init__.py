@@ -1,1 +1,1 @@
-"""Files and other people's objects."""
+"""Tests of files and of graphs and tables from other libraries."""

@@ -1,4 +1,4 @@
-"""What tests of other people's graphs share."""
+"""Helpers for the tests of graphs from other libraries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def edges_of(graph: hetdp.DatasetGraph) -> list[list]:
     return [column.tolist() for column in graph.edges()]
 
 
-def direct(pairs: dict[tuple[int, int], float], datasets=range(10)) -> hetdp.DatasetGraph:
+def graph_from_pairs(pairs: dict[tuple[int, int], float], datasets=range(10)) -> hetdp.DatasetGraph:
     names = list(datasets)
     source, target = ([names[pair[end]] for pair in pairs] for end in (0, 1))
     return hetdp.DatasetGraph.from_edges(source, target, list(pairs.values()), datasets)
@@ -32,7 +32,7 @@ def networkx_graph(*edges, kind=networkx.Graph, nodes=()):
     return graph
 
 
-def message(call, *arguments, error: type[Exception] = hetdp.InputError, **options) -> str:
+def error_message(call, *arguments, error: type[Exception] = hetdp.InputError, **options) -> str:
     with pytest.raises(error) as caught:
         call(*arguments, **options)
     return str(caught.value)

@@ -1,4 +1,4 @@
-"""Problems to write down and read back: every notion, label, ε, pin, class, weight and word that files can hold."""
+"""Problems to write and read back: every notion, label, ε, pin, class, weight and text that files can hold."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EPSILONS = st.one_of(
     st.floats(0.0, 40.0),
     st.floats(0.0, allow_infinity=True),
 )
-EVERY = tuple(NOTIONS)
+ALL_NOTIONS = tuple(NOTIONS)
 DELTAS = st.sampled_from([0.0, 0.1, 1e-10, 1.0, 5e-324, 0.1 + 0.2]) | st.floats(0.0, 1.0)
 
 
@@ -36,10 +36,10 @@ def labels(draw: st.DrawFn, anything: bool) -> list[Any]:
 
 
 @st.composite
-def written(
+def problems_with_pins(
     draw: st.DrawFn, anything: bool = False, notions: tuple[Any, ...] = ("pure",)
 ) -> tuple[hetdp.Problem, hetdp.PartialMechanism]:
-    """A problem with all that files can hold, and some pins, compatible or not."""
+    """A problem with everything that files can hold, and some pins, compatible or not."""
     notion = draw(st.sampled_from(notions))
     names = draw(labels(anything))
     size = len(names)
@@ -70,8 +70,8 @@ def pins(draw: st.DrawFn, size: int) -> hetdp.PartialMechanism:
     return hetdp.PartialMechanism(**columns)
 
 
-def facts(problem: hetdp.Problem, partial: hetdp.PartialMechanism) -> dict[str, Any]:
-    """Everything a problem and its pins say, to the last bit, in a form that can be compared."""
+def problem_facts(problem: hetdp.Problem, partial: hetdp.PartialMechanism) -> dict[str, Any]:
+    """The content of a problem and its pins, to the last bit, in a form that can be compared."""
     graph = problem.graph
     columns = {name: getattr(partial, name) for name in ("p", "z", "error")}
     given = {name: None if x is None else np.array(x, dtype=np.float64) for name, x in columns.items()}
@@ -89,7 +89,7 @@ def facts(problem: hetdp.Problem, partial: hetdp.PartialMechanism) -> dict[str, 
 
 
 def mechanism_facts(mechanism: hetdp.Mechanism) -> dict[str, Any]:
-    """Everything a mechanism says, to the last bit."""
+    """The content of a mechanism, to the last bit."""
     return {
         "labels": list(mechanism),
         "z": mechanism.coordinates.tobytes(),

@@ -1,4 +1,4 @@
-"""Tables of other libraries come in as they are: nothing is filled, rounded up or renamed."""
+"""Tables of other libraries are read unchanged: nothing is filled, rounded up or renamed."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def with_epsilon(epsilon, **options) -> hetdp.DatasetGraph:
     return from_table({"source": ["a", "b"], "target": ["b", "c"], "epsilon": epsilon}, **options)
 
 
-def message(call, *arguments, error: type[Exception] = hetdp.InputError, **options) -> str:
+def error_message(call, *arguments, error: type[Exception] = hetdp.InputError, **options) -> str:
     with pytest.raises(error) as caught:
         call(*arguments, **options)
     return str(caught.value)
@@ -71,7 +71,7 @@ def message(call, *arguments, error: type[Exception] = hetdp.InputError, **optio
 
 @ALL
 @given(PAIRS)
-def test_a_table_of_numbers_comes_in_as_it_is(make, pairs):
+def test_a_table_of_numbers_is_read_unchanged(make, pairs):
     columns = {
         "source": np.array([u for u, _ in pairs], dtype=np.int64),
         "target": np.array([v for _, v in pairs], dtype=np.int64),
@@ -82,7 +82,7 @@ def test_a_table_of_numbers_comes_in_as_it_is(make, pairs):
 
 
 @ALL
-def test_a_table_with_words_as_labels_comes_in_as_it_is(make):
+def test_a_table_with_text_labels_is_read_unchanged(make):
     used = from_table(make(WORDS))
     assert list(used.datasets) == ["a", "b", "c"]
     assert [type(label) for label in used.datasets] == [str] * 3
@@ -171,7 +171,7 @@ def test_every_kind_of_integer_is_an_integer(labels):
     assert [type(label) for label in used.datasets] == [int] * 3
 
 
-def test_times_stay_times():
+def test_timestamps_are_labels():
     times = np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[ns]")
     for column in (pandas.Series(times), polars.Series(times), pyarrow.array(times)):
         used = from_table({**WORDS, "target": column})
@@ -201,17 +201,17 @@ MISSING_LABELS = {
 @pytest.mark.parametrize("labels", MISSING_LABELS.values(), ids=MISSING_LABELS)
 def test_a_missing_label_is_a_fault(labels):
     for role in ("source", "target"):
-        said = message(from_table, {**WORDS, role: labels})
-        assert said == f"edges: {role}[1]: missing label None; a label is never missing."
+        text = error_message(from_table, {**WORDS, role: labels})
+        assert text == f"edges: {role}[1]: missing label None; a label is never missing."
 
 
 def test_a_missing_label_among_the_datasets_is_a_fault():
-    said = message(from_table, WORDS, datasets=pandas.Series(["a", "b", "c", pandas.NA]))
-    assert said == "edges: datasets[3]: missing label None; a label is never missing."
+    text = error_message(from_table, WORDS, datasets=pandas.Series(["a", "b", "c", pandas.NA]))
+    assert text == "edges: datasets[3]: missing label None; a label is never missing."
 
 
-def test_a_float_that_is_not_a_number_is_no_label():
-    assert "missing label nan" in message(from_table, {**WORDS, "target": polars.Series([1.0, math.nan])})
+def test_a_float_that_is_not_a_number_is_not_a_label():
+    assert "missing label nan" in error_message(from_table, {**WORDS, "target": polars.Series([1.0, math.nan])})
 
 
 # ε
@@ -237,22 +237,22 @@ MISSING_EPSILONS = {
 
 @pytest.mark.parametrize("epsilon", MISSING_EPSILONS.values(), ids=MISSING_EPSILONS)
 def test_a_missing_epsilon_is_a_fault_and_never_filled(epsilon):
-    assert message(with_epsilon, epsilon) == "edges: edge 1 ('b', 'c'): missing ε; ε is a number ≥ 0."
+    assert error_message(with_epsilon, epsilon) == "edges: edge 1 ('b', 'c'): missing ε; ε is a number ≥ 0."
 
 
 @pytest.mark.parametrize("sql", ["NULL::DOUBLE", "'nan'::FLOAT"])
 def test_a_null_of_a_relation_is_a_fault(sql):
     rows = duckdb.sql(f"SELECT 'a' AS source, 'b' AS target, {sql} AS epsilon")
-    assert "missing ε" in message(from_table, rows)
+    assert "missing ε" in error_message(from_table, rows)
     rows = duckdb.sql("SELECT 'a' AS source, NULL::VARCHAR AS target, 1.0::DOUBLE AS epsilon")
-    assert "target[0]: missing label None" in message(from_table, rows)
+    assert "target[0]: missing label None" in error_message(from_table, rows)
 
 
 @pytest.mark.parametrize("make", [pandas.Series, polars.Series, pyarrow.array, list])
-def test_text_truth_and_negative_numbers_are_no_epsilon(make):
-    assert "non-numeric ε '0.5'" in message(with_epsilon, make(["0.5", "1"]))
-    assert "non-numeric ε True" in message(with_epsilon, make([True, False]))
-    assert "negative ε -0.5" in message(with_epsilon, make([0.5, -0.5]))
+def test_text_booleans_and_negative_numbers_are_refused_as_epsilon(make):
+    assert "non-numeric ε '0.5'" in error_message(with_epsilon, make(["0.5", "1"]))
+    assert "non-numeric ε True" in error_message(with_epsilon, make([True, False]))
+    assert "negative ε -0.5" in error_message(with_epsilon, make([0.5, -0.5]))
 
 
 DECIMALS = [Decimal("0.1"), Decimal("0.7")]
@@ -304,9 +304,9 @@ def test_infinite_and_integer_epsilons_are_epsilons():
 
 def test_duplicates_are_refused_or_the_most_private_one_is_kept():
     frame = pandas.DataFrame({"source": ["a", "b"], "target": ["b", "a"], "epsilon": [0.5, 0.2]})
-    assert "contradictory duplicate edge, ε 0.2 here, 0.5 at edge 0" in message(from_table, frame)
+    assert "contradictory duplicate edge, ε 0.2 here, 0.5 at edge 0" in error_message(from_table, frame)
     assert edges_of(from_table(frame, duplicates="min"))[2] == [0.2]
-    assert "unknown duplicates='first'" in message(from_table, frame, duplicates="first", error=hetdp.UsageError)
+    assert "unknown duplicates='first'" in error_message(from_table, frame, duplicates="first", error=hetdp.UsageError)
 
 
 # Datasets
@@ -340,37 +340,37 @@ def test_datasets_is_a_column_of_labels_or_a_table_with_the_column_dataset(datas
 
 
 def test_a_label_that_is_not_among_the_datasets_is_a_fault():
-    assert "unknown dataset 'c'" in message(from_table, WORDS, datasets=["a", "b"])
+    assert "unknown dataset 'c'" in error_message(from_table, WORDS, datasets=["a", "b"])
 
 
-def test_the_name_of_a_column_is_no_column_of_datasets():
-    assert message(from_table, WORDS, datasets="dataset", error=hetdp.UsageError) == (
+def test_the_name_of_a_column_is_not_a_column_of_datasets():
+    assert error_message(from_table, WORDS, datasets="dataset", error=hetdp.UsageError) == (
         "datasets='dataset' is text; datasets is a column of labels, or a table whose column 'dataset' has them."
     )
 
 
 def test_a_table_of_datasets_without_the_column_dataset_is_refused():
-    assert message(from_table, WORDS, datasets={"query": [1], "datasets": ["a"]}) == (
+    assert error_message(from_table, WORDS, datasets={"query": [1], "datasets": ["a"]}) == (
         "table: datasets: no column 'dataset'; the columns are ['query', 'datasets']."
         " Hint: datasets=table['datasets'] reads that one"
     )
 
 
-# What is no such table
+# Arguments that are not such tables
 
 
 @ALL
 def test_a_missing_column_names_those_that_are_there_and_a_close_match(make):
     table = make({"source": ["a"], "target": ["b"], "Epsilon": [0.5]})
-    assert message(from_table, table) == (
+    assert error_message(from_table, table) == (
         "table: epsilon: no column 'epsilon'; the columns are ['source', 'target', 'Epsilon']."
         " Hint: epsilon='Epsilon' reads that one"
     )
 
 
 def test_all_missing_columns_are_listed_together():
-    said = message(from_table, {"u": [0], "v": [1]}, datasets={"label": [0, 1]})
-    assert said.splitlines() == [
+    text = error_message(from_table, {"u": [0], "v": [1]}, datasets={"label": [0, 1]})
+    assert text.splitlines() == [
         "table: 4 faults",
         "  source: no column 'source'; the columns are ['u', 'v'].",
         "  target: no column 'target'; the columns are ['u', 'v'].",
@@ -379,7 +379,7 @@ def test_all_missing_columns_are_listed_together():
     ]
 
 
-def test_columns_that_lie_in_the_index_can_be_brought_back():
+def test_columns_in_the_index_can_be_restored():
     frame = pandas.DataFrame(WORDS).set_index(["source", "target"])
     with pytest.raises(hetdp.InputError) as caught:
         from_table(frame)
@@ -393,9 +393,9 @@ def test_columns_that_lie_in_the_index_can_be_brought_back():
 def test_columns_of_several_levels_are_named_by_tuples():
     frame = pandas.DataFrame([["a", "b", 0.5]])
     frame.columns = pandas.MultiIndex.from_tuples([("edge", "source"), ("edge", "target"), ("privacy", "epsilon")])
-    said = message(from_table, frame)
-    assert "epsilon: no column 'epsilon'; the columns are [('edge', 'source'), " in said
-    assert "Hint: epsilon=('privacy', 'epsilon') reads that one" in said
+    text = error_message(from_table, frame)
+    assert "epsilon: no column 'epsilon'; the columns are [('edge', 'source'), " in text
+    assert "Hint: epsilon=('privacy', 'epsilon') reads that one" in text
     used = from_table(frame, ("edge", "source"), ("edge", "target"), ("privacy", "epsilon"))
     assert edges_of(used) == [[0], [1], [0.5]]
 
@@ -407,8 +407,11 @@ def test_a_column_name_that_appears_twice_is_refused():
         pyarrow.Table.from_arrays([["a"], ["b"], [0.5], [0.7]], names=names),
         duckdb.sql("SELECT 'a' AS source, 'b' AS target, 0.5::DOUBLE AS epsilon, 0.7::DOUBLE AS epsilon"),
     ):
-        said = message(from_table, table)
-        assert said == "table: epsilon: more than one column 'epsilon'; the columns read have names of their own."
+        text = error_message(from_table, table)
+        assert (
+            text
+            == "table: epsilon: more than one column 'epsilon'; the columns that are read must have different names."
+        )
 
 
 def test_another_column_that_appears_twice_does_not_matter():
@@ -421,33 +424,34 @@ def test_another_column_that_appears_twice_does_not_matter():
     [None, "edges.csv", 3, [{"source": "a", "target": "b", "epsilon": 1.0}], np.eye(3), pandas.Series([1.0])],
     ids=lambda wrong: type(wrong).__name__,
 )
-def test_what_is_no_table_is_refused(wrong):
-    assert message(from_table, wrong, error=hetdp.UsageError) == f"{type(wrong).__name__} is no table; {TABLE}"
+def test_arguments_that_are_not_tables_are_refused(wrong):
+    assert error_message(from_table, wrong, error=hetdp.UsageError) == f"{type(wrong).__name__} is not a table; {TABLE}"
 
 
 def test_a_plan_for_a_table_is_refused():
-    assert message(from_table, polars.LazyFrame(WORDS), error=hetdp.UsageError) == (
-        "LazyFrame is a plan for a table; a table lies in memory. Hint: collect(), compute() or toPandas() fetches it"
+    assert error_message(from_table, polars.LazyFrame(WORDS), error=hetdp.UsageError) == (
+        "LazyFrame is a plan for a table; a table must be in memory. Hint: collect(), compute() or toPandas() fetches"
+        " it"
     )
 
 
 def test_a_column_in_place_of_its_name_is_refused():
     frame = pandas.DataFrame(WORDS)
-    said = message(from_table, frame, epsilon=frame["epsilon"], error=hetdp.UsageError)
-    assert said == "epsilon is Series; epsilon names a column of the table."
+    text = error_message(from_table, frame, epsilon=frame["epsilon"], error=hetdp.UsageError)
+    assert text == "epsilon is Series; epsilon names a column of the table."
 
 
 @pytest.mark.parametrize("kind", ["DECIMAL(4,2)", "HUGEINT", "BOOLEAN"])
-def test_what_a_relation_would_hand_over_rounded_is_refused(kind):
+def test_relation_columns_that_would_be_rounded_are_refused(kind):
     rows = duckdb.sql(f"SELECT 'a' AS source, 'b' AS target, 1::{kind} AS epsilon")
-    assert message(from_table, rows, error=hetdp.UsageError) == (
+    assert error_message(from_table, rows, error=hetdp.UsageError) == (
         f"column 'epsilon' is {kind};"
         " a DuckDB relation hands over integers, floats and text as they are, other types not."
         " Hint: relation.to_arrow_table() keeps every value"
     )
 
 
-def test_the_way_out_for_decimals_of_a_relation_works():
+def test_the_suggested_cast_for_decimals_of_a_relation_works():
     rows = duckdb.sql("SELECT 'a' AS source, 'b' AS target, 0.1::DECIMAL(4,2) AS epsilon")
     assert edges_of(from_table(rows.to_arrow_table())) == edges_of(
         from_table({"source": ["a"], "target": ["b"], "epsilon": [Decimal("0.1")]})
@@ -480,13 +484,13 @@ def test_the_columns_of_other_notions_may_have_other_names_and_must_then_be_ther
     used = from_table(table, epsilon="e", epsilon_back="b", delta="d")
     assert edges_of(used)[2:] == [[1.0, 2.0], [0.5, 0.25], [0.1, 0.1], [0.1, 0.1]]
     for role in ("epsilon_back", "delta", "delta_back", "mu"):
-        said = message(from_table, table, epsilon="e", **{role: "away"})
-        assert said.startswith(f"table: {role}: no column 'away'; the columns are ['source', 'target', 'e', 'b', 'd'].")
+        text = error_message(from_table, table, epsilon="e", **{role: "away"})
+        assert text.startswith(f"table: {role}: no column 'away'; the columns are ['source', 'target', 'e', 'b', 'd'].")
 
 
 def test_a_column_can_be_left_out():
     table = ENDS | WAYS | {"mu": [1.0, 2.0]}
-    assert "edges with delta and delta_back and epsilon and" in message(from_table, table, error=hetdp.UsageError)
+    assert "edges with delta and delta_back and epsilon and" in error_message(from_table, table, error=hetdp.UsageError)
     assert from_table(table, mu=None).parameter_names == ("epsilon", "epsilon_back", "delta", "delta_back")
     assert from_table(table, mu=None, delta=None, delta_back=None).parameter_names == ("epsilon", "epsilon_back")
     nothing = dict.fromkeys(WAYS)
@@ -504,14 +508,14 @@ GAPS = {
 
 
 @pytest.mark.parametrize("gap", GAPS.values(), ids=GAPS)
-def test_a_gap_on_the_way_back_is_the_way_forth_and_a_gap_on_the_way_forth_a_fault(gap):
+def test_a_missing_value_back_means_the_value_forth_and_a_missing_value_forth_is_a_fault(gap):
     whole = ENDS | {"epsilon": [0.1, 0.5], "delta": [0.1, 0.5]}
     assert edges_of(from_table(whole | {"epsilon_back": gap}))[3] == [0.25, 0.5]
     assert edges_of(from_table(whole | {"delta_back": gap}))[5] == [0.25, 0.5]
-    assert message(from_table, whole | {"delta": gap}) == (
+    assert error_message(from_table, whole | {"delta": gap}) == (
         "edges: edge 1 ('b', 'c'): missing δ; δ is a number from 0 to 1."
     )
-    assert message(from_table, ENDS | {"mu": gap}) == "edges: edge 1 ('b', 'c'): missing μ; μ is a number ≥ 0."
+    assert error_message(from_table, ENDS | {"mu": gap}) == "edges: edge 1 ('b', 'c'): missing μ; μ is a number ≥ 0."
 
 
 def test_a_table_without_rows_is_a_graph_without_edges():

@@ -1,4 +1,4 @@
-"""A file that is handed to the wrong reader names the right one."""
+"""The error about a file of another kind names the right reader."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_right_reader_is_named(kind, wanted, files):
         READERS[wanted](files[kind])
 
 
-def test_a_problem_without_its_kind_is_known_by_its_edges(files):
+def test_a_problem_without_its_kind_is_recognised_by_its_edges(files):
     document = json.loads(files["problem"].read_text())
     del document["kind"]
     files["problem"].write_text(json.dumps(document))
@@ -50,7 +50,7 @@ def test_a_problem_without_its_kind_is_known_by_its_edges(files):
             read(files["problem"])
 
 
-def test_folders_and_tables_are_told_apart_too(tmp_path):
+def test_folders_and_tables_are_distinguished(tmp_path):
     hetdp.save(PROBLEM, tmp_path / "folder")
     with pytest.raises(hetdp.InputError, match=r"'problem'.*hetdp\.read_problem reads it"):
         hetdp.read_mechanism(tmp_path / "folder")
@@ -59,7 +59,7 @@ def test_folders_and_tables_are_told_apart_too(tmp_path):
         hetdp.read_problem(tmp_path / "m.csv")
 
 
-def test_what_is_not_a_problem_is_refused_beside_a_mechanism(tmp_path):
+def test_a_wrong_problem_for_a_mechanism_is_refused(tmp_path):
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], ["b"], 0.5), {"a": 1, "b": 2})
     mechanism = hetdp.design(problem)
     hetdp.save(mechanism, tmp_path / "m.json")

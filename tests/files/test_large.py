@@ -1,22 +1,30 @@
-"""Large files and Parquet in all its types: the same problem, read without a loop over rows."""
+"""Large files and all types of Parquet columns give the same problem without a loop over rows."""
 
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 from decimal import Decimal
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import csv as pa_csv
 from pyarrow import parquet
 
 import hetdp
+from hetdp import duck
 from hetdp.files.formats import csv_files
+from hetdp.files.formats import parquet as parquet_files
+from hetdp.files.formats.table import Categorical
+from hetdp.files.schema import EDGE_COLUMNS
 from hetdp.theory.catalogue import NOTIONS
+from tests.files import random_tables
+from tests.stress import stress, times
 
 SIZE, EDGES = 30_000, 200_000
 
@@ -182,7 +190,7 @@ def test_an_epsilon_of_any_numeric_type_is_the_decimal_it_shows(column, epsilon,
         (pa.array([np.nan]), "edges.parquet row 1 ('a', 'b'): missing ε; ε is a number ≥ 0."),
     ],
 )
-def test_an_epsilon_that_is_no_number_is_refused(column, expected, tmp_path: Path):
+def test_an_epsilon_that_is_not_a_number_is_refused(column, expected, tmp_path: Path):
     folder = folder_of(tmp_path / "problem", TWO, {"source": ["a"], "target": ["b"], "epsilon": column})
     assert expected in message_of(folder)
 
@@ -209,7 +217,7 @@ def test_parts_that_do_not_fit_together_are_refused(tmp_path: Path):
     assert "FILE: edges/part-1.parquet: a part that differs: colour BIGINT, epsilon DOUBLE," in message_of(folder)
 
 
-def test_a_missing_integer_label_is_no_dataset_in_any_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_integer_label_is_not_a_dataset_in_any_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     datasets = {"dataset": [0, 1, 2, 3], "query": [1, 1, 2, 2]}
     source = pa.array([1, None], pa.int64())
     folder = folder_of(tmp_path / "parquet", datasets, {"source": source, "target": [2, 3], "epsilon": [0.5, 0.25]})
@@ -227,7 +235,9 @@ def test_a_missing_integer_label_is_no_dataset_in_any_format(tmp_path: Path, mon
 
 
 @pytest.mark.parametrize("name", ["p[1]", "p*", "p?", "epsilon=5", "class=alice", "it's", "a b"])
-def test_the_name_of_a_folder_is_only_a_name(name, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_special_characters_in_the_name_of_a_folder_have_no_meaning(
+    name, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     edges = {"source": ["a"], "target": ["b"], "epsilon": [0.5]}
     folder_of(tmp_path / "p1", TWO, edges | {"epsilon": [50.0]})
     folder = folder_of(tmp_path / name, TWO, edges)
@@ -257,7 +267,7 @@ def test_parts_of_different_types_are_refused(later, tmp_path: Path):
 
 
 @pytest.mark.parametrize("stranger", ["Part-1.parquet", "extra.parquet", "part-3.pq", "class=x"])
-def test_a_file_that_would_be_left_out_is_refused(stranger, tmp_path: Path):
+def test_a_file_that_would_be_ignored_is_refused(stranger, tmp_path: Path):
     folder = tmp_path / "problem"
     (folder / "edges").mkdir(parents=True)
     parquet.write_table(pa.table(TWO), folder / "datasets.parquet")
@@ -300,7 +310,7 @@ print(os.path.isdir(place))
 """
 
 
-def test_what_does_not_fit_in_memory_goes_to_a_private_folder_and_not_to_the_working_folder(tmp_path: Path):
+def test_spilled_data_goes_to_a_private_folder_and_not_to_the_working_folder(tmp_path: Path):
     environment = os.environ | {"TMPDIR": str(tmp_path / "temporary"), "PYTHONPATH": os.pathsep.join(sys.path)}
     (tmp_path / "temporary").mkdir()
     command = [sys.executable, "-P", "-c", SPILLING]
@@ -309,3 +319,72 @@ def test_what_does_not_fit_in_memory_goes_to_a_private_folder_and_not_to_the_wor
     assert Path(place).parent == tmp_path / "temporary"
     assert (mode, is_there) == ("0o700", "True")
     assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def outcome_of(folder: Path, duplicates: str) -> object:
+    """The content of a problem, or the message of the error."""
+    try:
+        problem = hetdp.read_problem(folder, duplicates=duplicates).problem
+    except hetdp.InputError as refusal:
+        return str(refusal)
+    graph = problem.graph
+    assert isinstance(graph, hetdp.DatasetGraph)
+    columns = [column.tolist() for column in (problem.answers, *graph.edges(), *graph.parameters)]
+    return problem.identity, list(map(repr, graph.datasets)), columns, repr(graph.edge_classes()), repr(graph.beside())
+
+
+@stress
+def test_faults_and_problems_are_the_same_however_large_the_tables_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    refused = 0
+    for seed in range(times(60)):
+        text, typed = tmp_path / f"csv-{seed}", tmp_path / f"parquet-{seed}"
+        random_tables.write_folder(text, random.Random(seed))
+        random_tables.copy_as_parquet(text, typed)
+        for folder, duplicates in product((text, typed), ("error", "min")):
+            outcomes = []
+            for size in (1 << 30, -1):
+                monkeypatch.setattr(csv_files, "SMALL_FILE", size)
+                monkeypatch.setattr(parquet_files, "SMALL", size)
+                outcomes.append(outcome_of(folder, duplicates))
+            assert outcomes[0] == outcomes[1], f"seed {seed}, {folder.name}, {duplicates}"
+            refused += isinstance(outcomes[0], str)
+    assert times(60) < refused < times(240)
+
+
+def test_a_large_table_makes_no_python_object_for_each_cell(problem, tmp_path: Path):
+    hetdp.save(problem, tmp_path / "problem", tables="csv")
+    (tmp_path / "problem" / "problem.json").unlink()
+    labels = list(map(str, range(SIZE)))
+    table = csv_files.read_large(tmp_path / "problem" / "edges.csv", "edges.csv", EDGE_COLUMNS, likely=labels)
+    assert all(isinstance(table.columns[end], Categorical) for end in ("source", "target"))
+    assert table.columns["source"].categories == labels
+    assert table.columns["source"].codes.tolist() == problem.graph.edges()[0].tolist()
+
+
+def test_texts_that_repeat_are_numbered_as_they_first_appear(tmp_path: Path):
+    with duck.connection() as database:
+        database.execute(
+            "CREATE TEMP TABLE sheet AS SELECT * FROM (VALUES ('b'), (NULL), ('a'), ('b'), ('')) AS t(text)"
+        )
+        assert duck.distinct_texts(database, "text") == ["b", None, "a", ""]
+        for texts in (["b", None, "a", ""], ["a", "a", "z"], []):
+            ((numbers, every),) = duck.encode_texts(database, ["text"], texts)
+            assert [every[number] for number in numbers] == ["b", None, "a", "b", ""]
+            assert every[: len(texts)] == texts
+            assert len(every) == len({*texts, "a", "b", "", None}) + texts.count("a") // 2
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_third_answer_and_an_unclear_one_are_named_in_the_order_of_the_table(suffix, tmp_path: Path):
+    rows = csv_files.SMALL_TABLE + 10
+    for answers, expected in (([2, 1, 3], "a third answer 3;"), ([5, 4], "unclear which answer is 1: 5, 4;")):
+        folder = tmp_path / f"{len(answers)}"
+        folder.mkdir()
+        datasets = pa.table({"dataset": np.arange(rows), "query": np.resize(answers, rows)})
+        edges = pa.table({"source": [0], "target": [1], "epsilon": [1.0]})
+        for name, table in (("datasets", datasets), ("edges", edges)):
+            if suffix == "csv":
+                pa_csv.write_csv(table, folder / f"{name}.csv")
+            else:
+                parquet.write_table(table, folder / f"{name}.parquet")
+        assert expected in message_of(folder)

@@ -1,4 +1,4 @@
-"""Sparse matrices come in as they are: no ε is dropped, summed or assumed."""
+"""Sparse matrices are read unchanged: no ε is dropped, summed or assumed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.files.matrices import from_scipy
-from tests.files.graphs import PAIRS, direct, edges_of, message
+from tests.files.graphs import PAIRS, edges_of, error_message, graph_from_pairs
 
 FORMATS = ["coo", "csr", "csc", "lil", "dok"]
 KINDS = ["array", "matrix"]
@@ -30,29 +30,29 @@ def coo(*entries, size=3, kind="array", dtype=np.float64):
     return make((np.array(values, dtype=dtype), (np.array(row, dtype=int), np.array(col, dtype=int))), (size, size))
 
 
-def both_ways(*entries, **options):
+def symmetric_coo(*entries, **options):
     return coo(*[way for u, v, e in entries for way in ((u, v, e), (v, u, e))], **options)
 
 
 @pytest.mark.parametrize("layout", FORMATS)
 @pytest.mark.parametrize("kind", KINDS)
 @given(PAIRS)
-def test_a_sparse_matrix_comes_in_as_it_is(kind, layout, pairs):
-    matrix = both_ways(*[(u, v, e) for (u, v), e in pairs.items() if u != v], size=10, kind=kind).asformat(layout)
-    assert edges_of(from_scipy(matrix)) == edges_of(direct(pairs))
+def test_a_sparse_matrix_is_read_unchanged(kind, layout, pairs):
+    matrix = symmetric_coo(*[(u, v, e) for (u, v), e in pairs.items() if u != v], size=10, kind=kind).asformat(layout)
+    assert edges_of(from_scipy(matrix)) == edges_of(graph_from_pairs(pairs))
 
 
 @given(PAIRS, st.randoms())
 def test_entries_may_be_stored_in_any_order_and_several_times(pairs, random):
     entries = [way for (u, v), e in pairs.items() for way in ((u, v, e), (v, u, e), (u, v, e))]
     random.shuffle(entries)
-    assert edges_of(from_scipy(coo(*entries, size=10))) == edges_of(direct(pairs))
+    assert edges_of(from_scipy(coo(*entries, size=10))) == edges_of(graph_from_pairs(pairs))
 
 
 @pytest.mark.parametrize("layout", FORMATS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_stored_zero_is_an_edge(kind, layout):
-    matrix = both_ways((0, 1, 0.0), (1, 2, 0.5), kind=kind).asformat(layout)
+    matrix = symmetric_coo((0, 1, 0.0), (1, 2, 0.5), kind=kind).asformat(layout)
     assert matrix.count_nonzero() == 2  # for most of SciPy the stored zeros are no entries
     used = from_scipy(matrix)
     assert edges_of(used) == [[0, 1], [1, 2], [0.0, 0.5]]
@@ -61,7 +61,7 @@ def test_a_stored_zero_is_an_edge(kind, layout):
 @pytest.mark.parametrize("layout", ["coo", "csr", "csc"])
 def test_entries_stored_twice_are_never_summed(layout):
     twice = {
-        "coo": lambda: both_ways((0, 1, 0.5), (0, 1, 0.5)),
+        "coo": lambda: symmetric_coo((0, 1, 0.5), (0, 1, 0.5)),
         "csr": lambda: scipy.sparse.csr_array(([0.5] * 4, [1, 1, 0, 0], [0, 2, 4, 4]), shape=(3, 3)),
         "csc": lambda: scipy.sparse.csc_array(([0.5] * 4, [1, 1, 0, 0], [0, 2, 4, 4]), shape=(3, 3)),
     }[layout]()
@@ -71,7 +71,7 @@ def test_entries_stored_twice_are_never_summed(layout):
 
 def test_entries_stored_twice_that_contradict_each_other_are_refused():
     matrix = coo((0, 1, 0.5), (0, 1, 0.25), (1, 0, 0.25))
-    assert message(from_scipy, matrix) == (
+    assert error_message(from_scipy, matrix) == (
         "sparse matrix: row 0, column 1: stored twice, as 0.5 and 0.25;"
         " entries are never summed, and equal ones are one edge."
     )
@@ -79,19 +79,19 @@ def test_entries_stored_twice_that_contradict_each_other_are_refused():
 
 def test_a_matrix_without_symmetric_pattern_is_refused():
     matrix = coo((0, 1, 0.5), (1, 0, 0.5), (2, 0, 0.0))
-    assert message(from_scipy, matrix) == (
+    assert error_message(from_scipy, matrix) == (
         f"sparse matrix: row 2, column 0: one-sided entry 0.0, nothing at row 0, column 2; {SYMMETRIC} {ONCE}"
     )
 
 
 def test_a_matrix_without_symmetric_values_is_refused():
     matrix = coo((0, 1, 0.5), (1, 0, 0.0), (1, 2, 1.0), (2, 1, 1.0))
-    assert message(from_scipy, matrix) == (
+    assert error_message(from_scipy, matrix) == (
         f"sparse matrix: row 1, column 0: asymmetric entry 0.0, 0.5 at row 0, column 1; {SYMMETRIC}"
     )
 
 
-def test_the_way_out_for_a_matrix_that_stores_each_pair_once_works():
+def test_the_suggested_call_for_a_matrix_that_stores_each_pair_once_works():
     upper = coo((0, 1, 0.5), (0, 2, 0.0), size=4)
     used = hetdp.DatasetGraph.from_edges(upper.row, upper.col, upper.data, range(4))
     assert (edges_of(used), used.size) == ([[0, 0], [1, 2], [0.5, 0.0]], 4)
@@ -102,7 +102,7 @@ def test_the_way_out_for_a_matrix_that_stores_each_pair_once_works():
 )
 def test_a_wrong_entry_names_its_row_and_column(value, fault):
     with pytest.raises(hetdp.InputError) as caught:
-        from_scipy(both_ways((0, 2, value), (0, 1, 1.0)))
+        from_scipy(symmetric_coo((0, 2, value), (0, 1, 1.0)))
     assert [str(found) for found in caught.value.faults] == [
         f"row 0, column 2: {fault}; ε is a number ≥ 0.",
         f"row 2, column 0: {fault}; ε is a number ≥ 0.",
@@ -131,7 +131,7 @@ def test_every_faulty_pair_of_a_large_matrix_is_counted():
     assert (caught.value.total, len(caught.value.faults)) == (1500, 1000)
 
 
-def test_the_diagonal_is_dropped_and_may_say_what_it_likes():
+def test_the_diagonal_is_ignored_whatever_its_values():
     matrix = coo((0, 0, 1.0), (0, 0, 2.0), (0, 1, 0.5), (1, 0, 0.5))
     assert edges_of(from_scipy(matrix)) == [[0], [1], [0.5]]
 
@@ -140,8 +140,8 @@ def test_the_diagonal_is_dropped_and_may_say_what_it_likes():
     "dense", [np.eye(3), np.asmatrix(np.eye(3)), [[0.0, 1.0], [1.0, 0.0]], pandas.DataFrame([[0]])]
 )
 def test_a_dense_matrix_is_refused_because_its_zeros_are_ambiguous(dense):
-    said = message(from_scipy, dense, error=hetdp.UsageError)
-    assert said == (
+    text = error_message(from_scipy, dense, error=hetdp.UsageError)
+    assert text == (
         f"{type(dense).__name__} is dense; a zero in a dense matrix may be ε = 0 or no edge at all. {STORED}"
     )
 
@@ -149,58 +149,58 @@ def test_a_dense_matrix_is_refused_because_its_zeros_are_ambiguous(dense):
 @pytest.mark.parametrize("layout", ["bsr", "dia"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_format_that_fills_up_with_zeros_is_refused(kind, layout):
-    matrix = both_ways((0, 1, 0.0), (1, 2, 1.0), kind=kind).asformat(layout)
-    assert message(from_scipy, matrix, error=hetdp.UsageError) == (
+    matrix = symmetric_coo((0, 1, 0.0), (1, 2, 1.0), kind=kind).asformat(layout)
+    assert error_message(from_scipy, matrix, error=hetdp.UsageError) == (
         f"the matrix has the format {layout}; coo, csr, csc, lil, dok store the edges alone,"
         f" others fill up with zeros that look like ε = 0. {STORED}"
     )
 
 
-def test_dia_forgets_stored_zeros_and_bsr_invents_some():
-    assert both_ways((0, 1, 0.0), (1, 2, 1.0)).todia().tocoo().nnz == 2
-    assert both_ways((0, 1, 1.0), size=2).tobsr(blocksize=(2, 2)).tocoo().nnz == 4
+def test_dia_drops_stored_zeros_and_bsr_adds_some():
+    assert symmetric_coo((0, 1, 0.0), (1, 2, 1.0)).todia().tocoo().nnz == 2
+    assert symmetric_coo((0, 1, 1.0), size=2).tobsr(blocksize=(2, 2)).tocoo().nnz == 4
 
 
 @pytest.mark.parametrize("wrong", [None, "matrix", 3, {(0, 1): 0.5}, networkx.path_graph(2)])
-def test_what_is_no_matrix_is_refused(wrong):
-    assert message(from_scipy, wrong, error=hetdp.UsageError) == (
-        f"{type(wrong).__name__} is no sparse matrix;"
+def test_arguments_that_are_not_matrices_are_refused(wrong):
+    assert error_message(from_scipy, wrong, error=hetdp.UsageError) == (
+        f"{type(wrong).__name__} is not a sparse matrix;"
         " in a sparse matrix every stored entry is the ε of an edge, zeros included."
     )
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (3, 2)])
 def test_a_matrix_that_is_not_square_is_refused(shape):
-    said = message(from_scipy, scipy.sparse.csr_array(shape))
-    assert said == f"sparse matrix: matrix: not square, of shape {shape}; rows and columns are the same datasets."
+    text = error_message(from_scipy, scipy.sparse.csr_array(shape))
+    assert text == f"sparse matrix: matrix: not square, of shape {shape}; rows and columns are the same datasets."
 
 
 def test_a_sparse_vector_is_refused():
-    assert "not square, of shape (2,)" in message(from_scipy, scipy.sparse.coo_array(np.array([0.0, 1.0])))
+    assert "not square, of shape (2,)" in error_message(from_scipy, scipy.sparse.coo_array(np.array([0.0, 1.0])))
 
 
 def test_integers_are_epsilons_too():
-    matrix = both_ways((0, 1, 0), (1, 2, 3), dtype=np.int8)
+    matrix = symmetric_coo((0, 1, 0), (1, 2, 3), dtype=np.int8)
     assert edges_of(from_scipy(matrix)) == [[0, 1], [1, 2], [0.0, 3.0]]
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.longdouble])
 def test_short_and_long_floats_are_never_rounded_up(kind):
-    used = from_scipy(both_ways((0, 1, 0.1), dtype=kind)).epsilon
+    used = from_scipy(symmetric_coo((0, 1, 0.1), dtype=kind)).epsilon
     assert Fraction(float(used[0])) <= Fraction(1, 10)
     assert used[0] == pytest.approx(0.1)
 
 
 def test_a_matrix_of_truth_values_is_refused():
-    assert message(from_scipy, both_ways((0, 1, True), dtype=bool), error=hetdp.UsageError) == (
+    assert error_message(from_scipy, symmetric_coo((0, 1, True), dtype=bool), error=hetdp.UsageError) == (
         "the entries are of type bool; every entry is an ε, a real number ≥ 0."
         " Hint: an adjacency matrix times a number gives every edge that ε"
     )
 
 
 def test_a_matrix_of_complex_numbers_is_refused():
-    said = message(from_scipy, both_ways((0, 1, 1.0), dtype=complex), error=hetdp.UsageError)
-    assert said == "the entries are of type complex128; every entry is an ε, a real number ≥ 0."
+    text = error_message(from_scipy, symmetric_coo((0, 1, 1.0), dtype=complex), error=hetdp.UsageError)
+    assert text == "the entries are of type complex128; every entry is an ε, a real number ≥ 0."
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_a_matrix_of_complex_numbers_is_refused():
     ids=lambda x: type(x).__name__,
 )
 def test_labels_name_the_rows_in_order(labels):
-    used = from_scipy(both_ways((0, 2, 0.5)), labels=labels)
+    used = from_scipy(symmetric_coo((0, 2, 0.5)), labels=labels)
     assert list(used.datasets) == ["x", "y", "z"]
     assert [used.label(int(end)) for end in (used.edges()[0][0], used.edges()[1][0])] == ["x", "z"]
 
@@ -227,12 +227,14 @@ def test_labels_name_the_rows_in_order(labels):
     ids=["too few", "twice", "missing", "NA", "a set", "a number"],
 )
 def test_labels_that_do_not_fit_are_refused(labels, said):
-    assert message(from_scipy, both_ways((0, 2, 0.5)), labels=labels).startswith(f"sparse matrix: {said}")
+    assert error_message(from_scipy, symmetric_coo((0, 2, 0.5)), labels=labels).startswith(f"sparse matrix: {said}")
 
 
 def test_a_mapping_of_labels_is_refused():
-    said = message(from_scipy, both_ways((0, 2, 0.5)), labels={0: "x", 1: "y", 2: "z"}, error=hetdp.UsageError)
-    assert said == "dict is no list of labels; labels has the label of each row, in order."
+    text = error_message(
+        from_scipy, symmetric_coo((0, 2, 0.5)), labels={0: "x", 1: "y", 2: "z"}, error=hetdp.UsageError
+    )
+    assert text == "dict is not a list of labels; labels has the label of each row, in order."
 
 
 def test_the_empty_matrix_is_a_graph_and_so_is_one_without_entries():
@@ -240,8 +242,8 @@ def test_the_empty_matrix_is_a_graph_and_so_is_one_without_entries():
     assert repr(from_scipy(scipy.sparse.csr_array((4, 4)))) == "DatasetGraph(4 datasets, 0 edges)"
 
 
-def test_the_matrix_is_left_as_it_was_and_may_change_later():
-    matrix = both_ways((0, 1, 0.5), (0, 1, 0.5))
+def test_the_matrix_is_not_modified_and_may_change_later():
+    matrix = symmetric_coo((0, 1, 0.5), (0, 1, 0.5))
     used = from_scipy(matrix)
     assert matrix.nnz == 4
     matrix.data[:] = 9.0

@@ -1,4 +1,4 @@
-"""A mechanism file is read without trusting it, and only where it fits."""
+"""A mechanism file is not trusted, and is read only with a problem that it fits."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def message_of(path: Path, problem: hetdp.Problem | None = PROBLEM) -> str:
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_what_a_file_says_was_proved_is_not_taken_on_trust(suffix, tmp_path: Path):
+def test_the_certificate_in_a_file_is_not_trusted(suffix, tmp_path: Path):
     path = tmp_path / f"m{suffix}"
     hetdp.save(MECHANISM, path)
     assert hetdp.read_mechanism(path, PROBLEM).certificate is None
@@ -87,7 +87,7 @@ def test_one_float_upward_on_a_tight_edge_of_a_saved_mechanism_is_caught(tmp_pat
 
 
 @pytest.mark.parametrize("column", ["p", "z", "error"])
-def test_a_table_made_elsewhere_needs_only_datasets_and_one_column_of_values(column, tmp_path: Path):
+def test_a_table_from_another_source_needs_only_datasets_and_one_column_of_values(column, tmp_path: Path):
     values = np.asarray(MECHANISM.columns()[column]).tolist()
     path = tmp_path / "mine.csv"
     path.write_text("\n".join([f"dataset,{column}", *(f"{d},{x!r}" for d, x in zip("abc", values, strict=True))]))
@@ -130,16 +130,16 @@ FAULTS = {
     "a dataset missing": (lambda f: f["datasets"].pop(0), "dataset a: no row; it has one"),
     "a dataset too many": (
         lambda f: f["datasets"].append({"dataset": "x", "query": 1, "z": 0.0, "pinned": False}),
-        "datasets[3]: a dataset that is none of the problem's: 'x'; it has one row for each dataset of the problem.",
+        "datasets[3]: not a dataset of the problem: 'x'; it has one row for each dataset of the problem.",
     ),
     "a dataset twice": (lambda f: f["datasets"].append(f["datasets"][0]), "datasets[3]: duplicate dataset 'a'"),
     "another answer": (
         lambda f: (f["datasets"][0].update(query=2), [row.pop("error") for row in f["datasets"]]),
-        "datasets[0]: another answer than the problem's; its query answers as the problem does.",
+        "datasets[0]: not the problem's answer; its query must agree with the problem's.",
     ),
     "neither true nor false": (
         lambda f: f["datasets"][0].update(pinned=1),
-        "datasets[0], pinned: neither true nor false: 1; it is one of them.",
+        "datasets[0], pinned: neither true nor false: 1; it must be true or false.",
     ),
     "bound by a stranger": (
         lambda f: f["datasets"][0].update(binding="x"),
@@ -158,20 +158,20 @@ def test_a_fault_of_a_mechanism_file_is_named(name, tmp_path: Path):
     assert expected in message_of(path)
 
 
-def test_words_of_nonsense_beside_the_table_are_refused(tmp_path: Path):
+def test_invalid_metadata_beside_the_table_is_refused(tmp_path: Path):
     path = tmp_path / "m.json"
     for moved in ('"x"', "[]", "-1.0", '"inf"', "true"):
         facts = document(path) | {"moved": json.loads(moved)}
         path.write_text(json.dumps(facts))
-        assert "FILE, moved: no distance:" in message_of(path)
+        assert "FILE, moved: not a distance:" in message_of(path)
 
 
-def test_a_csv_table_that_was_changed_is_not_taken_for_the_one_that_was_written(tmp_path: Path):
+def test_a_csv_table_that_was_changed_after_writing_is_refused(tmp_path: Path):
     path = tmp_path / "m.csv"
     hetdp.save(MECHANISM, path)
     path.write_text(path.read_text() + "\n")
     assert (
-        "a table that was changed after it was written; m.csv.meta.json belongs to the table as it was written."
+        "the table was changed after it was written; m.csv.meta.json describes the table as it was written."
         in message_of(path)
     )
     (tmp_path / "m.csv.meta.json").unlink()
@@ -179,7 +179,7 @@ def test_a_csv_table_that_was_changed_is_not_taken_for_the_one_that_was_written(
 
 
 @pytest.mark.parametrize("column", ["p", "error"])
-def test_what_people_read_must_be_what_is_proved(column, tmp_path: Path):
+def test_the_displayed_p_must_match_the_proved_z(column, tmp_path: Path):
     path = tmp_path / "m.json"
     facts = document(path)
     facts["datasets"][0][column] = 0.999
@@ -201,7 +201,7 @@ def test_values_alone_can_be_verified():
         hetdp.verify(PROBLEM, {"a": 0.5, "b": 0.5})
 
 
-def test_an_unknown_ending_is_refused(tmp_path: Path):
+def test_an_unknown_suffix_is_refused(tmp_path: Path):
     with pytest.raises(
         hetdp.UsageError, match=r"no format is known for '.*m.txt'; the name ends in .json, .csv, .parquet"
     ):
@@ -209,7 +209,7 @@ def test_an_unknown_ending_is_refused(tmp_path: Path):
     assert "there is no such file" in message_of(tmp_path / "m.csv")
 
 
-def test_pins_of_their_own_file_are_read(tmp_path: Path):
+def test_pins_are_read_from_their_own_file(tmp_path: Path):
     path = tmp_path / "pins.json"
     path.write_text('{"schema_version": 1, "datasets": [{"dataset": "b", "p": 0.6}, {"dataset": "c", "error": 0.4}]}')
     assert hetdp.extend(PROBLEM, hetdp.read_pins(path))["a"] == MECHANISM["a"]
@@ -249,7 +249,7 @@ def problem_of(notion: Any) -> hetdp.Problem:
 
 @pytest.mark.parametrize("notion", NOTIONS)
 @pytest.mark.parametrize("column", ["p", "z", "error"])
-def test_a_table_made_elsewhere_is_read_by_the_notion_of_its_problem(notion, column, tmp_path: Path):
+def test_a_table_from_another_source_is_read_by_the_notion_of_its_problem(notion, column, tmp_path: Path):
     problem = problem_of(notion)
     z = problem.notion.coordinate.from_probability(P)
     values = {"p": P, "z": z.tolist(), "error": problem.notion.coordinate.error(z, [1, 1, 2]).tolist()}[column]
@@ -269,8 +269,8 @@ def test_without_its_problem_a_file_says_what_z_means(notion, tmp_path: Path):
     path.write_text(json.dumps({"schema_version": 1, "notion": notion, "datasets": rows}))
     assert hetdp.read_mechanism(path).probabilities == pytest.approx(P)
     path.write_text(json.dumps({"schema_version": 1, "notion": notion, "coordinate": "x", "datasets": rows}))
-    said = f"FILE, coordinate: another coordinate 'x'; the notion {notion!r} has the coordinate {coordinate.name!r}."
-    assert said in message_of(path, None)
+    text = f"FILE, coordinate: another coordinate 'x'; the notion {notion!r} has the coordinate {coordinate.name!r}."
+    assert text in message_of(path, None)
 
 
 def test_z_of_another_coordinate_is_not_taken_for_that_of_the_problem(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""Graphs of NetworkX come in as they are: no ε is dropped, summed or assumed, in either direction."""
+"""NetworkX graphs are read unchanged: no ε is dropped, summed or assumed, in either direction."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.files.networks import from_networkx
-from tests.files.graphs import EPSILON, PAIRS, direct, edges_of, message, networkx_graph
+from tests.files.graphs import EPSILON, PAIRS, edges_of, error_message, graph_from_pairs, networkx_graph
 
-STATED = "every edge states its ε, none is assumed."
+RULE = "every edge must state its ε; there is no default."
 
 
 @given(PAIRS)
-def test_a_networkx_graph_comes_in_as_it_is(pairs):
+def test_a_networkx_graph_is_read_unchanged(pairs):
     graph = networkx.Graph()
     graph.add_nodes_from(range(10))
     graph.add_weighted_edges_from([(u, v, e) for (u, v), e in pairs.items()], weight="epsilon")
-    assert edges_of(from_networkx(graph)) == edges_of(direct(pairs))
+    assert edges_of(from_networkx(graph)) == edges_of(graph_from_pairs(pairs))
 
 
 def test_nodes_are_datasets_in_their_order_and_isolated_ones_are_kept():
@@ -38,7 +38,7 @@ def test_any_hashable_node_is_a_label():
     assert list(from_networkx(graph).datasets) == nodes
 
 
-def test_the_attribute_with_epsilon_has_a_name_of_your_choice():
+def test_the_attribute_with_epsilon_may_have_any_name():
     graph = networkx_graph(("a", "b", {"privacy": 0.25, "epsilon": 9.0}))
     assert edges_of(from_networkx(graph, epsilon="privacy"))[2] == [0.25]
 
@@ -56,15 +56,15 @@ def test_self_loops_of_networkx_are_dropped():
 def test_a_missing_attribute_is_never_taken_for_1():
     graph = networkx_graph(("a", "b", {"epsilon": 0.5}), ("b", "c", {}))
     assert networkx.to_scipy_sparse_array(graph, weight="epsilon")[1, 2] == 1.0  # the trap
-    said = message(from_networkx, graph)
-    assert said == f"NetworkX graph: edge 1 ('b', 'c'): no attribute 'epsilon'; {STATED}"
+    text = error_message(from_networkx, graph)
+    assert text == f"NetworkX graph: edge 1 ('b', 'c'): no attribute 'epsilon'; {RULE}"
 
 
 def test_a_missing_attribute_names_those_that_are_there():
     graph = networkx_graph(("a", "b", {"eps": 0.5, "weight": 2}))
-    said = message(from_networkx, graph)
-    assert said == (
-        f"NetworkX graph: edge 0 ('a', 'b'): no attribute 'epsilon'; {STATED}"
+    text = error_message(from_networkx, graph)
+    assert text == (
+        f"NetworkX graph: edge 0 ('a', 'b'): no attribute 'epsilon'; {RULE}"
         " Hint: it has 'eps', 'weight'; epsilon= names the attribute to read"
     )
 
@@ -89,7 +89,7 @@ def test_every_edge_without_the_attribute_is_counted():
 )
 def test_a_wrong_attribute_names_the_ends_of_its_edge(value, fault):
     graph = networkx_graph(("a", "b", {"epsilon": 1.0}), ("b", "c", {"epsilon": value}))
-    assert message(from_networkx, graph) == f"NetworkX graph: edge 1 ('b', 'c'): {fault}; ε is a number ≥ 0."
+    assert error_message(from_networkx, graph) == f"NetworkX graph: edge 1 ('b', 'c'): {fault}; ε is a number ≥ 0."
 
 
 def test_all_faults_of_a_networkx_graph_are_listed_together():
@@ -111,12 +111,12 @@ def test_all_faults_of_a_networkx_graph_are_listed_together():
 
 def test_a_missing_attribute_of_a_parallel_edge_contradicts_nothing():
     graph = networkx_graph(("a", "b", {}), ("a", "b", {"epsilon": 2.0}), kind=networkx.MultiGraph)
-    assert message(from_networkx, graph) == f"NetworkX graph: edge 0 ('a', 'b'): no attribute 'epsilon'; {STATED}"
+    assert error_message(from_networkx, graph) == f"NetworkX graph: edge 0 ('a', 'b'): no attribute 'epsilon'; {RULE}"
 
 
 def test_a_node_that_is_not_a_number_is_refused():
     graph = networkx_graph(("a", math.nan, {"epsilon": 1.0}))
-    assert "missing label nan" in message(from_networkx, graph)
+    assert "missing label nan" in error_message(from_networkx, graph)
 
 
 def test_parallel_edges_that_agree_are_one_edge():
@@ -127,9 +127,9 @@ def test_parallel_edges_that_agree_are_one_edge():
 
 def test_parallel_edges_that_contradict_each_other_are_refused_or_the_most_private_one_is_kept():
     graph = networkx_graph(("a", "b", {"epsilon": 0.7}), ("b", "a", {"epsilon": 0.2}), kind=networkx.MultiGraph)
-    assert "contradictory duplicate edge, ε 0.2 here, 0.7 at edge 0" in message(from_networkx, graph)
+    assert "contradictory duplicate edge, ε 0.2 here, 0.7 at edge 0" in error_message(from_networkx, graph)
     assert edges_of(from_networkx(graph, duplicates="min"))[2] == [0.2]
-    assert "unknown duplicates='sum'" in message(from_networkx, graph, duplicates="sum", error=hetdp.UsageError)
+    assert "unknown duplicates='sum'" in error_message(from_networkx, graph, duplicates="sum", error=hetdp.UsageError)
 
 
 ONE_WAY = st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 5)), st.tuples(EPSILON, st.floats(0.0, 1.0)))
@@ -176,10 +176,10 @@ def test_parallel_edges_of_one_direction_agree_or_the_most_private_one_is_kept()
     found = [str(fault) for fault in caught.value.faults]
     assert found == [(text + hint).format(*said) for said in (("ε", 0.2, 0.7), ("δ", 0.2, 0.1))]
     assert edges_of(from_networkx(graph, duplicates="min", delta="delta"))[2:] == [[0.2], [0.9], [0.1], [0.3]]
-    assert "unknown duplicates='sum'" in message(from_networkx, graph, duplicates="sum", error=hetdp.UsageError)
+    assert "unknown duplicates='sum'" in error_message(from_networkx, graph, duplicates="sum", error=hetdp.UsageError)
 
 
-def test_what_is_no_number_contradicts_no_parallel_edge():
+def test_a_value_that_is_not_a_number_contradicts_no_parallel_edge():
     values = ["x", 0.5, None, 0.5]
     graph = networkx_graph(*[("a", "b", {"epsilon": value}) for value in values], kind=networkx.MultiDiGraph)
     with pytest.raises(hetdp.InputError) as caught:
@@ -204,17 +204,20 @@ def test_mu_takes_the_place_of_epsilon():
     [
         ({"mu": "m", "delta": "d"}, "edges with delta and mu; edges have epsilon, "),
         ({"mu": "m", "epsilon": "e"}, "edges with epsilon and mu; edges have epsilon, "),
-        ({"mu": 0.5}, "mu=0.5 is no attribute; mu names the edge attribute with μ. Hint: networkx.set_edge_attributes"),
-        ({"delta": 0.5}, "delta=0.5 is no attribute; delta names the edge attribute with δ."),
+        (
+            {"mu": 0.5},
+            "mu=0.5 is not an attribute; mu names the edge attribute with μ. Hint: networkx.set_edge_attributes",
+        ),
+        ({"delta": 0.5}, "delta=0.5 is not an attribute; delta names the edge attribute with δ."),
     ],
 )
 def test_attributes_that_do_not_go_together_are_refused(options, said):
-    assert message(from_networkx, networkx.path_graph(3), error=hetdp.UsageError, **options).startswith(said)
+    assert error_message(from_networkx, networkx.path_graph(3), error=hetdp.UsageError, **options).startswith(said)
 
 
 def test_mu_has_no_direction():
     graph = networkx_graph(("a", "b", {"m": 1.0}), kind=networkx.DiGraph)
-    assert message(from_networkx, graph, mu="m", error=hetdp.UsageError) == (
+    assert error_message(from_networkx, graph, mu="m", error=hetdp.UsageError) == (
         "DiGraph is directed; μ holds in both directions. Hint: a Graph or a MultiGraph can have μ"
     )
 
@@ -235,10 +238,10 @@ def test_faults_of_delta_and_mu_are_named_like_those_of_epsilon(name, letter, va
     graph = networkx_graph(("a", "b", {"epsilon": 1.0, name: 0.5}), ("b", "c", {"epsilon": 1.0} | stated))
     if absent:
         fault = (
-            f"no attribute '{name}'; every edge states its {letter}, none is assumed."
+            f"no attribute '{name}'; every edge must state its {letter}; there is no default."
             f" Hint: it has 'epsilon'; {name}= names the attribute to read"
         )
-    assert message(from_networkx, graph, **{name: name}) == f"NetworkX graph: edge 1 ('b', 'c'): {fault}"
+    assert error_message(from_networkx, graph, **{name: name}) == f"NetworkX graph: edge 1 ('b', 'c'): {fault}"
 
 
 def test_a_directed_graph_without_edges_is_a_graph():
@@ -248,27 +251,27 @@ def test_a_directed_graph_without_edges_is_a_graph():
 
 
 @pytest.mark.parametrize(("back", "agrees"), [(0.7, True), (0.5, False)])
-def test_a_multigraph_of_a_directed_graphs_edges_is_read_if_both_directions_agree(back, agrees):
+def test_a_multigraph_with_both_directions_of_every_edge_is_read_if_they_agree(back, agrees):
     directed = networkx_graph(("a", "b", {"epsilon": 0.7}), ("b", "a", {"epsilon": back}), kind=networkx.DiGraph)
     graph = networkx.MultiGraph()
     graph.add_edges_from(directed.edges(data=True))
     if agrees:
         assert edges_of(from_networkx(graph))[2] == [0.7]
     else:
-        assert "contradictory duplicate edge" in message(from_networkx, graph)
+        assert "contradictory duplicate edge" in error_message(from_networkx, graph)
 
 
 @pytest.mark.parametrize(
     "wrong", [{"a": ["b"]}, [("a", "b")], None, scipy.sparse.coo_array((2, 2))], ids=lambda x: type(x).__name__
 )
-def test_what_is_no_networkx_graph_is_refused(wrong):
-    said = message(from_networkx, wrong, error=hetdp.UsageError)
-    assert said == f"{type(wrong).__name__} is no NetworkX graph; from_networkx reads graphs of NetworkX."
+def test_arguments_that_are_not_networkx_graphs_are_refused(wrong):
+    text = error_message(from_networkx, wrong, error=hetdp.UsageError)
+    assert text == f"{type(wrong).__name__} is not a NetworkX graph; from_networkx reads graphs of NetworkX."
 
 
 def test_a_number_in_place_of_the_attribute_is_refused():
-    assert message(from_networkx, networkx.path_graph(3), epsilon=0.5, error=hetdp.UsageError) == (
-        "epsilon=0.5 is no attribute; epsilon names the edge attribute with ε."
+    assert error_message(from_networkx, networkx.path_graph(3), epsilon=0.5, error=hetdp.UsageError) == (
+        "epsilon=0.5 is not an attribute; epsilon names the edge attribute with ε."
         " Hint: networkx.set_edge_attributes(graph, value, 'epsilon') gives every edge the same ε"
     )
 
@@ -285,7 +288,7 @@ def test_json_in_which_epsilon_was_renamed_is_refused():
     read = networkx.node_link_graph(
         {"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"source": "a", "target": "b", "eps": 0.7}]}, edges="edges"
     )
-    assert "no attribute 'epsilon'" in message(from_networkx, read)
+    assert "no attribute 'epsilon'" in error_message(from_networkx, read)
 
 
 def test_a_graph_without_nodes_is_a_graph():

@@ -1,4 +1,4 @@
-"""Parallel edges through every door: files, data frames, NetworkX; none loses a class."""
+"""Parallel edges in files, data frames and NetworkX graphs: no class is lost."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tests.problem.multigraphs import CLASSES, Multigraph, multigraphs
 FORMS = ("problem.json", "csv", "parquet")
 
 
-def listed(graph: Any) -> list:
-    """The edges as they are written: ends by label, parameters and class, in any order."""
+def listed_edges(graph: Any) -> list:
+    """The edges in sorted order: labels of the ends, parameters and class."""
     source, target, *columns = graph.edges()
     labels = ([graph.label(int(at)) for at in ends] for ends in (source, target))
     classes = graph.edge_classes() or [None] * len(source)
     return sorted(zip(*labels, *(column.tolist() for column in columns), classes, strict=True), key=repr)
 
 
-def saved(problem: hetdp.Problem, folder, form: str):
+def save_as(problem: hetdp.Problem, folder, form: str):
     path = folder / form
     hetdp.save(problem, path, tables=form if form in ("csv", "parquet") else "parquet")
     return path
@@ -37,9 +37,9 @@ def test_a_saved_problem_is_read_again_with_every_class(form, drawn: Multigraph,
     kinds = dict(zip(CLASSES, named, strict=True))
     drawn = drawn._replace(rows=[row._replace(edge_class=kinds[row.edge_class]) for row in drawn.rows])
     problem = drawn.problem()
-    again, _ = hetdp.read_problem(saved(problem, tmp_path_factory.mktemp("saved"), form))
+    again, _ = hetdp.read_problem(save_as(problem, tmp_path_factory.mktemp("saved"), form))
     assert again.identity == problem.identity
-    assert listed(again.graph) == listed(problem.graph)
+    assert listed_edges(again.graph) == listed_edges(problem.graph)
     path = tmp_path_factory.mktemp("mechanism") / "mechanism.json"
     hetdp.save(hetdp.design(problem), path)
     assert hetdp.verify(again, hetdp.read_mechanism(path, again)).private
@@ -53,7 +53,7 @@ def test_a_table_has_a_column_of_classes(drawn: Multigraph, duplicates):
         columns[name] = [row.parameters[at] for row in drawn.rows]
     columns["class"] = [row.edge_class for row in drawn.rows]
     graph = hetdp.from_table(columns, datasets=range(drawn.size), duplicates=duplicates)
-    assert listed(graph) == listed(problem.graph)
+    assert listed_edges(graph) == listed_edges(problem.graph)
 
 
 def test_a_table_names_its_column_of_classes_or_leaves_it_out():
@@ -80,7 +80,7 @@ def test_data_frames_of_any_library_have_classes():
     }
     table = pyarrow.table(columns)
     for frame in (pandas.DataFrame(columns), polars.DataFrame(columns), table, duckdb.from_arrow(table)):
-        assert listed(hetdp.from_table(frame)) == [
+        assert listed_edges(hetdp.from_table(frame)) == [
             ("a", "b", 0.5, "Ann"),
             ("a", "b", 1.0, None),
             ("a", "b", 2.0, "Bob"),
@@ -117,10 +117,10 @@ def test_both_directions_of_one_class_are_one_edge():
     graph.add_edge("b", "a", epsilon=1.0, who="Ann")
     found = hetdp.from_networkx(graph, classes="who")
     assert found.edges_between(0, 1) == [({"epsilon": 0.5, "epsilon_back": 1.0}, "Ann")]
-    with pytest.raises(hetdp.UsageError, match="is no attribute"):
+    with pytest.raises(hetdp.UsageError, match="is not an attribute"):
         hetdp.from_networkx(graph, classes=3)
 
 
-def test_nothing_in_a_data_frame_is_no_class():
+def test_a_missing_value_in_a_data_frame_means_no_class():
     graph = hetdp.DatasetGraph.from_edges("ab", "bc", 1.0, classes=[float("nan"), "Ann"])
     assert graph.edge_classes() == [None, "Ann"]

@@ -1,4 +1,4 @@
-"""What is written and read again is the same to the last bit, in every format."""
+"""Problems and mechanisms are the same to the last bit after writing and reading, in every format."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ import hetdp
 from hetdp.files.formats import csv_files
 from hetdp.mechanism.balanced import balanced_pins
 from hetdp.theory.catalogue import NOTIONS
-from tests.files.problems import EVERY, facts, mechanism_facts, written
+from tests.files.problems import ALL_NOTIONS, mechanism_facts, problem_facts, problems_with_pins
 
 TABLES = ("csv", "parquet")
 
 
-@given(written(anything=True, notions=EVERY))
-def test_a_problem_survives_json(state):
+@given(problems_with_pins(anything=True, notions=ALL_NOTIONS))
+def test_a_problem_is_unchanged_by_json(state):
     problem, partial = state
     with TemporaryDirectory() as folder:
         path = Path(folder, "problem.json")
         hetdp.save(problem, path, partial)
-        assert facts(*hetdp.read_problem(path)) == facts(problem, partial)
+        assert problem_facts(*hetdp.read_problem(path)) == problem_facts(problem, partial)
 
 
 @settings(max_examples=40)
-@given(written(notions=EVERY))
+@given(problems_with_pins(notions=ALL_NOTIONS))
 @pytest.mark.parametrize("tables", TABLES)
-def test_a_problem_survives_a_folder_of_tables(tables, state):
+def test_a_problem_is_unchanged_by_a_folder_of_tables(tables, state):
     problem, partial = state
     with TemporaryDirectory() as folder:
         path = Path(folder, "problem")
         hetdp.save(problem, path, partial, tables=tables)
-        assert facts(*hetdp.read_problem(path)) == facts(problem, partial)
+        assert problem_facts(*hetdp.read_problem(path)) == problem_facts(problem, partial)
 
 
 @settings(max_examples=40)
-@given(written(notions=EVERY))
+@given(problems_with_pins(notions=ALL_NOTIONS))
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet"])
-def test_a_mechanism_survives_every_format(suffix, state):
+def test_a_mechanism_is_unchanged_by_every_format(suffix, state):
     problem, _ = state
     mechanism = hetdp.extend(problem, balanced_pins(problem))
     with TemporaryDirectory() as folder:
@@ -56,7 +56,7 @@ def test_a_mechanism_survives_every_format(suffix, state):
 
 
 @settings(max_examples=40)
-@given(written(notions=EVERY))
+@given(problems_with_pins(notions=ALL_NOTIONS))
 def test_large_csv_files_are_read_and_written_as_small_ones_are(state):
     problem, partial = state
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -65,15 +65,15 @@ def test_large_csv_files_are_read_and_written_as_small_ones_are(state):
         patch.setattr(csv_files, "SMALL_FILE", -1)
         hetdp.save(problem, Path(folder, "large"), partial, tables="csv")
         for name in ("small", "large"):
-            assert facts(*hetdp.read_problem(Path(folder, name))) == facts(problem, partial)
+            assert problem_facts(*hetdp.read_problem(Path(folder, name))) == problem_facts(problem, partial)
         patch.undo()
-        assert facts(*hetdp.read_problem(Path(folder, "large"))) == facts(problem, partial)
+        assert problem_facts(*hetdp.read_problem(Path(folder, "large"))) == problem_facts(problem, partial)
 
 
 @settings(max_examples=20)
-@given(written(notions=EVERY))
+@given(problems_with_pins(notions=ALL_NOTIONS))
 @pytest.mark.parametrize("tables", ["json", *TABLES])
-def test_without_the_key_the_columns_say_the_notion(tables, state):
+def test_without_the_key_the_columns_determine_the_notion(tables, state):
     problem, partial = state
     with TemporaryDirectory() as folder:
         path = Path(folder, "problem.json" if tables == "json" else "problem")
@@ -122,7 +122,7 @@ def test_a_number_is_written_as_it_was_and_used_at_most_as_large(name, number, t
     assert Fraction(float(problem.graph.parameters[kind.index(name)][0])) <= Fraction(number)
 
 
-def test_an_edge_is_the_same_from_either_end_and_an_empty_way_back_is_the_way_forth(tmp_path: Path):
+def test_an_edge_is_the_same_from_either_end_and_a_missing_value_back_means_the_value_forth(tmp_path: Path):
     (tmp_path / "datasets.csv").write_text("dataset,query\na,1\nb,2\nc,2\n")
     header = "source,target,epsilon,epsilon_back,delta,delta_back\n"
     identities = set()
@@ -135,7 +135,7 @@ def test_an_edge_is_the_same_from_either_end_and_an_empty_way_back_is_the_way_fo
     assert hetdp.read_problem(tmp_path).problem.identity not in identities
 
 
-def test_a_coordinate_where_p_has_rounded_to_one_survives(tmp_path: Path):
+def test_a_coordinate_is_kept_where_p_rounds_to_one(tmp_path: Path):
     graph = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], [60.0, 0.5, math.inf])
     problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2, "d": 2})
     mechanism = hetdp.extend(problem, {"b": 0.6, "c": 0.4})

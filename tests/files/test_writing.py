@@ -1,4 +1,4 @@
-"""Files appear whole or not at all, and nothing of somebody else's is ever replaced."""
+"""Files are written completely or not at all, and files of other programs are never replaced."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ PROBLEM = hetdp.Problem(GRAPH, {"a": 1, "b": 2})
 MECHANISM = hetdp.extend(PROBLEM, {"a": 0.6, "b": 0.4})
 
 
-def names(folder: Path) -> list[str]:
+def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
 @pytest.mark.parametrize("fault", [RuntimeError, KeyboardInterrupt, hetdp.UsageError("x", "y")])
-def test_what_breaks_off_leaves_the_old_file_and_nothing_else(fault, tmp_path: Path):
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(fault, tmp_path: Path):
     place = tmp_path / "m.json"
     place.write_text("old")
     with pytest.raises(BaseException), whole_file(place) as draft:  # noqa: B017, PT011, PT012
         draft.write_text("new")
         raise fault
     assert place.read_text() == "old"
-    assert names(tmp_path) == ["m.json"]
+    assert names_in(tmp_path) == ["m.json"]
 
 
-def test_a_folder_that_breaks_off_leaves_the_old_one_and_nothing_else(tmp_path: Path):
+def test_an_interrupted_write_of_a_folder_leaves_the_old_one_and_nothing_else(tmp_path: Path):
     place = tmp_path / "problem"
     hetdp.save(PROBLEM, place, tables="csv")
     before = {path.name: path.read_bytes() for path in place.iterdir()}
@@ -48,22 +48,22 @@ def test_a_folder_that_breaks_off_leaves_the_old_one_and_nothing_else(tmp_path: 
         (draft / "edges.csv").write_text("new")
         raise RuntimeError
     assert {path.name: path.read_bytes() for path in place.iterdir()} == before
-    assert names(tmp_path) == ["problem"]
+    assert names_in(tmp_path) == ["problem"]
 
 
 def test_saving_again_replaces_the_whole_folder(tmp_path: Path):
     place = tmp_path / "problem"
     hetdp.save(PROBLEM, place, tables="csv")
     hetdp.save(PROBLEM, place, tables="parquet")
-    assert names(place) == ["datasets.parquet", "edges.parquet", "problem.json"]
-    assert names(tmp_path) == ["problem"]
+    assert names_in(place) == ["datasets.parquet", "edges.parquet", "problem.json"]
+    assert names_in(tmp_path) == ["problem"]
 
 
 def test_a_folder_with_other_files_is_never_replaced(tmp_path: Path):
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(hetdp.UsageError, match=r"it holds other files, such as 'thesis.tex'"):
         hetdp.save(PROBLEM, tmp_path)
-    assert names(tmp_path) == ["thesis.tex"]
+    assert names_in(tmp_path) == ["thesis.tex"]
 
 
 def test_a_file_is_not_replaced_by_a_folder_nor_a_folder_by_a_file(tmp_path: Path):
@@ -83,7 +83,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path):
 
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet"])
-def test_a_disk_that_is_full_leaves_no_half_of_a_file(suffix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_full_disk_leaves_no_incomplete_file(suffix, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -91,7 +91,7 @@ def test_a_disk_that_is_full_leaves_no_half_of_a_file(suffix, tmp_path: Path, mo
         monkeypatch.setattr(module, writer, full)
     with pytest.raises(hetdp.UsageError, match="No space left on device"):
         hetdp.save(MECHANISM, tmp_path / f"m{suffix}")
-    assert names(tmp_path) == []
+    assert names_in(tmp_path) == []
 
 
 def test_a_link_is_followed_and_stays_a_link(tmp_path: Path):
@@ -119,7 +119,7 @@ def test_standard_output_gets_the_same_document_as_a_file(tmp_path: Path, capsys
 
 
 @pytest.mark.parametrize("labels", [("a", 1), ((0, 1), (1, 1)), ("a", ""), (0.5, "0.5"), (("a", (1, "1")), "\u202e")])
-def test_labels_that_fit_into_no_column_of_texts_or_integers_are_their_json(labels, tmp_path: Path):
+def test_labels_that_are_neither_text_nor_integers_are_written_as_json(labels, tmp_path: Path):
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([labels[0]], [labels[1]], 1.0), [1, 2])
     mechanism = hetdp.extend(problem, {labels[0]: 0.6, labels[1]: 0.4})
     for tables in ("csv", "parquet"):
@@ -132,19 +132,19 @@ def test_labels_that_fit_into_no_column_of_texts_or_integers_are_their_json(labe
         assert list(hetdp.read_mechanism(tmp_path / f"m.{tables}")) == list(labels)
 
 
-def test_a_cell_that_is_no_json_is_named(tmp_path: Path):
+def test_a_cell_that_is_not_json_is_named(tmp_path: Path):
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([(0, 1)], [(1, 1)], 1.0), [1, 2])
     hetdp.save(problem, tmp_path / "p", tables="csv")
     table = tmp_path / "p" / "datasets.csv"
     table.write_text(table.read_text().replace('"[0, 1]"', "0-1").replace('"[1, 1]"', "null"))
     with pytest.raises(hetdp.InputError) as refused:
         hetdp.read_problem(tmp_path / "p")
-    assert "row 1, dataset: no JSON: '0-1'; the file says that each of its labels is JSON." in str(refused.value)
+    assert "row 1, dataset: not JSON: '0-1'; the file says that each of its labels is JSON." in str(refused.value)
     assert "row 2, dataset: missing label" in str(refused.value)
 
 
-def test_what_is_neither_problem_nor_mechanism_is_not_saved(tmp_path: Path):
-    with pytest.raises(hetdp.UsageError, match="3 cannot be saved; a Problem or a Mechanism can"):
+def test_only_problems_and_mechanisms_are_saved(tmp_path: Path):
+    with pytest.raises(hetdp.UsageError, match="3 cannot be saved; only a Problem or a Mechanism can be saved"):
         hetdp.save(3, tmp_path / "m.json")  # type: ignore[arg-type]
     with pytest.raises(hetdp.UsageError, match=r"a problem cannot be saved to '.*p.csv'"):
         hetdp.save(PROBLEM, tmp_path / "p.csv")
@@ -168,16 +168,16 @@ print(sorted({"duckdb", "numba", "pandas", "pyarrow"} & sys.modules.keys()))
 
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet"])
-def test_half_of_a_character_cannot_be_written(suffix, tmp_path: Path):
+def test_a_lone_surrogate_cannot_be_written(suffix, tmp_path: Path):
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges(["\ud800"], ["b"], 1.0), [1, 2])
     mechanism = hetdp.extend(problem, [0.6, 0.4])
-    with pytest.raises(hetdp.UsageError, match=r"the label '.ud800' cannot be written down"):
+    with pytest.raises(hetdp.UsageError, match=r"the label '.ud800' cannot be saved"):
         hetdp.save(mechanism, tmp_path / f"m{suffix}")
-    assert names(tmp_path) == []
+    assert names_in(tmp_path) == []
     for tables in ("csv", "parquet"):
-        with pytest.raises(hetdp.UsageError, match=r"the label '.ud800' cannot be written down"):
+        with pytest.raises(hetdp.UsageError, match=r"the label '.ud800' cannot be saved"):
             hetdp.save(problem, tmp_path / "problem", tables=tables)
-    assert names(tmp_path) == []
+    assert names_in(tmp_path) == []
 
 
 @pytest.mark.parametrize("change", ["values", "problem", "pickle"])
@@ -197,7 +197,7 @@ def test_a_changed_copy_does_not_inherit_the_proof(change, tmp_path: Path):
         mechanism.coordinates[0] = 30.0
     with pytest.raises(hetdp.VerificationError):
         hetdp.save(mechanism, tmp_path / "bad.json")
-    assert names(tmp_path) == []
+    assert names_in(tmp_path) == []
 
 
 @pytest.mark.parametrize("classes", [[3, 4], [3, None], ["x", ""], ["ann", None]])
@@ -226,10 +226,10 @@ def test_integers_that_no_column_of_integers_holds_are_written_as_json(form, tmp
 def test_labels_that_no_file_holds_are_refused(label, tmp_path: Path):
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([label], ["b"], 1.0), [1, 2])
     for name in ("p.json", "p"):
-        with pytest.raises(hetdp.UsageError, match="cannot be written down"):
+        with pytest.raises(hetdp.UsageError, match="cannot be saved"):
             hetdp.save(problem, tmp_path / name)
     for name in ("m.json", "m.csv", "m.parquet"):
-        with pytest.raises(hetdp.UsageError, match="cannot be written down"):
+        with pytest.raises(hetdp.UsageError, match="cannot be saved"):
             hetdp.save(hetdp.design(problem), tmp_path / name)
 
 
@@ -237,9 +237,9 @@ def test_labels_that_no_file_holds_are_refused(label, tmp_path: Path):
 @pytest.mark.parametrize("form", ["p.json", "csv", "parquet"])
 def test_classes_that_no_file_holds_are_refused(name, form, tmp_path: Path):
     graph = hetdp.DatasetGraph.from_edges("aa", "bb", [0.5, 1.0], classes=[name, 7])
-    with pytest.raises(hetdp.UsageError, match=r"the class .* cannot be written down"):
+    with pytest.raises(hetdp.UsageError, match=r"the class .* cannot be saved"):
         hetdp.save(hetdp.Problem(graph, [1, 2]), tmp_path / form, tables="csv" if form == "csv" else "parquet")
-    assert names(tmp_path) == []
+    assert names_in(tmp_path) == []
 
 
 @pytest.mark.parametrize("form", ["p.json", "csv", "parquet"])
@@ -257,7 +257,7 @@ def test_numpy_integers_as_labels_are_integers(tmp_path: Path):
     assert list(hetdp.read_problem(tmp_path / "p.json").problem.graph.datasets) == ["x", 7]
 
 
-def test_parts_of_somebody_elses_are_not_deleted(tmp_path: Path):
+def test_files_of_other_programs_are_not_deleted(tmp_path: Path):
     place = tmp_path / "problem"
     hetdp.save(PROBLEM, place)
     (place / "edges").mkdir()
@@ -266,7 +266,7 @@ def test_parts_of_somebody_elses_are_not_deleted(tmp_path: Path):
         hetdp.save(PROBLEM, place)
 
 
-def test_permissions_stay(tmp_path: Path):
+def test_permissions_are_kept(tmp_path: Path):
     place = tmp_path / "m.json"
     place.write_text("old")
     place.chmod(0o600)
@@ -282,7 +282,7 @@ def test_links_in_a_circle_are_named(tmp_path: Path):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_forked_child_reads_and_ends_like_anybody(tmp_path: Path):
+def test_a_forked_child_can_read_and_exits_normally(tmp_path: Path):
     code = """
 import os, hetdp
 hetdp.read_problem("p")

@@ -1,1 +1,1 @@
-"""The result and how it is reached."""
+"""Tests of mechanisms and of the functions that compute and explain them."""

@@ -1,7 +1,7 @@
 """Random problems of up to 25 datasets for the objective average; `python -m tests.mechanism.average_trials N` tries N.
 
 The problems are harder than most: ε from 0.001 to 100, 0 and ∞, weights that differ by nine orders of magnitude, given
-values, and largest errors that can only just be had.
+values, and largest errors that can only just be reached.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 import hetdp
 
 NOTIONS = ("pure", "directed", "approximate", "gaussian", "bounded-range")
-WANTED = 1e-7  # the gap
+MAX_GAP = 1e-7  # the gap
 
 
 class Trial(NamedTuple):
-    """A problem, z of values given beforehand, and what the error of no free dataset may exceed."""
+    """A problem, z of the given values, and the largest error allowed at free datasets."""
 
     problem: hetdp.Problem
     pins: dict[int, float]
@@ -28,10 +28,10 @@ class Trial(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a trial came to.
+    """The result of a trial.
 
     Attributes:
-        gap: the one that is stated.
+        gap: the stated gap.
         error: the mean error.
         fair: the mean error of the fair mechanism.
         private: whether every edge was proved.
@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
 
 
 def trials(seed: int, count: int, notion: Any) -> Iterator[Trial]:
-    """So many problems, each from a generator of its own."""
+    """Random problems, each from a random generator of its own."""
     for number in range(count):
         rng = np.random.default_rng((seed, number))
         problem = random_problem(rng, notion)
@@ -103,7 +103,7 @@ def random_problem(rng: np.random.Generator, notion: Any, ordinary: bool = False
     return hetdp.Problem(graph, rng.integers(1, 3, size).tolist(), notion, weights=weights.tolist())
 
 
-def outcome(trial: Trial) -> Outcome:
+def run_trial(trial: Trial) -> Outcome:
     """Designs the best average, and the fair mechanism to compare it with."""
     problem, pins, limit = trial
     given = hetdp.PartialMechanism(z=pins)
@@ -124,13 +124,13 @@ def main(count: int) -> None:
     """Prints a line for each notion."""
     for notion in NOTIONS:
         begun = time.monotonic()
-        found = [outcome(trial) for trial in trials(15, count, notion)]
-        wide, worst = sum(one.gap > WANTED for one in found), max(one.gap for one in found)
+        found = [run_trial(trial) for trial in trials(15, count, notion)]
+        wide, worst = sum(one.gap > MAX_GAP for one in found), max(one.gap for one in found)
         below = sum(one.error > one.fair for one in found)
         odd = sum(not (one.private and one.within) for one in found)
         better = sum(one.error < one.fair - 1e-9 for one in found)
         sys.stdout.write(
-            f"{notion}: {count} problems; gap above {WANTED:g}: {wide}; largest gap {worst:.2g}; below fair: {below};"
+            f"{notion}: {count} problems; gap above {MAX_GAP:g}: {wide}; largest gap {worst:.2g}; below fair: {below};"
             f" better than fair: {better}; not private or not within limits: {odd}; {time.monotonic() - begun:.0f} s\n"
         )
         sys.stdout.flush()

@@ -35,7 +35,7 @@ class Case:
     def problem(self) -> hetdp.Problem:
         return hetdp.Problem(self.graph, self.answers)
 
-    def extended(self, engine: Any = "reference", **options) -> hetdp.Mechanism:
+    def extend(self, engine: Any = "reference", **options) -> hetdp.Mechanism:
         return hetdp.extend(self.problem, hetdp.PartialMechanism(z=self.pins), engine=engine, **options)
 
 
@@ -45,14 +45,14 @@ def graph_of(edges: list[tuple[int, int, float]], size: int) -> hetdp.DatasetGra
     return hetdp.DatasetGraph.from_edges(source, target, epsilon, datasets=range(size), duplicates="min")
 
 
-def private_values(graph: hetdp.DatasetGraph, wished: np.ndarray) -> np.ndarray:
-    """The greatest private z not above what is wished."""
-    return engine_for("reference", graph, PURE, "grow").grow(graph, PURE, wished).labels
+def private_values(graph: hetdp.DatasetGraph, upper: np.ndarray) -> np.ndarray:
+    """The greatest private z that is nowhere above `upper`."""
+    return engine_for("reference", graph, PURE, "grow").grow(graph, PURE, upper).labels
 
 
 @st.composite
 def cases(draw: st.DrawFn, max_size: int = 8, epsilon: st.SearchStrategy[float] = EPSILON, value=VALUE) -> Case:
-    """Pins read off a private mechanism, on the boundary and some more."""
+    """Cases whose pins, on the boundary and some more datasets, are values of a private mechanism."""
     size = draw(st.integers(1, max_size))
     vertex = st.integers(0, size - 1)
     edges = draw(st.lists(st.tuples(vertex, vertex, epsilon), max_size=3 * size))
@@ -65,7 +65,7 @@ def cases(draw: st.DrawFn, max_size: int = 8, epsilon: st.SearchStrategy[float] 
 
 
 def ordinary_cases(max_size: int = 8) -> st.SearchStrategy[Case]:
-    """ε and values that plain floating point can follow as well."""
+    """Cases with ε and values of moderate size, which plain floating point can handle too."""
     return cases(max_size, st.floats(0.05, 2.0), st.floats(-3.0, 3.0))
 
 
@@ -80,7 +80,7 @@ def violated_arcs(problem: hetdp.Problem, z: np.ndarray) -> list[tuple[int, int]
     ]
 
 
-def signed(problem: hetdp.Problem, z: np.ndarray) -> np.ndarray:
+def signed_z(problem: hetdp.Problem, z: np.ndarray) -> np.ndarray:
     """z where the answer is 1, −z where it is 2: larger is better."""
     return np.where(problem.answers == 1, z, -z)
 

@@ -11,7 +11,7 @@ from tests.mechanism.problems import graph_of
 
 
 def tallies(count: int, deciding: float, otherwise: float) -> hetdp.Problem:
-    """How many of `count` people said 1; the majority, weighted by how many ways lead to each tally."""
+    """The majority of `count` people by tally; a tally is weighted by the number of votes that lead to it."""
     answers = [1 if 2 * ones > count else 2 for ones in range(count + 1)]
     epsilon = [deciding if answers[ones] != answers[ones + 1] else otherwise for ones in range(count)]
     graph = hetdp.DatasetGraph.from_edges(list(range(count)), list(range(1, count + 1)), epsilon)
@@ -28,7 +28,7 @@ def random_problem(seed: int, size: int = 9) -> hetdp.Problem:
 
 
 def steps_one_by_one(problem: hetdp.Problem) -> list[int | None]:
-    """From every dataset, level by level, until the answer is another one."""
+    """The steps to the other answer, by a breadth-first search from every dataset."""
     neighbours = [problem.graph.neighbours(at)[0].tolist() for at in range(problem.graph.size)]
     answers, found = problem.answers.tolist(), list[int | None]()
     for start in range(problem.graph.size):

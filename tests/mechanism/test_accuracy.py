@@ -1,4 +1,4 @@
-"""accuracy: each measure against the obvious way to it, and what may be handed in."""
+"""accuracy: each measure against a plain computation, and all accepted arguments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hetdp.mechanism import design
 from hetdp.mechanism.accuracy import baselines
 from hetdp.mechanism.accuracy import report as subjects
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
-from tests.files.problems import written
+from tests.files.problems import problems_with_pins
 from tests.mechanism.tallies import random_problem, steps_one_by_one, tallies
 
 BOTH = ("fair", "balanced")
@@ -47,6 +47,7 @@ def test_every_measure_is_what_counting_one_by_one_gives(seed):
     for method in hetdp.accuracy(problem).methods:
         errors = method.mechanism.errors.tolist()
         assert method.worst_error == max(errors)
+        assert type(method.worst_error) is type(method.mean_error) is float, "not NumPy's, which prints otherwise"
         assert errors[method.worst_at] == method.worst_error
         assert method.mean_error == pytest.approx(float(mean(errors, weights)), rel=1e-14)
         assert (method.worst_accuracy, method.mean_accuracy) == (1 - method.worst_error, 1 - method.mean_error)
@@ -62,7 +63,7 @@ def test_every_measure_is_what_counting_one_by_one_gives(seed):
 
 
 @settings(max_examples=40)
-@given(written(anything=True))
+@given(problems_with_pins(anything=True))
 def test_every_problem_has_a_table_and_nothing_in_it_is_unproved(state):
     problem, _ = state
     assume(problem.weights is None or problem.weights.any())
@@ -97,12 +98,12 @@ def test_errors_are_kept_where_accuracy_is_next_to_one():
     assert method.mean_error == method.worst_error
 
 
-def test_large_weights_do_not_leave_the_floats():
+def test_large_weights_do_not_overflow():
     problem = hetdp.Problem(tallies(3, 1.0, 1.0).graph, [2, 2, 1, 1], weights=[1e308] * 4)
     assert hetdp.accuracy(problem)["fair"].mean_error == hetdp.accuracy(problem, prior="uniform")["fair"].mean_error
 
 
-def test_a_prior_may_be_given_and_counts():
+def test_a_given_prior_is_used():
     problem = tallies(3, 1.0, 1.0)
     fair = hetdp.design(problem)
     for prior in ({0: 0, 1: 0, 2: 0, 3: 5}, [0, 0, 0, 5], np.array([0.0, 0.0, 0.0, 5.0])):
@@ -123,7 +124,7 @@ def test_the_columns_make_a_data_frame_of_either_kind():
         assert list(frame["mean_error"]) == result.columns()["mean_error"]
 
 
-def test_priors_that_mean_nothing_are_refused():
+def test_invalid_priors_are_refused():
     problem = hetdp.Problem(tallies(3, 1.0, 1.0).graph, [2, 2, 1, 1])
     with pytest.raises(hetdp.InputError, match="prior: every weight is 0; some dataset has a weight above 0"):
         hetdp.accuracy(problem, prior=[0, 0, 0, 0])
@@ -157,9 +158,19 @@ def test_a_mechanism_of_another_problem_is_judged_on_this_one():
         hetdp.accuracy(problem, hetdp.design(other))
 
 
-def test_calls_that_make_no_sense_are_refused():
+@pytest.mark.parametrize(("notion", "most"), [("pure", 30_000), ("gaussian", 1_000)])
+def test_an_average_that_would_take_minutes_is_omitted_unless_requested(notion, most):
+    column = "mu" if notion == "gaussian" else "epsilon"
+    for size in (most, most + 1):
+        graph = hetdp.DatasetGraph.from_edges(range(size - 1), range(1, size), **{column: np.full(size - 1, 0.5)})
+        problem = hetdp.Problem(graph, np.where(np.arange(size) < 5, 1, 2), notion)
+        assert ("average" in subjects.objectives_of(None, problem)) == (size == most)
+        assert subjects.objectives_of("average", problem) == ("average",)
+
+
+def test_invalid_calls_are_refused():
     problem = tallies(3, 1.0, 1.0)
-    with pytest.raises(hetdp.UsageError, match="an objective beside a mechanism"):
+    with pytest.raises(hetdp.UsageError, match="an objective together with a mechanism"):
         hetdp.accuracy(problem, hetdp.design(problem), objective="fair")
     with pytest.raises(hetdp.UsageError, match="no objective; an objective is one of fair, balanced"):
         hetdp.accuracy(problem, objective=[])
@@ -176,6 +187,14 @@ def test_a_result_cannot_be_changed():
     with pytest.raises(FrozenInstanceError):
         result.prior = "uniform"
     assert repr(result) == f"Accuracy({', '.join(METHODS)})"
+
+
+def test_no_accuracy_is_1_if_the_error_is_not_0():
+    graph = hetdp.DatasetGraph.from_edges([0, 1, 2], [1, 2, 3], [1.0, 50.0, 700.0])
+    document = hetdp.accuracy(hetdp.Problem(graph, [1, 2, 2, 2]), objective="fair", baselines=False).to_dict()
+    levels = document["methods"][0]["by_distance"]
+    assert [level["worst_error"] < 1e-16 for level in levels] == [False, True, True]
+    assert all(level[name] < 1.0 for level in levels for name in ("worst_accuracy", "mean_accuracy"))
 
 
 @pytest.mark.parametrize("answers", [[1, 1, 1], [2, 2, 2]])
@@ -202,26 +221,26 @@ def test_both_engines_measure_the_same():
 
 
 def test_the_best_mean_is_compared_with_the_best_mean_of_one_epsilon(monkeypatch: pytest.MonkeyPatch):
-    """`average` may be among the objectives; here something else stands for it, and notes what it was given."""
-    heard = []
+    """A fake `design` takes the place of `average` and records its arguments."""
+    calls = []
 
-    def standing_in(problem, objective="fair", partial=None, engine="auto", prior=None):
+    def fake_design(problem, objective="fair", partial=None, engine="auto", prior=None):
         if objective == "average":
-            heard.append((problem.graph.edges()[2].tolist(), prior.tolist()))
+            calls.append((problem.graph.edges()[2].tolist(), prior.tolist()))
         return design.design(problem, "balanced" if objective == "average" else objective, partial, engine=engine)
 
     problem = tallies(3, 0.5, 1.0)
     monkeypatch.setattr(
-        subjects, "designing", type("Designing", (), {"OBJECTIVES": ("fair", "average"), "design": standing_in})
+        subjects, "designing", type("Designing", (), {"OBJECTIVES": ("fair", "average"), "design": fake_design})
     )
-    monkeypatch.setattr(baselines, "design", standing_in)
+    monkeypatch.setattr(baselines, "design", fake_design)
     result = hetdp.accuracy(problem)
     assert [method.name for method in result.methods][:3] == ["fair", "average", "one ε, average"]
     weights = [1 / 3, 1.0, 1.0, 1 / 3]
-    assert heard == [([1.0, 0.5, 1.0], weights), ([0.5, 0.5, 0.5], weights)]
+    assert calls == [([1.0, 0.5, 1.0], weights), ([0.5, 0.5, 0.5], weights)]
 
 
-def test_a_gap_that_is_worth_saying_is_said_below_the_table_and_kept_in_the_document(monkeypatch):
+def test_a_large_gap_is_shown_below_the_table_and_stored_in_the_document(monkeypatch):
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0), [1, 1, 2])
     found = hetdp.accuracy(problem, objective="average", baselines=False)
     assert found.to_dict()["methods"][0]["objective_gap"] < 1e-9
@@ -233,7 +252,7 @@ def test_a_gap_that_is_worth_saying_is_said_below_the_table_and_kept_in_the_docu
 
 
 @pytest.mark.parametrize("wrong", [3, ["fair", 4], "nonsense"])
-def test_an_objective_that_is_none_is_refused(wrong):
+def test_an_unknown_objective_is_refused(wrong):
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([0], [1], 1.0), [1, 2])
     with pytest.raises(hetdp.UsageError, match="unknown objective"):
         hetdp.accuracy(problem, objective=wrong)

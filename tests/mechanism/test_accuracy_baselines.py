@@ -1,4 +1,4 @@
-"""The baselines: their formulas, their proofs, and what is said where they tie or win."""
+"""The baselines: their formulas, their proofs, and the remarks where they tie or win."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import hetdp
 from hetdp.cli.demo import voters
 from hetdp.errors import VerificationError
 from hetdp.mechanism.accuracy import baselines
-from hetdp.mechanism.accuracy.baselines import BASELINES, Setting
+from hetdp.mechanism.accuracy.baselines import BASELINES, BaselineSetting
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer, with_one_epsilon
 from hetdp.mechanism.accuracy.tables import Comparison, compare
 from hetdp.theory import pure
@@ -32,11 +32,11 @@ FORMULAS = {
 }
 
 
-def setting_of(problem: hetdp.Problem) -> Setting:
-    return Setting(problem, steps_to_the_other_answer(problem), "auto")
+def setting_of(problem: hetdp.Problem) -> BaselineSetting:
+    return BaselineSetting(problem, steps_to_the_other_answer(problem), "auto")
 
 
-def named(result: hetdp.Accuracy, begins: str):
+def find_baseline(result: hetdp.Accuracy, begins: str):
     return next(method for method in result.methods if method.baseline and method.name.startswith(begins))
 
 
@@ -46,7 +46,7 @@ def epsilons(problem: hetdp.Problem, across: bool = False) -> list[float]:
     return values[chosen].tolist()
 
 
-def least_sum(problem: hetdp.Problem) -> list[float]:
+def least_sum_of_epsilon(problem: hetdp.Problem) -> list[float]:
     """The least sum of ε to a dataset of the other answer, by relaxing every edge as often as there are datasets."""
     source, target, values = (column.tolist() for column in problem.graph.edges())
     found, answers = [math.inf] * problem.graph.size, problem.answers.tolist()
@@ -58,17 +58,17 @@ def least_sum(problem: hetdp.Problem) -> list[float]:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_each_formula_stands_at_every_dataset(seed):
+def test_each_formula_holds_at_every_dataset(seed):
     problem = random_problem(seed)
     result, steps = hetdp.accuracy(problem, objective="fair"), steps_one_by_one(problem)
     least, weakest = (min(epsilons(problem, across), default=math.inf) for across in (False, True))
     for begins, formula in FORMULAS.items():
-        wanted = [0.0 if step is None else formula(least, step) for step in steps]
-        assert named(result, begins).mechanism.errors == pytest.approx(wanted, rel=1e-12)
-    flips = named(result, "randomised").mechanism.errors
+        expected = [0.0 if step is None else formula(least, step) for step in steps]
+        assert find_baseline(result, begins).mechanism.errors == pytest.approx(expected, rel=1e-12)
+    flips = find_baseline(result, "randomised").mechanism.errors
     assert flips == pytest.approx([1 / (1 + math.exp(min(weakest, 700)))] * len(steps), rel=1e-12, abs=1e-300)
-    wanted = [1 / (1 + math.exp(total / 2)) if total < math.inf else 0.0 for total in least_sum(problem)]
-    assert named(result, "exponential, own").mechanism.errors == pytest.approx(wanted, rel=1e-12)
+    expected = [1 / (1 + math.exp(total / 2)) if total < math.inf else 0.0 for total in least_sum_of_epsilon(problem)]
+    assert find_baseline(result, "exponential, own").mechanism.errors == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(15))
@@ -109,7 +109,7 @@ def test_no_mean_with_one_epsilon_is_better_than_that_of_geometric_noise_where_t
     assert hetdp.accuracy(problem)["geometric then threshold"].mean_error == pytest.approx(best, abs=1e-8)
 
 
-def test_noise_is_named_for_the_distance_where_the_query_is_no_threshold_along_the_graph():
+def test_noise_is_named_for_the_distance_where_the_query_is_not_a_threshold_along_the_graph():
     triangle = hetdp.Problem(graph_of([(0, 1, 1.0), (1, 2, 1.0), (0, 2, 1.0)], 3), [1, 1, 2])
     result = hetdp.accuracy(triangle)
     assert not result.threshold
@@ -137,7 +137,7 @@ def test_a_rounding_in_a_baseline_is_closed_and_proved():
     assert baselines.prove_labels(setting, labels, "noise").certificate.private
 
 
-def test_a_baseline_that_wins_is_said_to():
+def test_a_baseline_that_wins_is_mentioned():
     problem = tallies(4, 1.0, 1.0)
     lines = str(hetdp.accuracy(problem, {"timid": [0.5] * 5})).splitlines()
     assert "one ε beats timid: worst, mean, every distance" in lines
@@ -147,7 +147,7 @@ def test_a_baseline_that_wins_is_said_to():
     assert ("randomised response", "beats", ("worst", "mean")) in [each[:2] + each[3:4] for each in comparisons]
 
 
-def test_wins_and_ties_are_told_apart_measure_by_measure():
+def test_wins_and_ties_are_reported_for_each_measure():
     levels = SimpleNamespace(distances=np.array([1, 2, 3, 0]))
 
     def method(name, baseline, worst, mean, worsts, means):
@@ -171,7 +171,7 @@ def test_many_distances_are_counted():
     assert str(Comparison("noise", "beats", "ours", ("mean",), (2,), False)) == "noise beats ours: mean, distance 2"
 
 
-def test_errors_too_small_for_a_float_are_no_tie():
+def test_errors_too_small_for_a_float_do_not_tie():
     result = hetdp.accuracy(tallies(1001, 2.0, 3.0))
     assert result["one ε"].by_distance[-1].worst_error < 1e-323  # the smallest float, and not 0
     ties = [each for each in result.comparisons if each.method == "fair" and each.baseline == "one ε"]
@@ -179,7 +179,7 @@ def test_errors_too_small_for_a_float_are_no_tie():
 
 
 def test_other_notions_have_the_baselines_that_are_known_for_them():
-    """A notion with two parameters, of which each edge takes the smaller: pure ε in other clothes."""
+    """A notion with two parameters, the smaller of which counts on each edge: a disguised pure ε."""
 
     def of_smaller(function):
         return lambda *numbers: function(*numbers[:-2], min(numbers[-2:]))
@@ -194,7 +194,7 @@ def test_other_notions_have_the_baselines_that_are_known_for_them():
 
     graph = SimpleNamespace(size=problem.graph.size, edge_blocks=blocks)
     other = SimpleNamespace(graph=graph, answers=problem.answers, notion=notion)
-    setting, plain = Setting(other, steps_to_the_other_answer(problem), "auto"), setting_of(problem)
+    setting, plain = BaselineSetting(other, steps_to_the_other_answer(problem), "auto"), setting_of(problem)
     for baseline in BASELINES:
         if not baseline.pure_only:
             assert baseline.labels(setting).tolist() == baseline.labels(plain).tolist()
@@ -214,3 +214,15 @@ def test_a_mechanism_that_was_proved_here_is_not_proved_again():
     problem = tallies(3, 1.0, 1.0)
     fair = hetdp.design(problem)
     assert hetdp.accuracy(problem, fair).methods[0].mechanism is fair
+
+
+def test_distances_are_listed_up_to_a_limit():
+    def words(*distances, everywhere=False, measures=()):
+        return str(Comparison("one ε", "ties", "fair", measures, distances, everywhere))
+
+    assert words(3) == "one ε ties fair: distance 3"
+    assert words(1, 2, measures=("worst",)) == "one ε ties fair: worst, distances 1, 2"
+    assert words(*range(1, 7)) == "one ε ties fair: distances 1, 2, 3, 4, 5, 6"
+    assert words(*range(1, 8)) == "one ε ties fair: distances 1, 2, 3, 4, 5, 6 and 1 more"
+    assert words(1, 2, everywhere=True, measures=("mean",)) == "one ε ties fair: mean, every distance"
+    assert words(everywhere=True, measures=("mean",)) == "one ε ties fair: mean"

@@ -26,32 +26,32 @@ EPSILON = [0.1, 0.5, 0.3, 1.0, 2.0]
 MEAN = sum(math.floor(one * 2**40) for one in EPSILON) // len(EPSILON) / 2**40
 
 
-def by_keeping(said: list[bool], needed: int) -> float:
-    """Pr[answer 1] by Sampling: over everybody who may be kept."""
-    part, found = (needed - 0.5) / len(said), 0.0
+def sampling_probability(votes: list[bool], needed: int) -> float:
+    """Pr[answer 1] of the baseline Sampling, summed over all samples of people."""
+    part, found = (needed - 0.5) / len(votes), 0.0
     chances = [1.0 if one >= MEAN else math.expm1(one) / math.expm1(MEAN) for one in EPSILON]
-    for kept in product([True, False], repeat=len(said)):
-        chance = math.prod(one if k else 1 - one for one, k in zip(chances, kept, strict=True))
-        total = sum(yes - part for yes, k in zip(said, kept, strict=True) if k)
+    for sample in product([True, False], repeat=len(votes)):
+        chance = math.prod(one if k else 1 - one for one, k in zip(chances, sample, strict=True))
+        total = sum(yes - part for yes, k in zip(votes, sample, strict=True) if k)
         found += chance * float(LAPLACE.probability(MEAN * total))
     return found
 
 
 @pytest.mark.parametrize("values", [("yes", "no"), ("yes", "no", "blank")])
 @pytest.mark.parametrize("needed", [2, 4])
-def test_votes_are_answered_as_the_definitions_say(values, needed):
+def test_baselines_on_votes_follow_their_definitions(values, needed):
     rules = {str(at + 1): one for at, one in enumerate(EPSILON)}
     problem = spaces.votes(5, questions.count("yes", needed), rules, values)
     result = hetdp.accuracy(problem, objective="balanced")
     assert [method.name for method in result.methods][-5:] == ["PE", "randomised response", *NAMES]
     for at in range(0, problem.graph.size, 1 if len(values) == 2 else 19):
-        said = [value == "yes" for value in problem.labels.names[at]]
-        dropped = sum(yes - (needed - 0.5) / 5 for yes, one in zip(said, EPSILON, strict=True) if one >= MEAN)
-        p = {"Sampling": by_keeping(said, needed), "dropping": float(LAPLACE.probability(MEAN * dropped))}
-        for name, wanted in p.items():
-            assert result[name].mechanism.probabilities[at] == pytest.approx(wanted, rel=1e-9)
-        change = sorted(one for yes, one in zip(said, EPSILON, strict=True) if yes == (problem.answers[at] == 1))
-        least = sum(change[: abs(sum(said) - needed) + (problem.answers[at] == 1)])
+        votes = [value == "yes" for value in problem.labels.names[at]]
+        dropped = sum(yes - (needed - 0.5) / 5 for yes, one in zip(votes, EPSILON, strict=True) if one >= MEAN)
+        p = {"Sampling": sampling_probability(votes, needed), "dropping": float(LAPLACE.probability(MEAN * dropped))}
+        for name, expected in p.items():
+            assert result[name].mechanism.probabilities[at] == pytest.approx(expected, rel=1e-9)
+        change = sorted(one for yes, one in zip(votes, EPSILON, strict=True) if yes == (problem.answers[at] == 1))
+        least = sum(change[: abs(sum(votes) - needed) + (problem.answers[at] == 1)])
         assert result["PE"].mechanism.errors[at] == pytest.approx(1 / (1 + math.exp(least / 2)), rel=1e-9)
     voted = hetdp.design(problem, "weighted-vote")
     assert result["weighted vote"].mechanism.coordinates.tolist() == voted.coordinates.tolist()
@@ -60,7 +60,7 @@ def test_votes_are_answered_as_the_definitions_say(values, needed):
 
 
 @pytest.mark.parametrize("needed", [3, 6])
-def test_tallies_are_votes_folded(needed):
+def test_tallies_have_the_baselines_of_their_votes(needed):
     members = {"A": ["1", "2", "3"], "B": ["4", "5"], "C": ["6", "7"]}
     epsilon, sizes = {"A": 0.2, "B": 0.7, "C": math.inf}, {name: len(each) for name, each in members.items()}
     folded = spaces.tallies(sizes, questions.count("yes", needed), epsilon)
@@ -75,7 +75,7 @@ def test_tallies_are_votes_folded(needed):
         np.testing.assert_allclose(theirs[name].mechanism.coordinates, coordinates, rtol=0, atol=1e-9)
 
 
-def test_the_worst_accuracy_is_the_populations():
+def test_the_worst_accuracy_is_that_of_the_population():
     groups, epsilon = {"a": 5, "b": 4, "c": 2}, {"a": 0.1, "b": 0.5, "c": 1}
     result = hetdp.accuracy(spaces.tallies(groups, questions.majority(), epsilon), objective="balanced")
     everybody = [epsilon[name] for name, size in groups.items() for _ in range(size)]
@@ -111,7 +111,7 @@ def test_any_epsilon_has_baselines_that_are_proved(rules, epsilon):
 
 @settings(max_examples=20, deadline=None)
 @given(question=LINEAR, epsilon=st.lists(EPSILONS, min_size=2, max_size=2), rules=st.lists(A_RULE, max_size=2))
-def test_whatever_is_asked_and_promised_the_baselines_of_people_are_proved(question, epsilon, rules):
+def test_the_baselines_of_people_are_proved_for_every_question_and_rule(question, epsilon, rules):
     promised = privacy.rules(dict(zip(SIZES, epsilon, strict=True)), also=rules)
     problem = spaces.tallies(SIZES, question, promised, VALUES)
     missing = 0
@@ -121,7 +121,9 @@ def test_whatever_is_asked_and_promised_the_baselines_of_people_are_proved(quest
             missing += 1
             continue
         labels = np.where(problem.answers == 1, z, -z)
-        found = baselines.prove_labels(baselines.Setting(problem, np.zeros(0, dtype=np.int64), "auto"), labels, name)
+        found = baselines.prove_labels(
+            baselines.BaselineSetting(problem, np.zeros(0, dtype=np.int64), "auto"), labels, name
+        )
         assert found.certificate is not None
         assert found.certificate.private
         assert found.moved < 1e-9
@@ -187,13 +189,13 @@ def test_the_accuracy_where_one_of_a_class_decides(stored):
     result = hetdp.accuracy(problem, prior=weights, objective="fair")
     method = result["fair"]
     errors, answers = method.mechanism.errors, problem.answers.reshape(2, 2, 2)
-    wanted = {
+    expected = {
         "Ann": answers != answers[::-1],
         "Bob": answers != answers[:, ::-1],
     }
     found = {one.edge_class: one for one in method.by_class if one.datasets}
-    assert sorted(found) == list(wanted)
-    for name, where in wanted.items():
+    assert sorted(found) == list(expected)
+    for name, where in expected.items():
         at = where.ravel()
         assert found[name].datasets == at.sum()
         assert found[name].worst_error == errors[at].max()
@@ -214,11 +216,14 @@ def test_many_classes_are_only_in_the_document():
     assert len(result["fair"].by_class) == 6
 
 
-def test_without_classes_nothing_is_said_of_them():
+def test_without_classes_the_report_has_none():
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0), [1, 1, 2])
     result = hetdp.accuracy(problem, objective="fair", baselines=False)
     assert result["fair"].by_class == []
     assert "decides" not in str(result)
     with_weight = spaces.tallies({"A": 1, "B": 1}, questions.all_of("A"), 1, prior={"yes": 1, "no": 0})
-    told = hetdp.accuracy(with_weight, objective="fair", baselines=False)["fair"].by_class
-    assert [(one.edge_class, one.datasets, one.mean_error is None) for one in told] == [("A", 4, False), ("B", 0, True)]
+    report = hetdp.accuracy(with_weight, objective="fair", baselines=False)["fair"].by_class
+    assert [(one.edge_class, one.datasets, one.mean_error is None) for one in report] == [
+        ("A", 4, False),
+        ("B", 0, True),
+    ]

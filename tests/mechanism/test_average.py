@@ -16,12 +16,11 @@ import hetdp
 from hetdp.cli.demo import voters
 from hetdp.engines.registry import engine_for
 from hetdp.mechanism.average import program, search, solver
-from hetdp.mechanism.average.rows import Rows
 from hetdp.mechanism.average.search import complete_fairly
-from hetdp.mechanism.average.solver import Solver, lower_bound
+from hetdp.mechanism.average.solver import Rows, Solver, lower_bound
 from hetdp.theory.pure import PURE
 from tests.mechanism.problems import graph_of
-from tests.oracle.average import least_mean_errors, wishes
+from tests.oracle.average import average_requests, least_mean_errors
 from tests.oracle.leximin import has_odd_epsilon
 
 
@@ -40,10 +39,10 @@ def tallies(sizes, epsilons):
     return hetdp.Problem(graph, answers, weights=weights)
 
 
-def problem_of(wish):
-    small = wish.problem
+def problem_of(request):
+    small = request.problem
     answers = np.array([small.answers[v] for v in range(len(small.answers))])
-    return hetdp.Problem(graph_of(list(small.edges), len(answers)), answers, weights=wish.weights)
+    return hetdp.Problem(graph_of(list(small.edges), len(answers)), answers, weights=request.weights)
 
 
 def mean_accuracy(mechanism):
@@ -51,24 +50,30 @@ def mean_accuracy(mechanism):
     return float(1.0 - (given / given.sum()) @ mechanism.errors)
 
 
-@pytest.fixture(params=["as it is", "datasets left out", "interior points", "no vote", "rows one by one"])
-def way(request, monkeypatch):
-    """What large problems go through, forced upon small ones."""
+@pytest.fixture(
+    params=["as it is", "datasets left out", "interior points", "rough first", "no vote", "rows one by one"]
+)
+def path(request, monkeypatch):
+    """Forces small problems through the code paths of large ones."""
     if request.param == "datasets left out":
         monkeypatch.setattr(search, "SMALL", 0)
         monkeypatch.setattr(search, "MASSES", (1e-2, 1e-4, 0.0, 0.0))
     elif request.param == "interior points":
-        monkeypatch.setattr(solver, "has_many_rows", lambda rows, columns: True)
+        monkeypatch.setattr(program, "has_many_rows", lambda *_: True)
+        monkeypatch.setattr(program, "MOSTLY", -1.0)
+    elif request.param == "rough first":
+        monkeypatch.setattr(program, "has_many_rows", lambda *_: True)
+        monkeypatch.setattr(program, "MOSTLY", math.inf)
     elif request.param == "no vote":
         monkeypatch.setattr(search, "reference", lambda problem, fair, *_: fair)
     elif request.param == "rows one by one":
-        monkeypatch.setattr(program, "LIKELY", -1.0)
+        monkeypatch.setattr(program, "LIKELY_ROWS", -1.0)
     return request.param
 
 
-def test_it_is_as_good_as_the_plain_linear_program_up_to_the_gap_it_states(way):
-    tried = list(wishes(sum(map(ord, way)), 200 if way == "as it is" else 80))
-    assert way != "as it is" or any(has_odd_epsilon(wish.problem) for wish in tried)
+def test_it_is_as_good_as_the_plain_linear_program_up_to_the_gap_it_states(path):
+    tried = list(average_requests(sum(map(ord, path)), 200 if path == "as it is" else 80))
+    assert path != "as it is" or any(has_odd_epsilon(wish.problem) for wish in tried)
     assert {wish.max_error is None for wish in tried} == {bool(wish.problem.pins) for wish in tried} == {True, False}
     for wish, least in zip(tried, least_mean_errors(tried), strict=True):
         mechanism = hetdp.design(
@@ -95,7 +100,7 @@ def test_a_notion_without_rows_or_tangents_is_refused():
         hetdp.design(without, "average")
 
 
-def test_values_that_contradict_others_are_left_aside():
+def test_values_that_contradict_others_are_ignored():
     problem = hetdp.Problem(graph_of([(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)], 4), [2, 1, 1, 1])
     engine = engine_for("reference", problem.graph, problem.notion, "settle")
     nothing, weights = np.full(4, np.nan), np.array([0.1, 0.3, 0.3, 0.3])
@@ -106,7 +111,7 @@ def test_values_that_contradict_others_are_left_aside():
     assert found.tolist() == pytest.approx([-0.5, 0.4, 1.4, 2.4])
 
 
-def test_groups_with_very_different_epsilons_gain_much_from_it():
+def test_groups_with_very_different_epsilons_gain_much():
     problem = tallies((11, 8, 2), (0.1, 0.5, 1.0))
     assert round(mean_accuracy(hetdp.design(problem)), 3) == 0.581
     average = hetdp.design(problem, "average")
@@ -142,7 +147,7 @@ def test_a_prior_may_be_given_in_many_ways():
     assert one_sided.errors[5] == 0.0
 
 
-def test_datasets_without_weight_are_not_left_to_chance():
+def test_datasets_without_weight_are_still_answered_well():
     graph = graph_of([(0, 1, 1.0), (2, 3, 1.0)], 4)
     mechanism = hetdp.design(hetdp.Problem(graph, [1, 2, 1, 2]), "average", prior=[1, 1, 0, 0])
     assert mechanism.errors.tolist() == pytest.approx([1 / (1 + math.e)] * 4)
@@ -157,7 +162,7 @@ def test_a_largest_error_of_a_half_is_never_worse_than_a_coin():
 
 
 @pytest.mark.parametrize("objective", ["fair", "balanced", "average"])
-def test_a_largest_error_that_cannot_be_had_is_refused_with_the_smallest_that_can(objective):
+def test_an_unreachable_largest_error_is_refused_with_the_smallest_reachable_one(objective):
     problem = voters(3, "everyone")
     with pytest.raises(
         hetdp.InputError, match=r"max_error: no private mechanism keeps to 0.3; the smallest possib"
@@ -170,13 +175,15 @@ def test_a_largest_error_that_cannot_be_had_is_refused_with_the_smallest_that_ca
         hetdp.design(problem, objective, {"112": 0.2}, max_error=0.3)
 
 
-def test_wishes_that_make_no_sense_are_refused():
+def test_invalid_arguments_are_refused():
     problem = voters(3, "everyone")
     for wrong in (-0.1, 1.5, math.nan, True, "0.5"):
-        with pytest.raises(hetdp.UsageError, match="it is a number from 0 to 1"):
+        with pytest.raises(hetdp.UsageError, match="it must be a number from 0 to 1"):
             hetdp.design(problem, "average", max_error=wrong)
     for objective in ("fair", "balanced"):
-        with pytest.raises(hetdp.UsageError, match=f"a prior, with the objective {objective}; a prior is what"):
+        with pytest.raises(
+            hetdp.UsageError, match=f"a prior, with the objective {objective}; only the objective average has a prior"
+        ):
             hetdp.design(problem, objective, prior="uniform")
     with pytest.raises(hetdp.UsageError, match="unknown prior 'flat'; a prior is 'uniform'"):
         hetdp.design(problem, "average", prior="flat")
@@ -203,7 +210,7 @@ def test_the_bound_holds_for_any_prices():
         assert lower_bound(cost, np.zeros(4), np.ones(4) * 9.0, random, prices) <= cost @ x + 1e-12
 
 
-def test_the_gap_is_kept_in_files(tmp_path):
+def test_the_gap_is_stored_in_files(tmp_path):
     problem = voters(3, "first, when deciding")
     mechanism = replace(hetdp.design(problem, "average"), objective_gap=0.25)
     for name in ("m.parquet", "m.json", "m.csv"):
@@ -215,16 +222,96 @@ def test_the_gap_is_kept_in_files(tmp_path):
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 2.0, True, "much"])
-def test_a_gap_that_is_none_is_refused(tmp_path, wrong):
+def test_an_invalid_gap_is_refused(tmp_path, wrong):
     problem = voters(3, "everyone")
     hetdp.save(hetdp.design(problem, "average"), tmp_path / "m.json")
     document = json.loads((tmp_path / "m.json").read_text()) | {"objective_gap": wrong}
     (tmp_path / "m.json").write_text(json.dumps(document))
-    with pytest.raises(hetdp.InputError, match=r"m.json, objective_gap: no distance: "):
+    with pytest.raises(hetdp.InputError, match=r"m.json, objective_gap: not a distance: "):
         hetdp.read_mechanism(tmp_path / "m.json")
 
 
-def test_an_interrupt_ends_the_solver_before_it_goes_on(monkeypatch):
+def random_graph(datasets, epsilons, seed=1):
+    """A graph with five edges per dataset and random answers: nearly every dataset is on the boundary."""
+    generator = np.random.default_rng(seed)
+    source, target = generator.integers(0, datasets, (2, 5 * datasets))
+    several = source != target
+    epsilon = generator.choice(epsilons, 5 * datasets)
+    graph = hetdp.DatasetGraph.from_edges(
+        source[several], target[several], epsilon[several], datasets=range(datasets), duplicates="min"
+    )
+    return hetdp.Problem(graph, generator.integers(1, 3, datasets))
+
+
+def record_methods(monkeypatch):
+    """Records the methods that the solver runs: the name of the solver and whether its result is exact."""
+    seen, run = [], Solver._run
+
+    def record(self):
+        run(self)
+        tolerance = self._highs.getOptionValue("ipm_optimality_tolerance")[1]
+        seen.append((self._highs.getOptionValue("solver")[1], tolerance == solver.OPTIONS["ipm_optimality_tolerance"]))
+
+    monkeypatch.setattr(Solver, "_run", record)
+    return seen
+
+
+@pytest.mark.parametrize("epsilons", [np.linspace(0.05, 1.0, 999), [0.1, 0.5, 1.0]])
+def test_random_graphs_are_solved_by_interior_points_with_rows_near_a_rough_solution(monkeypatch, epsilons):
+    seen = record_methods(monkeypatch)
+    problem = random_graph(1000, epsilons)
+    found = hetdp.design(problem, "average")
+    assert seen[0] == ("ipm", False)
+    assert set(seen[1:]) == {("ipm", True)}
+    assert found.objective_gap < 1e-8
+    monkeypatch.setattr(solver, "FEW_COLUMNS", 10**6)
+    seen.clear()
+    other = hetdp.design(problem, "average")
+    assert set(seen) == {("simplex", True)}
+    assert other.errors.mean() == pytest.approx(found.errors.mean(), abs=1e-8)
+
+
+def test_tallies_are_solved_by_the_simplex_method(monkeypatch):
+    seen = record_methods(monkeypatch)
+    assert hetdp.design(tallies((10, 9, 8), (0.1, 0.5, 1.0)), "average").objective_gap < 1e-8
+    assert hetdp.design(tallies((6, 5, 5, 4), (0.1, 0.5, 1.0, 0.2)), "average").objective_gap < 1e-8
+    assert set(seen) == {("simplex", True)}
+
+
+def test_a_solver_that_fails_is_followed_by_the_next_method(monkeypatch):
+    one = Solver(np.array([-1.0, 1.0]), np.zeros(2), np.ones(2))
+    one.add(Rows(np.array([0]), np.array([1]), np.array([1.0]), np.array([-2.0]), np.array([0.5])))
+    expected = one.solve(interior=False)
+    for interior, order in ((True, solver.INTERIOR_FIRST), (False, solver.SIMPLEX_FIRST)):
+        tried, solved = [], Solver._is_solved
+
+        def is_solved(self, tried=tried, last=order[-1], solved=solved):
+            method = {name: self._highs.getOptionValue(name)[1] for name in last}
+            tried.append(method)
+            return method == last and solved(self)
+
+        monkeypatch.setattr(Solver, "_is_solved", is_solved)
+        found = one.solve(interior=interior)
+        assert [step["solver"] for step in tried[: len(order)]] == [step["solver"] for step in order]
+        assert found.solved
+        assert found.x == pytest.approx(expected.x, abs=1e-6)
+        monkeypatch.setattr(Solver, "_is_solved", solved)
+
+
+@pytest.mark.parametrize("interior", [False, True])
+def test_a_solver_that_is_cancelled_finds_no_optimum(interior):
+    rng, found = np.random.default_rng(0), []
+    for cancelled in (False, True):
+        solver = Solver(-rng.random(60), np.zeros(60), np.full(60, 10.0))
+        first = rng.integers(0, 59, 300)
+        solver.add(Rows(first, first + 1, rng.random(300), rng.random(300), np.ones(300)))
+        if cancelled:
+            solver._highs.cancelSolve()
+        found.append(solver.solve(interior).solved)
+    assert found == [True, False]
+
+
+def test_an_interrupt_cancels_the_solver_and_waits_for_its_end(monkeypatch):
     one = Solver(np.ones(1), np.zeros(1), np.ones(1))
     running, cancelled, ended = threading.Event(), threading.Event(), threading.Event()
 

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 import hetdp
 from hetdp.mechanism.scaling import Pattern
-from tests.mechanism.average_trials import NOTIONS, WANTED, outcome, random_problem, trials
+from tests.mechanism.average_trials import MAX_GAP, NOTIONS, random_problem, run_trial, trials
 from tests.oracle.barrier import mean_error_inside
 from tests.stress import stress, times
 
@@ -23,10 +23,10 @@ def mean_error(problem: hetdp.Problem, mechanism: hetdp.Mechanism) -> float:
 @stress
 @pytest.mark.parametrize("notion", NOTIONS)
 def test_the_gap_is_small_and_the_mean_is_never_below_that_of_fair(notion):
-    for found in (outcome(trial) for trial in trials(15, times(10), notion)):
+    for found in (run_trial(trial) for trial in trials(15, times(10), notion)):
         assert found.private
         assert found.within
-        assert 0.0 <= found.gap <= WANTED
+        assert 0.0 <= found.gap <= MAX_GAP
         assert found.error <= found.fair
 
 
@@ -42,7 +42,7 @@ def test_under_a_curved_bound_it_is_what_a_barrier_method_finds(notion):
 
 
 @pytest.mark.parametrize("notion", CURVED)
-def test_the_least_multiple_is_least_to_a_millionth(notion):
+def test_the_least_multiple_is_exact_to_a_millionth(notion):
     for seed in (2,):
         problem = random_problem(np.random.default_rng((9, seed)), notion, ordinary=True)
         always = min(np.average(problem.answers == answer, weights=problem.weights) for answer in (1, 2))

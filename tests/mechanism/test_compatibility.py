@@ -98,7 +98,7 @@ def test_a_pin_inside_its_interval_is_accepted_if_the_others_agree():
 
 @given(cases())
 @settings(max_examples=50)
-def test_what_extends_is_compatible_and_has_neither_witness_nor_repair(case):
+def test_pins_that_extend_are_compatible_and_have_neither_witness_nor_repair(case):
     verdict = hetdp.check(case.problem, hetdp.PartialMechanism(z=case.pins))
     assert verdict
     assert (verdict.compatible, verdict.witness, verdict.repair) == (True, None, None)
@@ -141,7 +141,7 @@ def test_no_extension_carries_the_witness_and_the_repair(engine):
     assert str(error) == (
         "no private extension of this partial mechanism exists: p(b) = 0.3 allows at most p(a) = 0.494616"
         " (1 step away), but p(a) is pinned at 0.9."
-        " Hint: .witness has the path, .repair.pins a compromise that does extend."
+        " Hint: .witness has the path, .repair.pins a compromise that works."
     )
 
 

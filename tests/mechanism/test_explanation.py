@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 
 import hetdp
+from hetdp.mechanism.explanation import Across, Beside, BindingPath, find_across, tightest
 from hetdp.mechanism.mechanism import LocalMechanism
+from hetdp.theory.pure import PURE
 from tests.mechanism.problems import cases
 from tests.oracle.literal import neighbourhoods
 from tests.oracle.paths import along
@@ -43,7 +46,7 @@ def test_the_path_starts_at_a_pin_follows_edges_and_ends_at_the_value():
 @given(cases())
 @settings(max_examples=50)
 def test_every_dataset_can_be_explained_and_the_bounds_never_get_worse(case):
-    mechanism = case.extended()
+    mechanism = case.extend()
     for dataset in range(len(case.answers)):
         path = mechanism.explain(dataset)
         assert len(path.datasets) == len(path.bounds) == len(path.coordinates) == len(path.epsilons) + 1
@@ -93,7 +96,7 @@ def test_a_long_chain_is_explained_without_recursion():
 
 
 @pytest.mark.parametrize("links", [[1, 0, -1], [2, -1, -1], [0, -1, -1], [-1, -1, -1]])
-def test_links_in_circles_or_to_strangers_or_to_nobody_explain_nothing(links):
+def test_links_in_cycles_or_to_missing_datasets_explain_nothing(links):
     graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
     problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})
     claimed = LocalMechanism(problem, np.array([0.5, 0.1, -0.1]), np.array([False, True, True]), np.array(links))
@@ -102,7 +105,7 @@ def test_links_in_circles_or_to_strangers_or_to_nobody_explain_nothing(links):
 
 
 class TestChosenValues:
-    """What an objective chose is not given: the objective is named, and what binds its choice."""
+    """A value chosen by an objective is explained by the objective and by what binds the choice."""
 
     PROBLEM = hetdp.Problem(
         hetdp.DatasetGraph.from_edges(["a", "b", "c", "b"], ["b", "c", "d", "e"], [1.0, 0.2, 1.0, 0.1]),
@@ -151,7 +154,7 @@ class TestChosenValues:
         assert path.across.dataset == "x"
         assert [round(bound, 6) for bound in path.bounds] == [round(hetdp.design(problem)[one], 6) for one in "ab"]
 
-    def test_a_chosen_value_that_nothing_binds_says_what_the_nearest_edge_allows(self):
+    def test_an_unbound_chosen_value_is_explained_by_the_nearest_edge(self):
         graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["x", "x"], [0.1, 5.0])
         problem = hetdp.Problem(graph, {"a": 1, "b": 1, "x": 2})
         path = hetdp.design(problem, "balanced").explain("b")
@@ -160,10 +163,10 @@ class TestChosenValues:
         assert not path.across.tight
         assert "is chosen by balanced; the nearest edge across, ε = 5 from p(x) = " in str(path)
 
-    def test_what_was_kept_or_moved_is_said(self):
+    def test_kept_and_moved_values_are_mentioned(self):
         kept = hetdp.polish(self.PROBLEM, dict.fromkeys("abcde", 0.5)).explain("a")
         assert str(kept).startswith(
-            "p(b) = 0.5 is kept from what was polished; the nearest edge across, ε = 0.2 from p(c)"
+            "p(b) = 0.5 is kept from the polished values; the nearest edge across, ε = 0.2 from p(c)"
         )
         graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 0.1)
         problem = hetdp.Problem(graph, [1, 1, 2])
@@ -175,7 +178,7 @@ class TestChosenValues:
         assert "is given, and moved by at most 3.0e-10 in z to be compatible" in str(moved.explain("a"))
 
     @pytest.mark.parametrize("seed", range(60))
-    def test_on_random_graphs_what_is_said_is_true(self, seed):
+    def test_explanations_on_random_graphs_are_true(self, seed):
         rng = np.random.default_rng(seed)
         size = int(rng.integers(2, 12))
         pairs = [(u, v) for u in range(size) for v in range(u) if rng.random() < 0.4] or [(0, 1)]
@@ -202,3 +205,60 @@ class TestChosenValues:
                 assert path.across.tight == (abs(mechanism[first] - q) < 1e-7) or abs(mechanism[first] - q) < 1e-6
                 if objective == "fair":
                     assert path.across.tight
+
+
+def path(**facts):
+    edge = {"epsilon": 0.5}
+    values = {"origin": "given", "across": None, "moved": 0.0, "upper": True} | facts
+    return BindingPath(["a", "b"], ["a", "b"], [edge], ["x"], [0.25, 0.4], [0.75, 0.6], [-0.7, -0.2], **values)
+
+
+def test_a_path_says_where_its_first_value_comes_from():
+    across = Across("c", "c", {"epsilon": 1.0}, None, (0.1, 0.9), (0.27, 0.73), True, False)
+    assert path(origin="").beginning == "exactly; nothing binds it"
+    assert path().beginning == "given"
+    assert path(moved=1.5e-10).beginning == "given, and moved by at most 1.5e-10 in z to be compatible"
+    assert path(origin="polish").beginning == "kept from the polished values"
+    assert path(origin="fair").beginning == "chosen by fair"
+    assert path(origin="fair", across=across).beginning == (
+        "chosen by fair: across ε = 1 from p(c) = 0.1, at most 0.27"
+    )
+    loose = replace(across, tight=False, given=True, edge_class="y")
+    assert path(origin="fair", across=loose, upper=False).beginning == (
+        "chosen by fair; the nearest edge across, ε = 1 (class 'y') from p(c) = 0.1, which is given,"
+        " allows at least 0.27"
+    )
+    assert str(path()) == "p(a) = 0.25 is given\nover ε = 0.5 (class 'x'): p(b) at most 0.4"
+    assert str(path(origin="")).startswith("p(a) = 0.25, exactly")
+
+
+def test_of_parallel_edges_the_tightest_binds_and_of_equals_the_first():
+    assert tightest(PURE, 0.0, [(1.0,), (0.5,), (0.5,), (2.0,)]) == 1
+    assert tightest(PURE, 0.0, [(1.0,)]) == 0
+
+
+def test_a_search_for_what_binds_follows_tight_edges_only_and_ends_at_a_given_value():
+    """A path 0 – 1 – 2 of one answer and 3 across from 2; ε = 1 on all edges, and all values are the best ones."""
+    met = PURE.meet(1.0)
+    z = {0: met + 2.0, 1: met + 1.0, 2: met, 3: -met}
+
+    def beside(at, given=()):
+        return [
+            Beside(other, z[other], (other == 3) == (at == 3), True, other in given, (1.0,))
+            for other in (at - 1, at + 1)
+            if other in z
+        ]
+
+    found = find_across(PURE, 0, 1.0, z.__getitem__, beside)
+    assert (found.chain, found.given, found.tight) == ([2, 1, 0], False, True)
+    assert found.across is not None
+    assert found.across.number == 3
+    assert found.links() == [(-1, 2), (2, 1), (1, 0)]
+    ended = find_across(PURE, 0, 1.0, z.__getitem__, lambda at: beside(at, given=(1,)))
+    assert (ended.chain, ended.given, ended.across) == ([1, 0], True, None)
+    z[0] = 2.0  # no edge binds it
+    assert find_across(PURE, 0, 1.0, z.__getitem__, beside).chain == [0]
+    z[2] = 0.25  # less than the edge across allows
+    nearest = find_across(PURE, 2, 1.0, z.__getitem__, beside)
+    assert (nearest.chain, nearest.tight) == ([2], False)
+    assert nearest.bound == pytest.approx(met)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hetdp
-from tests.mechanism.problems import ENGINES, Case, bits, cases, ordinary_cases, signed, violated_arcs
+from tests.mechanism.problems import ENGINES, Case, bits, cases, ordinary_cases, signed_z, violated_arcs
 from tests.oracle import shortest_paths
 from tests.oracle.random_problems import SmallProblem, compatible_problems
 from tests.paper.library import problem_of
@@ -22,7 +22,7 @@ FEWER = settings(max_examples=50)
 @ENGINE
 @given(case=cases())
 def test_every_extension_is_private_in_exact_arithmetic(engine, case):
-    mechanism = case.extended(engine)
+    mechanism = case.extend(engine)
     assert violated_arcs(mechanism.problem, mechanism.coordinates) == []
     assert mechanism.certificate is not None
     assert mechanism.certificate.private
@@ -31,15 +31,15 @@ def test_every_extension_is_private_in_exact_arithmetic(engine, case):
 
 @given(cases())
 def test_both_engines_give_the_same_bits(case):
-    one, other = (case.extended(engine) for engine in ENGINES)
+    one, other = (case.extend(engine) for engine in ENGINES)
     assert bits(one.coordinates) == bits(other.coordinates)
     assert one.moved == other.moved
 
 
 @given(cases())
 @FEWER
-def test_without_verification_the_same_bits_come_out(case):
-    proved, unproved = case.extended(), case.extended(verify=False)
+def test_verification_changes_no_bit(case):
+    proved, unproved = case.extend(), case.extend(verify=False)
     assert bits(proved.coordinates) == bits(unproved.coordinates)
     assert (proved.moved, proved.links.tolist()) == (unproved.moved, unproved.links.tolist())
 
@@ -47,7 +47,7 @@ def test_without_verification_the_same_bits_come_out(case):
 @given(cases())
 @FEWER
 def test_compatible_pins_stay_where_they_are(case):
-    mechanism = case.extended()
+    mechanism = case.extend()
     pinned = ~np.isnan(case.pins)
     assert mechanism.pinned.tolist() == pinned.tolist()
     with np.errstate(invalid="ignore"):
@@ -58,20 +58,20 @@ def test_compatible_pins_stay_where_they_are(case):
 
 @given(cases())
 def test_no_free_dataset_can_be_raised_beyond_the_reported_gap(case):
-    mechanism = case.extended()
+    mechanism = case.extend()
     problem, gap = mechanism.problem, mechanism.certificate.gap
-    better = signed(problem, mechanism.coordinates)
+    better = signed_z(problem, mechanism.coordinates)
     for dataset in np.flatnonzero(~mechanism.pinned & np.isfinite(better)).tolist():
         raised = better.copy()
         raised[dataset] += gap + 4 * np.spacing(abs(raised[dataset])) + gap * 1e-9
-        assert violated_arcs(problem, signed(problem, raised)) != []
+        assert violated_arcs(problem, signed_z(problem, raised)) != []
 
 
 @ENGINE
 @given(case=ordinary_cases())
 @FEWER
 def test_the_extension_is_what_plain_shortest_paths_find(engine, case):
-    mechanism = case.extended(engine)
+    mechanism = case.extend(engine)
     p = dict(enumerate(mechanism.probabilities.tolist()))
     pins = {v: p[v] for v in np.flatnonzero(mechanism.pinned).tolist()}
     least = {}
@@ -87,10 +87,10 @@ def test_the_extension_is_what_plain_shortest_paths_find(engine, case):
 @given(cases())
 @FEWER
 def test_swapping_the_answers_changes_the_sign_and_nothing_else(case):
-    fitted = case.extended()
+    fitted = case.extend()
     pins = np.where(fitted.pinned, fitted.coordinates, np.nan)
-    one = Case(case.edges, case.answers, pins).extended()
-    other = Case(case.edges, 3 - case.answers, -pins).extended()
+    one = Case(case.edges, case.answers, pins).extend()
+    other = Case(case.edges, 3 - case.answers, -pins).extend()
     assert bits(other.coordinates) == bits(-one.coordinates)
     assert other.errors.tolist() == one.errors.tolist()
 
@@ -104,14 +104,14 @@ def test_relabelling_and_reordering_commute_with_extending(case, random):
     edges = [(new[v], new[u], epsilon) for u, v, epsilon in case.edges]
     random.shuffle(edges)
     back = np.argsort(new)
-    other = Case(edges, case.answers[back], case.pins[back]).extended()
-    assert bits(other.coordinates) == bits(case.extended().coordinates[back])
+    other = Case(edges, case.answers[back], case.pins[back]).extend()
+    assert bits(other.coordinates) == bits(case.extend().coordinates[back])
 
 
 @given(cases())
 @FEWER
 def test_labels_do_not_matter(case):
-    mechanism = case.extended()
+    mechanism = case.extend()
     source, target, epsilon = mechanism.problem.graph.edges()
     names = [("dataset", i) for i in range(len(case.answers))]
     columns = [names[i] for i in source.tolist()], [names[i] for i in target.tolist()], epsilon
@@ -126,41 +126,41 @@ def test_labels_do_not_matter(case):
 @given(cases(), st.data())
 @FEWER
 def test_larger_epsilon_never_hurts_with_the_same_pins(case, data):
-    mechanism = case.extended()
+    mechanism = case.extend()
     factors = data.draw(st.lists(st.floats(1.0, 3.0), min_size=len(case.edges), max_size=len(case.edges)))
     pins = np.where(mechanism.pinned, mechanism.coordinates, np.nan)
     edges = [(u, v, min(epsilon * factor, 1e300)) for (u, v, epsilon), factor in zip(case.edges, factors, strict=True)]
     edges = [(u, v, math.inf if epsilon == 1e300 else epsilon) for u, v, epsilon in edges]
-    freer = Case(edges, case.answers, pins).extended()
-    assert (signed(freer.problem, freer.coordinates) >= signed(freer.problem, mechanism.coordinates)).all()
+    freer = Case(edges, case.answers, pins).extend()
+    assert (signed_z(freer.problem, freer.coordinates) >= signed_z(freer.problem, mechanism.coordinates)).all()
 
 
 @given(cases(), st.floats(1.0, 10.0))
 @FEWER
 def test_scaling_all_epsilons_up_never_hurts(case, factor):
-    mechanism = case.extended()
+    mechanism = case.extend()
     pins = np.where(mechanism.pinned, mechanism.coordinates, np.nan)
-    freer = Case([(u, v, epsilon * factor) for u, v, epsilon in case.edges], case.answers, pins).extended()
-    assert (signed(freer.problem, freer.coordinates) >= signed(freer.problem, mechanism.coordinates)).all()
+    freer = Case([(u, v, epsilon * factor) for u, v, epsilon in case.edges], case.answers, pins).extend()
+    assert (signed_z(freer.problem, freer.coordinates) >= signed_z(freer.problem, mechanism.coordinates)).all()
 
 
 @ENGINE
 @given(case=cases(), data=st.data())
 @FEWER
 def test_pinning_a_dataset_at_its_own_extended_value_changes_nothing(engine, case, data):
-    mechanism = case.extended(engine)
+    mechanism = case.extend(engine)
     chosen = data.draw(st.lists(st.booleans(), min_size=len(case.answers), max_size=len(case.answers)))
     pins = np.where(mechanism.pinned | np.array(chosen), mechanism.coordinates, np.nan)
-    again = Case(case.edges, case.answers, pins).extended(engine)
+    again = Case(case.edges, case.answers, pins).extend(engine)
     assert bits(again.coordinates) == bits(mechanism.coordinates)
     assert again.moved == 0.0
 
 
 @given(cases())
 @FEWER
-def test_extending_what_is_complete_changes_nothing(case):
-    mechanism = case.extended()
-    again = Case(case.edges, case.answers, mechanism.coordinates).extended()
+def test_extending_a_complete_mechanism_changes_nothing(case):
+    mechanism = case.extend()
+    again = Case(case.edges, case.answers, mechanism.coordinates).extend()
     assert bits(again.coordinates) == bits(mechanism.coordinates)
 
 
@@ -173,10 +173,10 @@ def components(case: Case) -> list[list[int]]:
 @given(cases())
 @FEWER
 def test_a_component_without_a_pin_is_answered_exactly(case):
-    mechanism = case.extended()
+    mechanism = case.extend()
     for component in components(case):
         is_pinned = not np.isnan(case.pins[component]).all()
-        is_exact = (signed(mechanism.problem, mechanism.coordinates)[component] == math.inf).all()
+        is_exact = (signed_z(mechanism.problem, mechanism.coordinates)[component] == math.inf).all()
         assert is_pinned or is_exact
         assert is_pinned or mechanism.errors[component].tolist() == [0.0] * len(component)
 
@@ -190,14 +190,14 @@ def test_certainty_at_one_pin_is_certainty_on_its_component(engine, p, case):
     pins = case.pins.copy()
     pins[component] = np.where(np.isnan(pins[component]), np.nan, math.copysign(math.inf, p - 0.5))
     pins[0] = math.copysign(math.inf, p - 0.5)
-    mechanism = Case(case.edges, case.answers, pins).extended(engine)
+    mechanism = Case(case.edges, case.answers, pins).extend(engine)
     assert mechanism.probabilities[component].tolist() == [p] * len(component)
 
 
 @given(cases(epsilon=st.just(0.0) | st.just(math.inf) | st.just(1.0)))
 @FEWER
 def test_epsilon_zero_makes_neighbours_equal(case):
-    z = case.extended().coordinates
+    z = case.extend().coordinates
     assert all(z[u] == z[v] for u, v, epsilon in case.edges if epsilon == 0.0)
 
 
@@ -205,7 +205,7 @@ def test_epsilon_zero_makes_neighbours_equal(case):
 @FEWER
 def test_the_coordinate_is_infinite_only_where_it_must_be(case):
     """No finite pin within reach, or an infinite one."""
-    z = case.extended().coordinates
+    z = case.extend().coordinates
     for component in components(case):
         given_here = case.pins[component][~np.isnan(case.pins[component])]
         assert np.isfinite(z[component]).all() or not np.isfinite(given_here).any()
@@ -239,7 +239,7 @@ def test_a_path_of_a_hundred_thousand_steps_with_epsilon_of_every_size(answer, s
     assert one.links.tolist() == [-1, *range(size - 1)]
 
 
-def test_the_result_says_what_it_is():
+def test_the_result_has_a_readable_repr():
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0), [1, 1, 2])
     mechanism = hetdp.extend(problem, {"b": 0.7, "c": 0.3})
     assert repr(mechanism) == "Mechanism(3 datasets, 2 pinned, worst error 0.3)"

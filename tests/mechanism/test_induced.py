@@ -22,7 +22,7 @@ def test_the_bounds_are_those_of_all_simple_paths_and_of_the_literal_algorithm(e
             assert by_label == pytest.approx(literal.algorithm_1(small, dataset, alpha), abs=1e-12)
 
 
-def test_no_path_is_no_bound():
+def test_without_a_path_there_is_no_bound():
     graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.5, float("inf")])
     assert hetdp.induced_bounds(graph, "a", 0.1)[2] == 1.0
 

@@ -69,11 +69,11 @@ def brute_force(problem: hetdp.Problem, z: np.ndarray, edge_class=None) -> tuple
 
 
 @given(cases(value=st.floats(-30.0, 30.0), epsilon=st.sampled_from([0.0, 0.1, 1.0, 3.0, math.inf])))
-def test_they_are_the_worst_of_every_edge(case):
+def test_odds_are_the_worst_over_all_edges(case):
     problem = case.problem
     if not problem.graph.edge_count:
         return
-    mechanism = case.extended()
+    mechanism = case.extend()
     found = odds_of(problem, mechanism)
     difference, loss = brute_force(problem, mechanism.coordinates)
     assert found.edges == problem.graph.edge_count
@@ -86,8 +86,8 @@ def test_they_are_the_worst_of_every_edge(case):
 
 
 @given(cases(value=st.floats(-5.0, 5.0), epsilon=st.sampled_from([0.0, 0.1, 1.0, 3.0])))
-def test_they_are_the_mechanisms_own_values_at_two_neighbours(case):
-    problem, mechanism = case.problem, case.extended()
+def test_odds_are_the_values_of_the_mechanism_at_two_neighbours(case):
+    problem, mechanism = case.problem, case.extend()
     if not problem.graph.edge_count:
         return
     found = odds_of(problem, mechanism)
@@ -100,7 +100,7 @@ def test_they_are_the_mechanisms_own_values_at_two_neighbours(case):
         assert change.low * others[1] <= others[0] * change.high + 1e-12  # the other answer changes less in proportion
 
 
-def test_each_class_has_its_own():
+def test_each_class_has_its_own_odds():
     problem = voters()
     mechanism = hetdp.design(problem)
     by_class = odds_of(problem, mechanism)
@@ -113,7 +113,7 @@ def test_each_class_has_its_own():
     assert by_class[1].loss == pytest.approx(0.2)  # where the first voter does not decide, ε = 1 is not used up
 
 
-def test_edges_without_a_class_stand_under_none_and_come_last():
+def test_edges_without_a_class_are_listed_last_under_none():
     graph = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], [1.0, 0.5, 2.0], classes=[None, "x", "y"])
     problem = hetdp.Problem(graph, [1, 1, 2, 2])
     found = odds_of(problem, hetdp.design(problem))
@@ -121,7 +121,7 @@ def test_edges_without_a_class_stand_under_none_and_come_last():
     assert {name: each.epsilon for name, each in found.items()} == {"x": 0.5, "y": 2.0, None: 1.0}
 
 
-def test_of_both_answers_the_one_that_changes_more_in_proportion_is_told():
+def test_the_sentence_names_the_answer_that_changes_more_in_proportion():
     problem = edge_problem(2.0)
     found = odds_of(problem, {"a": 0.99, "b": 0.95})
     assert (found.answer, found.source, found.target) == (2, "a", "b")
@@ -141,13 +141,13 @@ def test_swapping_the_answers_swaps_only_their_names():
 
 
 class TestSentence:
-    def test_it_speaks_of_people_if_the_problem_has_the_words(self):
+    def test_it_speaks_of_people_if_the_problem_describes_them(self):
         problem = edge_problem(0.5, WORDS)
         assert str(odds_of(problem, {"a": 0.62, "b": 0.38})) == (
             "If you vote differently, the published answer is yes in at most 62 of 100 runs instead of 38."
         )
 
-    def test_it_names_the_datasets_if_not(self):
+    def test_it_names_the_datasets_otherwise(self):
         assert str(odds_of(edge_problem(0.5), {"a": 0.62, "b": 0.38})) == (
             "If the dataset is a instead of b, the published answer is 1 in at most 62 of 100 runs instead of 38."
         )
@@ -166,7 +166,7 @@ class TestSentence:
         assert str(found["Ann"]).startswith("If Ann changes sides, ")
         assert str(found[None]).startswith("If somebody changes sides, ")
 
-    def test_it_names_the_largest_ratio_if_that_is_elsewhere(self):
+    def test_it_names_the_largest_ratio_if_that_is_on_another_edge(self):
         graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.5, 4.0])
         problem = hetdp.Problem(graph, [1, 2, 2], about=WORDS)
         found = odds_of(problem, hetdp.PartialMechanism(p={"a": 0.15, "b": 0.1, "c": 0.07}))
@@ -177,10 +177,10 @@ class TestSentence:
         assert str(found) == (
             "If you vote differently, the published answer is yes in at most 15 of 100 runs instead of 10."
             " No other change makes a larger difference."
-            " In proportion, b instead of c makes the largest: yes in at most 100 of 1,000 runs instead of 60."
+            " The largest ratio is at b instead of c: yes in at most 100 of 1,000 runs instead of 60."
         )
 
-    def test_small_probabilities_are_told_in_more_runs(self):
+    def test_small_probabilities_are_counted_in_more_runs(self):
         problem = edge_problem(1.0)
         assert "in at most 30 of 10,000,000 runs instead of 11." in str(odds_of(problem, {"a": 3e-6, "b": 1.11e-6}))
         tiny = hetdp.PartialMechanism(z={"a": -50.0, "b": -50.5})
@@ -190,15 +190,15 @@ class TestSentence:
         ("z", "told"),
         [(-50.0, "1 is at most 20.1 times as probable, and"), (-743.0, "1 is at most 20.1 times as probable, and")],
     )
-    def test_a_ratio_of_what_never_happens_is_told_without_runs(self, z, told):
+    def test_a_ratio_of_what_never_happens_is_reported_without_runs(self, z, told):
         graph = hetdp.DatasetGraph.from_edges(["a", "c"], ["b", "d"], [1.0, 3.0])
         problem = hetdp.Problem(graph, [1, 2, 2, 2])
         found = odds_of(problem, hetdp.PartialMechanism(z={"a": 0.2, "b": 0.0, "c": z, "d": z - 3.0}))
         assert found.loss == 3.0
-        end = f"In proportion, c instead of d makes the largest: {told} in less than 1 of 1,000,000,000 runs."
+        end = f"The largest ratio is at c instead of d: {told} in less than 1 of 1,000,000,000 runs."
         assert str(found).endswith(end)
 
-    def test_no_difference_is_told_as_such(self):
+    def test_no_difference_is_described_as_such(self):
         message = "If the dataset is b instead of a, the published answer is 1 in at most 63 of 100 runs either way."
         assert str(odds_of(edge_problem(0.0), {"a": 0.625, "b": 0.625})) == message
 
@@ -210,10 +210,10 @@ class TestSentence:
         assert str(found) == (
             "If you vote differently, the published answer is yes in at most 62 of 100 runs instead of 38."
             " No other protected change makes a larger difference."
-            " About 1 of 3 changes no promise is made (ε = ∞): the published answer may show it for certain."
+            " No promise is made about 1 of 3 changes (ε = ∞): the published answer may reveal it with certainty."
         )
 
-    def test_a_class_without_any_promise_is_told_only_that(self):
+    def test_the_sentence_for_an_unprotected_class_says_only_that(self):
         graph = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], [1, *[math.inf] * 2], classes="xyy")
         problem = hetdp.Problem(graph, [1, 2, 2, 1])
         found = odds_of(problem, hetdp.design(problem), "y")
@@ -224,7 +224,8 @@ class TestSentence:
             *[math.inf] * 2,
         )
         assert str(found) == (
-            "About all 2 changes of class y no promise is made (ε = ∞): the published answer may show them for certain."
+            "No promise is made about all 2 changes of class y (ε = ∞): the published answer may reveal them with"
+            " certainty."
         )
 
 
@@ -243,7 +244,7 @@ def test_rounding_never_understates(one: float, other: float):
 
 class TestRefusals:
     def test_values_that_are_not_private_have_no_odds(self):
-        with pytest.raises(hetdp.InputError, match=r"not private: .* only a private mechanism has odds"):
+        with pytest.raises(hetdp.InputError, match=r"not private: .* odds are stated for private mechanisms only"):
             odds_of(edge_problem(0.5), {"a": 0.7, "b": 0.3})
 
     def test_a_changed_copy_is_proved_again(self):
@@ -274,10 +275,10 @@ class TestRefusals:
 
     def test_without_edges_there_is_nothing_to_say(self):
         problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([], [], [], datasets=["a"]), [1])
-        with pytest.raises(hetdp.UsageError, match="a problem without edges; odds speak of two neighbours"):
+        with pytest.raises(hetdp.UsageError, match="a problem without edges; odds compare two neighbours"):
             odds_of(problem, hetdp.design(problem))
 
-    def test_something_else_than_a_problem_is_refused(self):
+    def test_an_argument_that_is_not_a_problem_is_refused(self):
         with pytest.raises(hetdp.UsageError, match="expected a Problem, got a"):
             odds_of("problem", None)
 
@@ -299,7 +300,7 @@ def test_a_mechanism_is_given_alone_and_values_with_their_problem(tmp_path):
     problem = edge_problem(0.5)
     mechanism = hetdp.design(problem)
     for verb in (hetdp.odds, hetdp.verify):
-        with pytest.raises(hetdp.UsageError, match="values beside a mechanism"):
+        with pytest.raises(hetdp.UsageError, match="values together with a mechanism"):
             verb(mechanism, mechanism)
         with pytest.raises(hetdp.UsageError, match="a problem without values; the argument is a mechanism, or"):
             verb(problem)
@@ -313,7 +314,7 @@ def test_a_mechanism_is_given_alone_and_values_with_their_problem(tmp_path):
         assert verb(hetdp.read_mechanism(tmp_path / "m.json", problem))
 
 
-def test_odds_do_not_change():
+def test_odds_are_immutable():
     found = odds_of(edge_problem(1.0), {"a": 0.6, "b": 0.5})
     with pytest.raises(FrozenInstanceError):
         found.high = 0.5
@@ -326,7 +327,7 @@ def test_far_tails_keep_their_loss():
     assert found.strongest.answer == 1
 
 
-def test_the_json_shape_has_every_number_and_the_sentence():
+def test_the_json_document_has_every_number_and_the_sentence():
     problem = voters()
     entries = [shapes.odds(each) for each in odds_of(problem, hetdp.design(problem)).values()]
     assert [entry["class"] for entry in json.loads(json.dumps(entries, allow_nan=False))] == [3, 2, 1]
@@ -334,7 +335,8 @@ def test_the_json_shape_has_every_number_and_the_sentence():
     entry = shapes.odds(odds_of(unprotected, hetdp.design(unprotected)))
     assert json.loads(json.dumps(entry, allow_nan=False)) == {
         "class": None,
-        "message": "About the one change no promise is made (ε = ∞): the published answer may show it for certain.",
+        "message": "No promise is made about the one change (ε = ∞):"
+        " the published answer may reveal it with certainty.",
         "source": None,
         "target": None,
         "answer": 1,
@@ -349,7 +351,7 @@ def test_the_json_shape_has_every_number_and_the_sentence():
     }
 
 
-def test_an_edge_that_protects_one_way_is_told_with_its_numbers():
+def test_an_edge_that_protects_one_way_is_reported_with_its_numbers():
     graph = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0, epsilon_back=[math.inf, 1.0])
     problem = hetdp.Problem(graph, [1, 2, 2])
     found = odds_of(problem, hetdp.design(problem))
@@ -371,10 +373,54 @@ def test_tails_too_small_for_a_float_have_odds_too(parameter):
     problem = hetdp.Problem(graph, [1] * 450 + [2] * 451, "gaussian" if parameter == "mu" else "bounded-range")
     found = odds_of(problem, hetdp.design(problem))
     assert math.isfinite(found.loss)
-    assert "In proportion" in str(found)
+    assert "The largest ratio is at" in str(found)
 
 
-def test_words_cannot_move_the_cursor():
+def test_control_characters_in_words_are_escaped():
     about = {"answer_1": "y\nes", "change": "you \x1b[2J\u202e vote"}
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([0], [1], 1.0, classes=["\x1b[31m"]), [1, 2], about=about)
     assert all(str(each).isprintable() for each in odds_of(problem, hetdp.design(problem)).values())
+
+
+def test_an_unknown_class_gets_the_names_of_the_first_ones():
+    def listed(count):
+        graph = hetdp.DatasetGraph.from_edges(
+            range(count), range(1, count + 1), 1.0, classes=[f"c{at}" for at in range(count)]
+        )
+        problem = hetdp.Problem(graph, [1] * count + [2])
+        with pytest.raises(hetdp.UsageError) as refused:
+            hetdp.odds(problem, [0.5] * (count + 1)).of("d")
+        return str(refused.value)
+
+    assert "there is no class 'd'; the classes are 'c0', 'c1'." in listed(2)
+    assert "'c9'." in listed(10)
+    assert "…" not in listed(10)
+    assert "'c9', …" in listed(11)
+    bare = hetdp.Problem(hetdp.DatasetGraph.from_edges([0], [1], 1.0), [1, 2])
+    with pytest.raises(hetdp.UsageError, match="no edge has a class"):
+        hetdp.odds(bare, [0.5, 0.5]).of("d")
+
+
+def test_the_largest_odds_are_those_with_the_largest_difference():
+    graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 5.0, classes=["small", "large"])
+    found = hetdp.odds(hetdp.Problem(graph, [1, 1, 2]), [0.6, 0.5, 0.2])
+    assert found.largest is found.of("large")
+    assert [round(found.by_class[name].high - found.by_class[name].low, 9) for name in ("small", "large")] == [0.1, 0.3]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.5, 0.5, (100, 50, 50)),
+        (0.0, 1.0, (100, 100, 0)),
+        (0.05, 0.1, (100, 10, 5)),
+        (0.049, 0.1, (1000, 100, 49)),
+        (0.1, 0.149, (1000, 149, 100)),
+        (0.5, 0.99, (100, 99, 50)),
+        (0.5, 0.991, (1000, 991, 500)),
+        (0.0, 1e-10, (10**9, 1, 0)),
+        (0.0, 0.0, (100, 0, 0)),
+    ],
+)
+def test_there_are_as_many_runs_as_it_takes_to_see_both_numbers(low, high, expected):
+    assert runs_of(low, high) == expected

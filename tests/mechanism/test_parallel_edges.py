@@ -18,7 +18,7 @@ from hetdp.releases.charges import account_name, costs_of
 from tests.problem.multigraphs import Multigraph, multigraphs
 
 TIGHTEST_IS_ONE_EDGE = ("pure", "bounded-range", "gaussian", "directed")  # the least of each parameter says it all
-EVERY = (*TIGHTEST_IS_ONE_EDGE, "approximate")
+ALL_NOTIONS = (*TIGHTEST_IS_ONE_EDGE, "approximate")
 
 
 def pair(**options) -> hetdp.Problem:
@@ -50,7 +50,7 @@ def test_with_delta_every_promise_of_a_pair_holds_and_the_engines_agree(drawn):
         assert hetdp.verify(drawn.problem([row]), hetdp.PartialMechanism(z=here.coordinates)).private
 
 
-@pytest.mark.parametrize("notion", EVERY)
+@pytest.mark.parametrize("notion", ALL_NOTIONS)
 @given(st.data(), st.integers(0, 99))
 def test_an_extension_is_proved_best_and_explained_by_edges_that_bind(notion, data, seed):
     drawn = data.draw(multigraphs(notion))
@@ -91,26 +91,26 @@ def test_charges_are_the_largest_promise_of_every_class(drawn):
 def test_odds_of_a_class_are_those_of_its_edges_alone(drawn):
     problem = drawn.problem()
     mechanism = hetdp.design(problem, "fair")
-    told = edge_odds(problem, mechanism)
-    assert told.keys() == drawn.by_class().keys()
+    report = edge_odds(problem, mechanism)
+    assert report.keys() == drawn.by_class().keys()
     for name, rows in drawn.by_class().items():
         alone = drawn.problem(rows)
         other = edge_odds(alone, hetdp.PartialMechanism(z=mechanism.coordinates))[name]
-        assert (told[name].edges, told[name].unprotected) == (len(rows), other.unprotected)
-        assert (told[name].loss, told[name].high, told[name].low) == (other.loss, other.high, other.low)
+        assert (report[name].edges, report[name].unprotected) == (len(rows), other.unprotected)
+        assert (report[name].loss, report[name].high, report[name].low) == (other.loss, other.high, other.low)
 
 
 @given(multigraphs(), st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_changes_nothing(drawn: Multigraph, shuffle: random.Random):
-    rows = [row if shuffle.random() < 0.5 else _turned(drawn, row) for row in drawn.rows]
+    rows = [row if shuffle.random() < 0.5 else reversed_row(drawn, row) for row in drawn.rows]
     shuffle.shuffle(rows)
-    one, other = drawn.problem(), drawn.problem([*rows, *rows[:2]])  # what is listed twice alike is one edge
+    one, other = drawn.problem(), drawn.problem([*rows, *rows[:2]])  # rows that are listed twice are one edge
     assert one.identity == other.identity
     assert one.graph.edge_classes() == other.graph.edge_classes()
     assert all(map(np.array_equal, one.graph.edges(), other.graph.edges()))
 
 
-def _turned(drawn: Multigraph, row):
+def reversed_row(drawn: Multigraph, row):
     low = min(row.source, row.target), max(row.source, row.target)
     seen = row.seen_from_first(drawn.notion)
     ends = low if row.source > row.target else low[::-1]
@@ -135,7 +135,7 @@ def test_a_multiple_of_every_epsilon_keeps_all_edges(drawn, multiple):
             assert sorted(map(repr, scaled.graph.edge_classes())) == sorted(repr(row.edge_class) for row in drawn.rows)
 
 
-def test_the_identity_tells_parallel_edges_from_one():
+def test_the_identity_distinguishes_parallel_edges_from_one_edge():
     once = hetdp.DatasetGraph.from_edges("a", "b", [0.5], classes=["Ann"])
     assert pair().identity != hetdp.Problem(once, [1, 2]).identity
 
@@ -198,12 +198,12 @@ def test_parallel_edges_do_not_crowd_out_other_pairs_in_an_audit():
     assert len(worst_edges(problem, np.array([1.0, -1.0, 1.0, -1.0]), 2, 100)) == 2
 
 
-def test_solve_epsilon_takes_parallel_edges_of_different_classes():
+def test_solve_epsilon_accepts_parallel_edges_of_different_classes():
     found = hetdp.solve_epsilon(pair(), 0.75)
     assert found.multiple * 0.5 == pytest.approx(math.log(3.0), rel=1e-6)
 
 
-def test_accuracy_and_a_repair_and_induced_bounds_take_parallel_edges():
+def test_accuracy_repairs_and_induced_bounds_accept_parallel_edges():
     problem = pair()
     assert hetdp.accuracy(problem, hetdp.design(problem)).methods
     verdict = hetdp.check(problem, {"a": 0.9, "b": 0.1})
@@ -214,8 +214,8 @@ def test_accuracy_and_a_repair_and_induced_bounds_take_parallel_edges():
     assert hetdp.induced_bounds(problem.graph, "a", 0.1)[1] == pytest.approx(0.1 * math.exp(0.5))
 
 
-@pytest.mark.parametrize("notion", EVERY)
-def test_best_on_average_is_that_of_the_tightest_edges(notion):
+@pytest.mark.parametrize("notion", ALL_NOTIONS)
+def test_the_best_average_is_that_of_the_tightest_edges(notion):
     name = "mu" if notion == "gaussian" else "epsilon"
     kind = (
         {"delta": 0.01}

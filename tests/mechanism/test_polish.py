@@ -8,15 +8,15 @@ from hypothesis import given
 
 import hetdp
 from hetdp.cli.demo import voters
-from tests.mechanism.problems import cases, private_values, signed
+from tests.mechanism.problems import cases, private_values, signed_z
 
 
 @given(cases())
-def test_a_private_mechanism_gets_nowhere_worse_and_keeps_its_boundary(case):
+def test_polishing_never_worsens_a_private_mechanism_and_keeps_its_boundary(case):
     problem = case.problem
     z = private_values(problem.graph, np.linspace(-1.0, 1.0, problem.graph.size))
     polished = hetdp.polish(problem, hetdp.PartialMechanism(z=z))
-    assert (signed(problem, polished.coordinates) >= signed(problem, z) - 1e-9).all()
+    assert (signed_z(problem, polished.coordinates) >= signed_z(problem, z) - 1e-9).all()
     assert np.allclose(polished.coordinates[problem.boundary_mask], z[problem.boundary_mask], rtol=0.0, atol=1e-9)
     assert polished.certificate is not None
     assert polished.certificate.private
@@ -31,13 +31,13 @@ def test_randomised_response_is_improved_where_one_vote_does_not_decide():
     assert better["111"] > 0.61
 
 
-def test_a_mechanism_of_ours_stays_as_it_is():
+def test_an_optimal_mechanism_is_unchanged():
     problem = voters(3, "first")
     mechanism = hetdp.design(problem)
     assert hetdp.polish(problem, mechanism).coordinates.tobytes() == mechanism.coordinates.tobytes()
 
 
-def test_what_is_not_private_is_refused():
+def test_values_that_are_not_private_are_refused():
     problem = voters(3, "everyone")
     with pytest.raises(hetdp.InputError, match=r"values: not private: .*; only a private mechanism can be"):
         hetdp.polish(

@@ -12,7 +12,7 @@ from hetdp.certificate import products
 from hetdp.engines import registry
 from hetdp.mechanism.balanced import balanced_pins
 from hetdp.problem.axis import Axis
-from hetdp.problem.grid import are_on_grid
+from hetdp.problem.decimals import are_on_grid
 from hetdp.problem.partial import pins_of
 from hetdp.problem.product import ProductSpace, as_graph
 from tests.engines.products import random_answers, random_space
@@ -20,8 +20,8 @@ from tests.engines.products import random_answers, random_space
 YES_NO = ("yes", "no")
 
 
-def both(seed: int, most: int = 400) -> tuple[hetdp.Problem, hetdp.Problem, np.random.Generator]:
-    """A problem on people, and the same on a graph."""
+def people_and_graph(seed: int, most: int = 400) -> tuple[hetdp.Problem, hetdp.Problem, np.random.Generator]:
+    """A problem on a space of people, the same problem on a stored graph, and the random generator."""
     rng = np.random.default_rng(seed)
     space = random_space(rng, most)
     answers = random_answers(rng, space.size)
@@ -41,7 +41,7 @@ def assert_same(one: hetdp.Mechanism, other: hetdp.Mechanism) -> None:
 @pytest.mark.parametrize("engine", ["product", "reference"])
 @pytest.mark.parametrize("seed", range(12))
 def test_balanced_is_the_extension_of_its_own_boundary(seed, engine):
-    ours, stored, _ = both(seed)
+    ours, stored, _ = people_and_graph(seed)
     balanced, pins = hetdp.design(ours, "balanced", engine=engine), balanced_pins(ours, engine)
     assert_same(balanced, hetdp.extend(stored, pins))
     assert_same(balanced, hetdp.extend(ours, pins, engine=engine))
@@ -53,7 +53,7 @@ def test_balanced_is_the_extension_of_its_own_boundary(seed, engine):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_compiled_start_labels_are_those_of_the_plain_loop(seed, monkeypatch):
-    ours, _, _ = both(20 + seed)
+    ours, _, _ = people_and_graph(20 + seed)
     plain = pins_of(balanced_pins(ours), ours)
     monkeypatch.setattr("hetdp.mechanism.balanced.SMALL", -1)
     assert pins_of(balanced_pins(ours), ours).tobytes() == plain.tobytes()
@@ -61,13 +61,13 @@ def test_the_compiled_start_labels_are_those_of_the_plain_loop(seed, monkeypatch
 
 @pytest.mark.parametrize("seed", range(12))
 def test_fair_is_that_of_the_stored_graph(seed):
-    ours, stored, _ = both(40 + seed)
+    ours, stored, _ = people_and_graph(40 + seed)
     assert_same(hetdp.design(ours), hetdp.design(stored))
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_any_pins_get_the_same_verdict(seed):
-    ours, stored, rng = both(60 + seed, 60)
+    ours, stored, rng = people_and_graph(60 + seed, 60)
     values = rng.normal(0.0, rng.choice([0.1, 2.0]), ours.graph.size)
     pins = hetdp.PartialMechanism(z=np.where(rng.random(len(values)) < 0.5, values, np.nan))
     engine = ["product", "reference"][seed % 2]
@@ -80,7 +80,7 @@ def test_any_pins_get_the_same_verdict(seed):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_pins_on_both_sides_of_a_half_are_extended_to_the_same_bits(seed):
-    ours, stored, rng = both(80 + seed)
+    ours, stored, rng = people_and_graph(80 + seed)
     z = hetdp.design(stored).coordinates + rng.uniform(-1.0, 1.0)  # shifted: some are worse than a coin
     pins = hetdp.PartialMechanism(z=np.where(ours.boundary_mask | (rng.random(len(z)) < 0.1), z, np.nan))
     verdict = hetdp.check(stored, pins)
@@ -91,7 +91,7 @@ def test_pins_on_both_sides_of_a_half_are_extended_to_the_same_bits(seed):
 
 @pytest.mark.parametrize("seed", range(15))
 def test_the_verifier_lists_the_same_arcs_by_itself(seed, monkeypatch):
-    ours, stored, rng = both(100 + seed)
+    ours, stored, rng = people_and_graph(100 + seed)
     if seed % 2:
         monkeypatch.setattr(products, "SMALL", -1)  # the compiled list
         monkeypatch.setattr(products, "BLOCK", 7)
@@ -124,7 +124,7 @@ def test_a_verifier_that_misses_arcs_proves_nothing(monkeypatch):
 
 
 def voters(people: int, deciding: float | None = None) -> hetdp.Problem:
-    """A majority; with an ε of its own for votes that decide, if so asked."""
+    """A majority, optionally with a separate ε for deciding votes."""
     counts = np.array([bin(number).count("0") - 1 for number in range(2**people)])  # yes is 0
     yes = counts + people - np.array([max(number.bit_length(), 1) for number in range(2**people)])
     answers = np.where(2 * yes > people, 1, 2)
@@ -155,7 +155,7 @@ def test_large_spaces_are_searched_proved_and_explained():
     assert mechanism.errors[0] == pytest.approx(error, rel=1e-9)
 
 
-def test_tallies_are_votes_folded():
+def test_tallies_agree_with_their_votes():
     votes = voters(9, deciding=0.3)
     yes = (votes.graph.positions(0) * 0).astype(np.int64)
     for person in range(9):
@@ -169,7 +169,7 @@ def test_tallies_are_votes_folded():
 
 
 def test_induced_bounds_and_polish_work_on_people():
-    ours, stored, _ = both(7)
+    ours, stored, _ = people_and_graph(7)
     first = ours.labels.names[0]
     assert (
         hetdp.induced_bounds(ours.graph, first, 0.1).tolist() == hetdp.induced_bounds(stored.graph, first, 0.1).tolist()

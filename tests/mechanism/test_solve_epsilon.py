@@ -15,13 +15,13 @@ from scipy.optimize import brentq
 
 import hetdp
 from hetdp.mechanism import solve as solving
-from hetdp.mechanism.scaling import Pattern, multiply_down
+from hetdp.mechanism.scaling import Pattern, multiply_down, unconstrained_directions
 from tests.mechanism.test_balanced import random_problem
 
 PATH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [2.0, 1.0])
 ANSWERS = {"a": 1, "b": 1, "c": 2}
 PROBLEM = hetdp.Problem(PATH, ANSWERS)
-HELD = hetdp.Problem(
+ZERO_BETWEEN_ANSWERS = hetdp.Problem(
     hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], [1.0, 0.0, 1.0]), {"a": 1, "b": 1, "c": 2, "d": 2}
 )
 
@@ -78,7 +78,7 @@ def test_one_dataset_follows_its_own_closed_form(target: float):
 
 
 @pytest.mark.parametrize(("weights", "prior"), [(None, None), ([5, 1, 0], None), ([1, 1, 1], {"a": 9, "b": 0, "c": 1})])
-def test_the_mean_is_under_the_prior_then_the_weights_then_all_alike(weights, prior):
+def test_the_mean_uses_the_prior_or_the_weights_or_equal_weights(weights, prior):
     share = np.array(list(prior.values()) if prior else weights or [1.0, 1.0, 1.0])
     share = share / share.sum()
     expected = brentq(lambda s: 1.0 - share @ errors_on_the_path(s) - 0.9, 0.0, 50.0, xtol=1e-12)
@@ -163,35 +163,35 @@ def test_no_dataset_gets_worse_as_all_epsilons_grow(seed: int):
 
 
 class TestValuesGivenBeforehand:
-    def test_they_may_be_what_needs_the_epsilon(self):
+    def test_given_values_may_determine_the_multiple(self):
         solved = hetdp.solve_epsilon(PROBLEM, 0.7, partial={"b": 0.9, "c": 0.1})
         assert solved.multiple == pytest.approx(log_odds(0.9), abs=1e-6)
         assert solved.mechanism["b"] == pytest.approx(0.9)
         with pytest.raises(hetdp.NoExtensionError):
             hetdp.design(Pattern(PROBLEM).times(solved.below), partial={"b": 0.9, "c": 0.1})
 
-    def test_a_target_that_they_meet_exactly_is_met(self):
+    def test_a_target_that_given_values_meet_exactly_is_reached(self):
         solved = hetdp.solve_epsilon(PROBLEM, 0.9, partial={"b": 0.9, "c": 0.1})
         assert solved.reached == pytest.approx(0.9, abs=1e-15)
 
-    def test_a_target_above_them_is_out_of_reach(self):
+    def test_a_target_above_the_given_values_is_refused(self):
         with pytest.raises(hetdp.InputError, match=r"stays at or below 0\.7, since p\(b\) = 0\.7 is given, whatever"):
             hetdp.solve_epsilon(PROBLEM, 0.8, partial={"b": 0.7})
 
-    def test_values_that_an_epsilon_of_zero_forbids_fit_at_no_multiple(self):
+    def test_values_that_contradict_an_epsilon_of_zero_fit_at_no_multiple(self):
         with pytest.raises(hetdp.NoExtensionError):
-            hetdp.solve_epsilon(HELD, 0.8, partial={"b": 0.9, "c": 0.1})
+            hetdp.solve_epsilon(ZERO_BETWEEN_ANSWERS, 0.8, partial={"b": 0.9, "c": 0.1})
 
-    def test_no_values_at_all_are_none(self):
+    def test_an_empty_mapping_means_no_given_values(self):
         empty = hetdp.PartialMechanism()
         assert hetdp.solve_epsilon(PROBLEM, 0.9, at="a", partial=empty).multiple > 0.0
 
-    def test_a_dataset_can_then_get_worse_so_the_question_is_refused(self):
+    def test_a_target_at_a_dataset_that_may_get_worse_is_refused(self):
         graph = hetdp.DatasetGraph.from_edges(["given", "u"], ["u", "v"], [5.0, 0.1])
         problem = hetdp.Problem(graph, {"given": 2, "u": 2, "v": 1})
         low, high = (hetdp.design(Pattern(problem).times(s), partial={"given": 0.9})["v"] for s in (0.1, 0.3))
         assert high < low - 0.2  # "v" has answer 1
-        message = "accuracy at 'v', objective fair with values given beforehand; only the worst case is sure to grow"
+        message = "accuracy at 'v', objective fair with given values; only the worst case is sure to grow"
         with pytest.raises(hetdp.UsageError, match=message):
             hetdp.solve_epsilon(problem, 0.9, at="v", partial={"given": 0.9})
 
@@ -201,19 +201,21 @@ class TestOutOfReach:
     def test_an_edge_with_epsilon_zero_between_the_answers_is_named(self, at):
         message = r"stays at or below 0\.5, since the edge \((b, c|c, b)\) lies between the answers and has ε = 0"
         with pytest.raises(hetdp.InputError, match=message):
-            hetdp.solve_epsilon(HELD, 0.6, at=at)
+            hetdp.solve_epsilon(ZERO_BETWEEN_ANSWERS, 0.6, at=at)
 
-    def test_away_from_that_edge_it_can_be_reached(self):
-        assert hetdp.solve_epsilon(HELD, 0.9, at="a").multiple == pytest.approx(math.log(5.0), abs=1e-6)
-        assert hetdp.solve_epsilon(HELD, 0.7, at="mean").multiple == pytest.approx(math.log(5.0), abs=1e-6)
+    def test_away_from_that_edge_the_target_is_reached(self):
+        assert hetdp.solve_epsilon(ZERO_BETWEEN_ANSWERS, 0.9, at="a").multiple == pytest.approx(math.log(5.0), abs=1e-6)
+        assert hetdp.solve_epsilon(ZERO_BETWEEN_ANSWERS, 0.7, at="mean").multiple == pytest.approx(
+            math.log(5.0), abs=1e-6
+        )
 
     def test_a_mean_that_is_only_approached_is_refused(self):
         with pytest.raises(
             hetdp.InputError, match=r"target in the mean: out of reach: 0\.75; the accuracy stays below"
         ):
-            hetdp.solve_epsilon(HELD, 0.75, at="mean")
+            hetdp.solve_epsilon(ZERO_BETWEEN_ANSWERS, 0.75, at="mean")
         with pytest.raises(hetdp.InputError, match=r"out of reach: 0\.8; the accuracy stays at or below 0\.75"):
-            hetdp.solve_epsilon(HELD, 0.8, at="mean")
+            hetdp.solve_epsilon(ZERO_BETWEEN_ANSWERS, 0.8, at="mean")
 
     def test_certainty_is_refused(self):
         message = r"out of reach: 1\.0; no finite ε makes an answer certain .* such as the edge \(b, c\)"
@@ -222,8 +224,8 @@ class TestOutOfReach:
 
 
 @pytest.mark.parametrize("target", ["0.9", None, True, math.nan, -0.1, 1.5, [0.9]])
-def test_what_is_no_accuracy_is_refused(target):
-    with pytest.raises(hetdp.InputError, match=r"no accuracy: .*; an accuracy is a number from 0 to 1"):
+def test_a_target_that_is_not_an_accuracy_is_refused(target):
+    with pytest.raises(hetdp.InputError, match=r"not an accuracy: .*; an accuracy is a number from 0 to 1"):
         hetdp.solve_epsilon(PROBLEM, target)
 
 
@@ -241,13 +243,13 @@ def test_an_unknown_dataset_is_refused(at):
         ({"objective": "nonsense"}, "unknown objective 'nonsense'"),
         (
             {"objective": "balanced", "partial": {"b": 0.6}, "at": "mean"},
-            "objective balanced with values given beforehand",
+            "objective balanced with given values",
         ),
         ({"objective": "average"}, "only the mean is sure to grow with ε under average"),
         ({"engine": "nonsense"}, "nonsense"),
     ],
 )
-def test_a_question_that_makes_no_sense_is_refused(options, message):
+def test_invalid_arguments_are_refused(options, message):
     with pytest.raises(hetdp.UsageError, match=message):
         hetdp.solve_epsilon(PROBLEM, 0.9, **options)
 
@@ -260,15 +262,15 @@ def test_a_prior_without_any_weight_is_refused():
 
 
 def test_the_average_is_designed_with_the_same_prior(monkeypatch):
-    told = []
+    report = []
 
     def design(problem, objective, *, partial, engine, prior):
-        told.append((objective, prior))
+        report.append((objective, prior))
         return hetdp.design(problem, "fair", partial=partial, engine=engine)
 
     monkeypatch.setattr(solving, "design", design)
     hetdp.solve_epsilon(PROBLEM, 0.9, at="mean", objective="average", prior=[1, 2, 3])
-    assert set(map(str, told)) == {"('average', [1, 2, 3])"}
+    assert set(map(str, report)) == {"('average', [1, 2, 3])"}
 
 
 def test_a_mechanism_without_a_proof_is_never_returned(monkeypatch):
@@ -279,7 +281,7 @@ def test_a_mechanism_without_a_proof_is_never_returned(monkeypatch):
 
 
 class TestScaling:
-    def test_everything_but_the_epsilons_stays(self):
+    def test_scaling_changes_only_the_epsilons(self):
         graph = hetdp.DatasetGraph.from_edges(
             ["a", "b", "c"], ["b", "c", "d"], [0.1, math.inf, 0.0], datasets="edcba", classes=["x", None, "y"]
         )
@@ -297,7 +299,7 @@ class TestScaling:
         assert Pattern(problem).times(1.0).identity == problem.identity
 
     def test_nothing_but_zero_binds_at_the_limit(self):
-        assert Pattern(HELD).limit().graph.edges()[2].tolist() == [0.0, math.inf, math.inf]
+        assert Pattern(ZERO_BETWEEN_ANSWERS).limit().graph.edges()[2].tolist() == [0.0, math.inf, math.inf]
 
     @given(st.floats(0.0, 1e308), st.floats(0.0, 1e308))
     def test_a_product_is_rounded_down_to_the_next_float_or_two(self, value: float, multiple: float):
@@ -306,3 +308,105 @@ class TestScaling:
         assert Fraction(product) <= exact
         above = math.nextafter(math.nextafter(product, math.inf), math.inf)
         assert product > 1e308 or exact < Fraction(above)
+
+
+def test_a_product_is_the_largest_float_not_above_the_exact_one():
+    rng = np.random.default_rng(8)
+    values = np.concatenate([10.0 ** rng.uniform(-30, 3, 300), [0.1, 0.3, 1.0, 2.0**-30, 3.0]])
+    for multiple in (0.1, 1.0, 1 / 3, 2.0, 3.0, 1e-9, 12345.678):
+        for value, product in zip(values.tolist(), multiply_down(values, multiple).tolist(), strict=True):
+            exact = Fraction(value) * Fraction(multiple)
+            assert Fraction(product) <= exact < Fraction(math.nextafter(product, math.inf))
+
+
+def test_products_at_the_ends_of_the_floats_are_never_rounded_up():
+    largest = np.finfo(np.float64).max
+    assert multiply_down(np.array([1e-300, 5e-324, largest, 0.0, np.inf]), 1.0).tolist() == [
+        1e-300, 5e-324, largest, 0.0, np.inf
+    ]  # fmt: skip
+    assert multiply_down(np.array([largest, 0.0]), 2.0).tolist() == [largest, 0.0]
+    tiny = np.array([1e-290, 3e-320, 7e-300])
+    for multiple in (0.3, 1e-20, 3.0):
+        for value, product in zip(tiny.tolist(), multiply_down(tiny, multiple).tolist(), strict=True):
+            assert Fraction(product) <= Fraction(value) * Fraction(multiple)
+
+
+def test_only_epsilon_is_scaled_and_parallel_edges_keep_their_classes():
+    columns = {"delta": [0.25, 0.25, 1.0], "epsilon_back": [1.0, 2.0, 0.0]}
+    graph = hetdp.DatasetGraph.from_edges(
+        ["a", "a", "b"], ["b", "b", "c"], [0.5, 1.0, 2.0], classes=["x", "y", "x"], **columns
+    )
+    pattern = Pattern(hetdp.Problem(graph, [1, 2, 2], weights=[1, 2, 3], about={"title": "t"}))
+    for with_classes in (True, False):
+        scaled = pattern.times(2.0, with_classes)
+        assert [column.tolist() for column in scaled.graph.edges()[2:4]] == [[1.0, 2.0, 4.0], [2.0, 4.0, 0.0]]
+        assert scaled.graph.edges()[4].tolist() == [0.25, 0.25, 1.0]
+        assert scaled.graph.edge_classes() == ["x", "y", "x"]  # they tell parallel edges apart
+        assert (scaled.weights.tolist(), scaled.about) == ([1, 2, 3], {"title": "t"})
+    limit = pattern.limit().graph.edges()
+    assert sorted(limit[3].tolist()) == [0.0, math.inf, math.inf]
+    assert sorted(limit[4].tolist()) == [0.25, 0.25, 1.0]
+    single = Pattern(hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], ["b"], 0.5, classes=["x"]), [1, 2]))
+    assert single.times(2.0, with_classes=False).graph.edge_classes() is None
+    assert single.times(2.0).graph.edge_classes() == ["x"]
+
+
+def test_a_direction_is_free_where_one_of_its_parameters_has_its_largest_value():
+    columns = {
+        "epsilon": np.array([1.0, math.inf, 1.0]),
+        "epsilon_back": np.array([1.0, 1.0, 1.0]),
+        "delta": np.array([0.5, 0.0, 1.0]),
+        "delta_back": np.array([0.5, 1.0, 0.999]),
+    }
+    assert [mask.tolist() for mask in unconstrained_directions(columns)] == [[False, True, True], [False, True, False]]
+
+
+@pytest.mark.parametrize("solution", [1e-5, 0.3, 1.0, 7.5, 1e7])
+@pytest.mark.parametrize(
+    "shape", [lambda x: 1 / (1 + math.exp(min(x, 700))), lambda x: 1 / (1 + x) ** 3, lambda x: 1.0]
+)
+def test_a_bracket_is_narrowed_to_a_millionth_in_few_attempts(solution, shape):
+    tried = []
+
+    def attempt(multiple):
+        tried.append(multiple)
+        enough = multiple >= solution
+        error = shape(multiple / solution) if shape(2.0) < 1.0 else 0.2 + 0.6 * (not enough)
+        return solving.Attempt(multiple, None, error, error, enough)
+
+    allowed = shape(1.0) if shape(2.0) < 1.0 else 0.5
+    low, high = solving.narrow_bracket(attempt, attempt(0.0), attempt(3.0 * solution), allowed)
+    assert low.multiple < solution <= high.multiple
+    assert not low.enough
+    assert high.enough
+    assert high.multiple - low.multiple <= max(1e-6 * min(1.0, high.multiple), 8 * math.ulp(high.multiple))
+    assert len(tried) <= (20 if shape(2.0) < 1.0 else 60)
+
+
+def test_a_multiple_is_lowered_until_it_is_proved_too_small():
+    tried = []
+
+    def attempt(multiple):
+        tried.append(multiple)
+        return solving.Attempt(multiple, None, 0.4, 0.4 - multiple / 10, False)
+
+    ends = [solving.Attempt(multiple, None, 0.4, 0.4 - multiple / 10, multiple > 1) for multiple in (0.99, 1.0)]
+    proved = solving.prove_too_small(attempt, *ends, lambda error: error <= 0.35)
+    assert [1.0 - one for one in tried] == pytest.approx([0.08, 0.64])
+    assert proved.multiple == tried[-1]
+    assert solving.prove_too_small(attempt, *ends, lambda error: True).multiple == 0.0
+    assert solving.prove_too_small(attempt, *ends, lambda error: False) is ends[0]
+
+
+def test_a_goal_is_met_up_to_the_rounding_of_a_logarithm_only():
+    goal = solving.Goal(0.9, "worst")
+    assert goal.allowed == 0.1
+    assert goal.is_met(0.1)
+    assert goal.is_just_met(0.1)
+    assert goal.is_met(0.1 * (1 + 2**-52))
+    assert not goal.is_met(0.1 * (1 + 1e-14))
+    assert goal.is_met(0.09)
+    assert not goal.is_just_met(0.09)
+    assert not goal.is_just_met(0.1 * (1 - 1e-14))
+    certain = solving.Goal(1.0, "worst")
+    assert (certain.allowed, certain.rounding, certain.is_met(0.0), certain.is_met(5e-324)) == (0.0, 0.0, True, False)

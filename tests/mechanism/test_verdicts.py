@@ -7,17 +7,17 @@ import math
 import pytest
 
 import hetdp
-from hetdp.certificate.contradiction import contradicts
-from hetdp.theory.catalogue import notion_named
+from hetdp.certificate.certificate import contradicts
+from hetdp.theory.catalogue import find_notion
 from tests.mechanism.average_trials import NOTIONS
-from tests.mechanism.verdict_trials import judged, trials
+from tests.mechanism.verdict_trials import run_trial, trials
 from tests.stress import stress, times
 
 
 @stress
 @pytest.mark.parametrize("notion", NOTIONS)
 def test_check_says_what_extend_does_and_every_witness_is_right(notion):
-    found = [judged(*trial) for trial in trials(16, times(80), notion)]
+    found = [run_trial(*trial) for trial in trials(16, times(80), notion)]
     assert all(checked == extends and right for checked, extends, right in found)
     assert {checked for checked, _, _ in found} == {True, False}
 
@@ -33,18 +33,18 @@ def test_values_that_are_exactly_as_good_as_a_delta_next_to_1_allows_are_compati
     assert hetdp.extend(problem, given).certificate.private
 
 
-def test_what_exact_arithmetic_does_not_contradict_is_no_witness():
+def test_a_path_that_exact_arithmetic_does_not_contradict_is_not_a_witness():
     edge = {"epsilon": 1.0}
-    assert contradicts(notion_named("pure"), -2.0, [edge], -0.9)
-    assert not contradicts(notion_named("pure"), -2.0, [edge], -1.0)
-    assert contradicts(notion_named("pure"), -2.0, [edge], math.nextafter(-1.0, 0.0))
-    assert contradicts(notion_named("gaussian"), -2.0, [{"mu": 1.0}], math.nextafter(-1.0, 0.0))
-    assert not contradicts(notion_named("gaussian"), -2.0, [{"mu": 1.0}], -1.0)
-    assert contradicts(notion_named("bounded-range"), -math.inf, [edge], -700.0)
-    assert not contradicts(notion_named("bounded-range"), 0.0, [{"epsilon": math.inf}], math.inf)
+    assert contradicts(find_notion("pure"), -2.0, [edge], -0.9)
+    assert not contradicts(find_notion("pure"), -2.0, [edge], -1.0)
+    assert contradicts(find_notion("pure"), -2.0, [edge], math.nextafter(-1.0, 0.0))
+    assert contradicts(find_notion("gaussian"), -2.0, [{"mu": 1.0}], math.nextafter(-1.0, 0.0))
+    assert not contradicts(find_notion("gaussian"), -2.0, [{"mu": 1.0}], -1.0)
+    assert contradicts(find_notion("bounded-range"), -math.inf, [edge], -700.0)
+    assert not contradicts(find_notion("bounded-range"), 0.0, [{"epsilon": math.inf}], math.inf)
     half = {"epsilon": 0.0, "epsilon_back": 0.0, "delta": 0.5, "delta_back": 0.5}
-    assert not contradicts(notion_named("approximate"), 0.0, [half], math.inf)
-    assert contradicts(notion_named("approximate"), math.nextafter(0.0, -1.0), [half], math.inf)
-    assert contradicts(notion_named("directed"), -math.inf, [{"epsilon": 1.0, "epsilon_back": 1.0}], -1e6)
+    assert not contradicts(find_notion("approximate"), 0.0, [half], math.inf)
+    assert contradicts(find_notion("approximate"), math.nextafter(0.0, -1.0), [half], math.inf)
+    assert contradicts(find_notion("directed"), -math.inf, [{"epsilon": 1.0, "epsilon_back": 1.0}], -1e6)
     one_way = {"epsilon": 1.0, "epsilon_back": math.inf}
-    assert not contradicts(notion_named("directed"), -math.inf, [one_way], -0.5)
+    assert not contradicts(find_notion("directed"), -math.inf, [one_way], -0.5)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import hetdp
 from hetdp.errors import VerificationError
 from hetdp.mechanism import vote
-from hetdp.problem.grid import are_on_grid
+from hetdp.problem.decimals import are_on_grid
 from hetdp.problem.product import as_graph
 from tests.people.questions_to_ask import LINEAR, SIZES, VALUES
 
@@ -69,7 +69,7 @@ def test_where_epsilon_depends_on_the_situation_the_smallest_counts(situation):
     assert hetdp.verify(stored, hetdp.PartialMechanism(z=found.coordinates)).private
 
 
-def test_labels_too_large_for_a_float_are_brought_to_the_edge_and_stay_private():
+def test_labels_too_large_for_a_float_are_clamped_and_stay_private():
     found = hetdp.design(spaces.tallies({"all": 10}, questions.majority(), 4000), "weighted-vote")
     assert (found.coordinates[10], found.coordinates[0]) == (8192.0, -8192.0)
     assert are_on_grid(np.abs(found.coordinates[1:-1][np.abs(found.coordinates[1:-1]) < 8192]))
@@ -77,7 +77,7 @@ def test_labels_too_large_for_a_float_are_brought_to_the_edge_and_stay_private()
         hetdp.design(spaces.tallies({"all": 2000}, questions.majority(), 4000), "weighted-vote")
 
 
-def test_where_every_table_has_one_answer_it_is_told():
+def test_a_question_with_one_answer_is_answered_with_certainty():
     found = hetdp.design(spaces.votes(3, questions.count("yes", 9), 1), "weighted-vote")
     assert found.coordinates.tolist() == [-math.inf] * 8
 
@@ -89,7 +89,7 @@ def test_a_vote_that_counts_too_much_is_never_returned(monkeypatch):
         hetdp.design(spaces.votes(3, questions.majority(), 1), "weighted-vote")
 
 
-def test_polish_is_nowhere_worse_and_the_objective_is_kept_in_files(tmp_path):
+def test_polish_is_nowhere_worse_and_the_objective_is_stored_in_files(tmp_path):
     problem = spaces.votes(5, questions.majority(), privacy.rules(1, deciding=0.2))
     found = hetdp.design(problem, "weighted-vote")
     better = hetdp.polish(problem, found)
@@ -110,14 +110,14 @@ GRAPH: Any = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0), [1,
     ("problem", "options", "words"),
     [
         (GRAPH, {}, "weighted-vote on a problem without people; .* hetdp.spaces.votes or hetdp.spaces.tallies"),
-        (RATIO, {}, "weighted-vote on a question that is no threshold of a sum"),
-        (LARGE, {}, "weighted-vote on a question that is no threshold of a sum"),
-        (PEOPLE, {"partial": {("yes",) * 3: 0.9}}, "values given beforehand, with the objective weighted-vote"),
+        (RATIO, {}, "weighted-vote on a question that is not a threshold of a sum"),
+        (LARGE, {}, "weighted-vote on a question that is not a threshold of a sum"),
+        (PEOPLE, {"partial": {("yes",) * 3: 0.9}}, "given values, with the objective weighted-vote"),
         (PEOPLE, {"prior": "uniform"}, "a prior, with the objective weighted-vote"),
         (PEOPLE, {"max_error": 2}, "max_error=2"),
     ],
 )
-def test_what_does_not_fit_is_refused(problem, options, words):
+def test_unsupported_arguments_are_refused(problem, options, words):
     with pytest.raises(hetdp.UsageError, match=words):
         hetdp.design(problem, "weighted-vote", **options)
 

@@ -1,4 +1,4 @@
-"""What cannot be proved is not returned; what is returned can be used like a mapping, and sent to another process."""
+"""Unproved mechanisms are not returned; returned ones are mappings that can be pickled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hetdp.engines import registry
 from hetdp.engines.contract import Role
 from hetdp.engines.reference.engine import ReferenceEngine
 from hetdp.engines.registry import engine_for
-from hetdp.mechanism.mechanism import LocalMechanism
+from hetdp.mechanism.mechanism import LocalMechanism, seal
 from hetdp.theory.pure import PURE
 
 GRAPH = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], [1.0, 0.5, 1.0])
@@ -22,8 +22,8 @@ PROBLEM = hetdp.Problem(GRAPH, {"a": 1, "b": 1, "c": 2, "d": 2})
 PINS = {"b": 0.6, "c": 0.4}
 
 
-class Overreaching(ReferenceEngine):
-    """An engine with a bug: it promises a little too much."""
+class BuggyEngine(ReferenceEngine):
+    """An engine with a bug: its labels are a little too large."""
 
     def grow(self, space, notion, labels, roles=None, active=None):
         growth = super().grow(space, notion, labels, roles, active)
@@ -32,14 +32,14 @@ class Overreaching(ReferenceEngine):
 
 @pytest.mark.parametrize("verify", [True, False])
 def test_a_mechanism_that_is_not_private_is_withheld(verify: bool, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(registry, "_load", lambda name: Overreaching())
+    monkeypatch.setattr(registry, "_load", lambda name, insist: BuggyEngine())
     with pytest.raises(hetdp.VerificationError, match="NOT PRIVATE") as caught:
         hetdp.extend(PROBLEM, PINS, engine="reference", verify=verify)
     assert not caught.value.certificate.private
 
 
 @pytest.mark.parametrize("verify", [True, False])
-def test_edges_that_are_not_all_seen_prove_nothing(verify: bool, monkeypatch: pytest.MonkeyPatch):
+def test_a_verifier_that_misses_edges_proves_nothing(verify: bool, monkeypatch: pytest.MonkeyPatch):
     problem = hetdp.Problem(GRAPH, {"a": 1, "b": 1, "c": 2, "d": 2})
     assert problem.boundary == ["b", "c"]
     monkeypatch.setattr(hetdp.DatasetGraph, "edge_blocks", lambda self: iter(()))
@@ -65,7 +65,7 @@ def test_a_notion_that_the_verifier_does_not_know_is_not_certified():
         hetdp.verify(problem, mechanism)
 
 
-def test_two_searches_share_no_dataset_even_if_a_pin_has_neighbours_in_both():
+def test_the_searches_of_both_answers_are_independent_even_if_they_share_a_pin():
     size = 20_001
     steps = np.arange(size - 1)
     graph = hetdp.DatasetGraph.from_edges(steps, steps + 1, 1.0, datasets=range(size))
@@ -78,7 +78,7 @@ def test_two_searches_share_no_dataset_even_if_a_pin_has_neighbours_in_both():
     np.testing.assert_array_equal(grown[0].labels, grown[1].labels)
 
 
-def test_a_repair_keeps_values_far_out_in_the_tails():
+def test_a_repair_keeps_values_far_in_the_tails():
     graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [900.0, 1.0])
     problem = hetdp.Problem(graph, {"a": 2, "b": 2, "c": 1})
     verdict = hetdp.check(problem, hetdp.PartialMechanism(z={"a": -800.0}, p={"b": 0.1, "c": 0.9}))
@@ -89,14 +89,14 @@ def test_a_repair_keeps_values_far_out_in_the_tails():
     assert hetdp.extend(problem, verdict.repair.pins).certificate.private
 
 
-def test_the_gap_of_a_crossing_next_to_its_pin_is_small_whatever_else_there_is():
+def test_the_gap_of_a_crossing_next_to_its_pin_is_always_small():
     graph = hetdp.DatasetGraph.from_edges([0, 0], [1, 2], [700.6931471805599, 0.3])
     mechanism = hetdp.extend(hetdp.Problem(graph, [1, 1, 1]), hetdp.PartialMechanism(z={0: -700.0}))
     assert mechanism.certificate is not None
     assert mechanism.certificate.gap < 1e-9
 
 
-def test_errors_survive_the_way_back_from_another_process():
+def test_errors_can_be_pickled():
     with pytest.raises(hetdp.NoExtensionError) as refused:
         hetdp.extend(PROBLEM, {"b": 0.95, "c": 0.05})
     with pytest.raises(hetdp.InputError) as faulty:
@@ -121,3 +121,39 @@ def test_verdicts_and_repairs_can_be_printed():
     assert str(verdict).startswith("no private extension exists: p(c) = 0.05 allows at most")
     assert str(hetdp.check(PROBLEM, PINS)) == "a private extension exists"
     assert repr(verdict.repair).startswith("Repair(2 pins;")
+
+
+def test_a_copy_of_a_proved_mechanism_is_not_taken_for_proved():
+    mechanism = hetdp.extend(PROBLEM, PINS)
+    assert mechanism.is_as_proved
+    copy = pickle.loads(pickle.dumps(mechanism))
+    assert not copy.is_as_proved
+    assert not replace(mechanism, moved=0.5).is_as_proved
+    assert not replace(seal(replace(mechanism, certificate=None))).is_as_proved
+    assert not seal(replace(mechanism, certificate=None)).is_as_proved
+    assert copy.coordinates.tolist() == mechanism.coordinates.tolist()
+    for array in (copy.coordinates, copy.pinned, copy.links, mechanism.probabilities, mechanism.errors):
+        assert not array.flags.writeable
+    with pytest.raises(hetdp.UsageError, match="a mechanism without its arrays"):
+        replace(mechanism, pinned=[True] * 4)
+
+
+def test_the_table_of_a_mechanism_tells_what_was_given():
+    mechanism = hetdp.extend(PROBLEM, PINS | {"d": 0.7})
+    assert mechanism.row("d") == {
+        "query": 2, "p": pytest.approx(0.7), "z": mechanism.coordinates[3], "error": pytest.approx(0.7),
+        "worse_than_coin": True, "pinned": True, "given": True,
+    }  # fmt: skip
+    assert not mechanism.row("a")["worse_than_coin"]
+    assert "given" not in mechanism.columns()
+    assert ("a" in mechanism, "e" in mechanism) == (True, False)
+    assert mechanism.node_attributes()["b"] == {
+        "query": 1,
+        "p": mechanism["b"],
+        "error": 1 - mechanism["b"],
+        "pinned": True,
+    }
+    designed = hetdp.design(PROBLEM, partial={"b": 0.6})
+    assert designed.columns()["given"].tolist() == [False, True, False, False]
+    assert designed.was_given.tolist() == [False, True, False, False]
+    assert "given" not in hetdp.design(PROBLEM).columns()

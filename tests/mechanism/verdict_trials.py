@@ -23,7 +23,7 @@ BITS = 4000
 
 
 def trials(seed: int, count: int, notion: Any) -> Iterator[tuple[hetdp.Problem, Any]]:
-    """Problems whose boundary has values, and these."""
+    """Random problems, each with values for its boundary."""
     for number in range(count):
         rng = np.random.default_rng((seed, number))
         problem = random_problem(rng, notion)
@@ -84,8 +84,8 @@ def random_values(rng: np.random.Generator, problem: hetdp.Problem) -> Any:
     return hetdp.PartialMechanism(z={v: float(found.coordinates[v]) for v in chosen})
 
 
-def judged(problem: hetdp.Problem, given: Any) -> tuple[bool, bool, bool]:
-    """What check says, what extend does (and proves), and whether the witness, if there is one, is right."""
+def run_trial(problem: hetdp.Problem, given: Any) -> tuple[bool, bool, bool]:
+    """Whether check says compatible, whether extend succeeds with a proof, and whether a witness is right."""
     verdict = hetdp.check(problem, given, engine="reference")
     try:
         found = hetdp.extend(problem, given, engine="reference")
@@ -94,11 +94,11 @@ def judged(problem: hetdp.Problem, given: Any) -> tuple[bool, bool, bool]:
         if str(refusal.witness) != str(verdict.witness):
             raise
         extends = False
-    right = verdict.witness is None or is_right(problem, given, verdict.witness)
+    right = verdict.witness is None or is_witness_right(problem, given, verdict.witness)
     return verdict.compatible, extends, right
 
 
-def is_right(problem: hetdp.Problem, given: Any, witness: Any) -> bool:
+def is_witness_right(problem: hetdp.Problem, given: Any, witness: Any) -> bool:
     """Whether the bound along the witness's path, computed anew from the definitions, is below the given value."""
     path, notion = witness.path, problem.notion.name
     partial = given if isinstance(given, hetdp.PartialMechanism) else hetdp.PartialMechanism(p=given)
@@ -136,7 +136,7 @@ def _p(z: float) -> arb:
 def main(count: int) -> None:
     """Prints a line for each notion."""
     for notion in NOTIONS:
-        found = Counter(judged(*trial) for trial in trials(16, count, notion))
+        found = Counter(run_trial(*trial) for trial in trials(16, count, notion))
         differ = sum(many for (checked, extends, _), many in found.items() if checked != extends)
         wrong = sum(many for (_, _, right), many in found.items() if not right)
         yes = sum(many for (checked, _, _), many in found.items() if checked)

@@ -1,1 +1,1 @@
-"""Slow, obvious, independent ways to the same numbers. Nothing here imports hetdp."""
+"""Slow and obvious computations of the same numbers. Nothing here imports hetdp."""

@@ -1,4 +1,4 @@
-"""What a table's true answer is, from what the documentation says and from nothing in the package.
+"""The true answer about a table, computed from the documentation alone, without any code of the package.
 
 A condition is a tuple: ("=", column, value) and the other comparisons, ("in", column, values), ("not in", column,
 values), ("null", column), ("not null", column), ("not", part), ("and", parts), ("or", parts). A question is the object
@@ -42,38 +42,38 @@ def truth(condition: tuple[Any, ...], row: Row, exact: bool = False) -> bool | N
 
 
 def is_missing(cell: Any, exact: bool) -> bool:
-    """No value, a number that is none, or, unless texts are exact, nothing but white space."""
+    """True for no value, NaN, and, unless texts are exact, white space."""
     if isinstance(cell, str):
         return not exact and cell.strip() == ""
     return cell is None or cell != cell
 
 
 def comparable(cell: Any, value: Any, sign: str, exact: bool) -> tuple[Any, Any]:
-    """Both sides in one type; the cell is None where it cannot be read so."""
+    """Both sides converted to one type; the cell is None if it cannot be converted."""
     if cell is None:
         return None, value
     if isinstance(value, bool):
-        return {"true": True, "false": False}.get(plain(cell)) if isinstance(cell, str) else cell, value
+        return {"true": True, "false": False}.get(normal_text(cell)) if isinstance(cell, str) else cell, value
     if isinstance(value, int | float):
-        return number(cell), value
+        return parse_number(cell), value
     if isinstance(cell, str) and sign in ("=", "!="):
         if exact:
             return cell, value
-        return None if is_missing(cell, exact) else plain(cell), plain(value)
-    when: Any = iso(value)
-    found: Any = iso(cell) if isinstance(cell, str) else cell
+        return None if is_missing(cell, exact) else normal_text(cell), normal_text(value)
+    when: Any = parse_iso(value)
+    found: Any = parse_iso(cell) if isinstance(cell, str) else cell
     if type(when) is date:
         return found.date() if isinstance(found, datetime) else found, when
     fits = isinstance(found, datetime) and (found.tzinfo is None) == (when.tzinfo is None)
     return found if fits else None, when
 
 
-def plain(text: str) -> str:
-    """As texts are compared: no outer white space, one way to write accents, no case."""
+def normal_text(text: str) -> str:
+    """A text as it is compared: stripped, in normal form C, and case-folded."""
     return unicodedata.normalize("NFC", text.strip()).casefold()
 
 
-def number(cell: Any) -> float | int | None:
+def parse_number(cell: Any) -> float | int | None:
     """A cell that is a finite number; 32 bits and decimals as they print."""
     if isinstance(cell, str):
         if re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,5})?", cell.strip(), re.ASCII) is None:
@@ -84,7 +84,7 @@ def number(cell: Any) -> float | int | None:
     return None if isinstance(cell, float) and (cell != cell or abs(cell) == float("inf")) else cell
 
 
-def iso(text: str) -> date | datetime | None:
+def parse_iso(text: str) -> date | datetime | None:
     """An ISO date or timestamp; the date of one with a time zone is the one that is written."""
     text = text.strip()
     try:
@@ -97,61 +97,61 @@ def iso(text: str) -> date | datetime | None:
     return None
 
 
-def written(condition: tuple[Any, ...]) -> str:
-    """The condition as it is typed."""
+def condition_text(condition: tuple[Any, ...]) -> str:
+    """The condition as a user types it."""
     word, *rest = condition
     if word == "not":
-        return f"NOT ({written(rest[0])})"
+        return f"NOT ({condition_text(rest[0])})"
     if word in ("and", "or"):
-        return f" {word.upper()} ".join(f"({written(part)})" for part in rest[0])
+        return f" {word.upper()} ".join(f"({condition_text(part)})" for part in rest[0])
     column = '"' + rest[0].replace('"', '""') + '"'
     if word.endswith("null"):
         return f"{column} IS {word.upper()}"
     if word.endswith("in"):
-        return f"{column} {word.upper()} ({', '.join(map(literal, rest[1]))})"
-    return f"{column} {word} {literal(rest[1])}"
+        return f"{column} {word.upper()} ({', '.join(map(literal_text, rest[1]))})"
+    return f"{column} {word} {literal_text(rest[1])}"
 
 
-def literal(value: Any) -> str:
-    """A value as it is typed."""
+def literal_text(value: Any) -> str:
+    """A value as a user types it."""
     if isinstance(value, bool):
         return str(value).upper()
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(value)
 
 
-def answer(question: dict[str, Any], people: list[tuple[str, str]]) -> bool:
+def true_answer(question: dict[str, Any], people: list[tuple[str, str]]) -> bool:
     """The true answer about people, each of whom has a group and says yes, no or blank."""
     asks = question["asks"]
     if asks == "not":
-        return not answer(question["part"], people)
+        return not true_answer(question["part"], people)
     if asks in ("and", "or"):
-        return {"and": all, "or": any}[asks](answer(part, people) for part in question["parts"])
+        return {"and": all, "or": any}[asks](true_answer(part, people) for part in question["parts"])
     group = question.get("group")
     groups = None if group is None else {group} if isinstance(group, str) else set(group)
-    said = [value for whose, value in people if groups is None or whose in groups]
+    values = [value for whose, value in people if groups is None or whose in groups]
     value = question.get("value", "yes")
     if asks == "count":
-        return said.count(value) >= question["at_least"]
+        return values.count(value) >= question["at_least"]
     if asks == "majority":
-        return answer(question | {"asks": "share", "at_least": "1/2", "strict": True}, people)
+        return true_answer(question | {"asks": "share", "at_least": "1/2", "strict": True}, people)
     if asks == "share":
-        asked = respondents(said, question)
-        count, needed = asked.count(value), Fraction(question["at_least"]) * len(asked)
+        counted = respondent_values(values, question)
+        count, needed = counted.count(value), Fraction(question["at_least"]) * len(counted)
         return count > needed if question.get("strict", False) else count >= needed
     if asks == "versus":
-        a, b = said.count(question["a"]), said.count(question["b"])
+        a, b = values.count(question["a"]), values.count(question["b"])
         return a > b or (a == b and question.get("ties", "no") == "yes")
     if asks == "weighted_sum":
         scores = question.get("scores", {"yes": 1})
         each = [Fraction(question["weights"].get(whose, 0)) * Fraction(scores.get(one, 0)) for whose, one in people]
         return sum(each) >= Fraction(question["at_least"])
     if asks == "all_of":
-        return all(one == value for one in said)
+        return all(one == value for one in values)
     assert asks == "ratio_of_shares"
     (a, all_a), (b, all_b) = (
-        (asked.count(value), len(asked))
-        for asked in (
-            respondents([one for whose, one in people if whose == question[key]], question)
+        (counted.count(value), len(counted))
+        for counted in (
+            respondent_values([one for whose, one in people if whose == question[key]], question)
             for key in ("group_a", "group_b")
         )
     )
@@ -162,9 +162,9 @@ def answer(question: dict[str, Any], people: list[tuple[str, str]]) -> bool:
     return share > needed if strict else share >= needed
 
 
-def respondents(said: list[str], question: dict[str, Any]) -> list[str]:
-    """Whom a share is of."""
+def respondent_values(values: list[str], question: dict[str, Any]) -> list[str]:
+    """The answers of the people that a share counts."""
     if question.get("of", "all") == "all":
-        return said
+        return values
     blank = question.get("blank", "blank")
-    return [one for one in said if one not in ([blank] if isinstance(blank, str) else blank)]
+    return [one for one in values if one not in ([blank] if isinstance(blank, str) else blank)]

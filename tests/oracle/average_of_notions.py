@@ -21,7 +21,7 @@ Bound = Callable[[float, float], tuple[float, float]]
 
 @dataclass(frozen=True)
 class Case:
-    """A problem with weights, values that are given, and what the error of no free dataset may exceed."""
+    """A problem with weights, given values, and the largest error allowed at free datasets."""
 
     problem: hetdp.Problem
     pins: dict[int, float]
@@ -29,7 +29,7 @@ class Case:
 
 
 def cases(seed: int, count: int, notion: Any) -> Iterator[Case]:
-    """Random graphs; values that some private mechanism has; a largest error that can be had, often only just."""
+    """Random graphs with values of some private mechanism and a largest error that can often only just be reached."""
     rng = random.Random(f"{seed} {notion}")
     for _ in range(count):
         problem = random_problem(rng, notion)

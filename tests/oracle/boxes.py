@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 HALVINGS = 45
-LESS = 1e-8  # by which an error that need not be the worst one can be smaller
-NOTHING = 1e-11
+MARGIN = 1e-8  # by which an error that need not be the worst one can be smaller
+TOLERANCE = 1e-11
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Boxes:
     ones: np.ndarray
     pins: np.ndarray
 
-    def possible(self, errors: np.ndarray) -> np.ndarray:
-        """For each problem, whether errors may all be that small."""
+    def are_possible(self, errors: np.ndarray) -> np.ndarray:
+        """For each problem, whether some private mechanism has errors no larger than these."""
         given = ~np.isnan(self.pins)
         most = np.where(given, self.pins, np.where(self.ones, 1.0, errors))
         least = np.where(given, self.pins, np.where(self.ones, 1.0 - errors, 0.0))
@@ -57,14 +57,14 @@ class Boxes:
             low, high = np.zeros(len(errors)), np.ones(len(errors))
             for _ in range(HALVINGS):
                 middle = (low + high) / 2
-                fits = self.possible(np.where(fixed, errors + NOTHING, middle[:, None]))
+                fits = self.are_possible(np.where(fixed, errors + TOLERANCE, middle[:, None]))
                 low, high = np.where(fits, low, middle), np.where(fits, middle, high)
-            worst = np.where(fixed, errors + NOTHING, high[:, None] + NOTHING)
+            worst = np.where(fixed, errors + TOLERANCE, high[:, None] + TOLERANCE)
             musts = np.zeros_like(fixed)
             for v in range(errors.shape[1]):
                 better = worst.copy()
-                better[:, v] -= LESS
-                musts[:, v] = ~fixed[:, v] & (~self.possible(better) | (high <= LESS))
+                better[:, v] -= MARGIN
+                musts[:, v] = ~fixed[:, v] & (~self.are_possible(better) | (high <= MARGIN))
             assert (musts.any(axis=1) | fixed.all(axis=1)).all()
             errors = np.where(musts, high[:, None], errors)
             fixed |= musts

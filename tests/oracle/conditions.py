@@ -74,8 +74,8 @@ LITERALS: dict[str, list[Any]] = {
 NUMBERS = [18, 18.0, 7, 0.5, -7.5, 10, 0, 0.1]
 
 
-def leaf(chance: random.Random, columns: list[str]) -> Condition:
-    """A comparison of some kind."""
+def random_comparison(chance: random.Random, columns: list[str]) -> Condition:
+    """A random comparison, or a test for NULL."""
     column = chance.choice(columns)
     if chance.random() < 0.1:
         return chance.choice(["null", "not null"]), column
@@ -96,29 +96,29 @@ def leaf(chance: random.Random, columns: list[str]) -> Condition:
     return chance.choice(signs), column, chance.choice(values)
 
 
-def some_condition(chance: random.Random, columns: list[str], depth: int = 3) -> Condition:
-    """Any condition, with NOT, AND and OR within each other."""
+def random_condition(chance: random.Random, columns: list[str], depth: int = 3) -> Condition:
+    """A random condition with nested NOT, AND and OR."""
     roll = chance.random()
     if depth == 0 or roll < 0.4:
-        return leaf(chance, columns)
+        return random_comparison(chance, columns)
     if roll < 0.55:
-        return "not", some_condition(chance, columns, depth - 1)
-    parts = [some_condition(chance, columns, depth - 1) for _ in range(chance.randint(2, 3))]
+        return "not", random_condition(chance, columns, depth - 1)
+    parts = [random_condition(chance, columns, depth - 1) for _ in range(chance.randint(2, 3))]
     return chance.choice(["and", "or"]), parts
 
 
-def some_rows(chance: random.Random, size: int, cells: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    """Rows of any cells, in which every cell is there, if there is room."""
+def random_rows(chance: random.Random, size: int, cells: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """Random rows that contain every cell if there are enough rows."""
     return [
         {column: those[at] if at < len(those) else chance.choice(those) for column, those in cells.items()}
         for at in range(size)
     ]
 
 
-def rewritten(chance: random.Random, condition: Condition, exact: bool) -> Condition:  # noqa: C901
+def rewrite_condition(chance: random.Random, condition: Condition, exact: bool) -> Condition:  # noqa: C901
     """The same condition, written in another way."""
     word, *rest = condition
-    again = lambda part: rewritten(chance, part, exact)  # noqa: E731
+    again = lambda part: rewrite_condition(chance, part, exact)  # noqa: E731
     if chance.random() < 0.2:
         return "not", ("not", again(condition))
     if word == "not":
@@ -136,13 +136,13 @@ def rewritten(chance: random.Random, condition: Condition, exact: bool) -> Condi
     if word in ("null", "not null"):
         return condition if chance.random() < 0.5 else ("not", ({"null": "not null"}.get(word, "null"), rest[0]))
     if word in ("in", "not in"):
-        values = [spelt(chance, value, exact) for value in rest[1] + chance.choices(rest[1], k=1)]
+        values = [respell_value(chance, value, exact) for value in rest[1] + chance.choices(rest[1], k=1)]
         chance.shuffle(values)
         if chance.random() < 0.3:
             sign, joint = ("=", "or") if word == "in" else ("!=", "and")
             return joint, [(sign, rest[0], value) for value in values]
         return word, rest[0], values
-    value = spelt(chance, rest[1], exact or word not in ("=", "!="))
+    value = respell_value(chance, rest[1], exact or word not in ("=", "!="))
     if isinstance(value, bool) and chance.random() < 0.5:
         return {"=": "!=", "!=": "="}[word], rest[0], not value
     if chance.random() < 0.3:
@@ -153,7 +153,7 @@ def rewritten(chance: random.Random, condition: Condition, exact: bool) -> Condi
     return word, rest[0], value
 
 
-def spelt(chance: random.Random, value: Any, exact: bool) -> Any:
+def respell_value(chance: random.Random, value: Any, exact: bool) -> Any:
     """The same value, spelt in another way."""
     if isinstance(value, bool) or (isinstance(value, str) and exact):
         return value

@@ -15,11 +15,11 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from tests.oracle.linear import TIGHT, Row, conditions, numbered
+from tests.oracle.linear import TIGHT, Row, conditions, number_columns
 from tests.oracle.random_problems import SmallProblem, on_graph, random_edges, random_private
 
 PRICE = 1e-7
-NOTHING = 1e-13
+TOLERANCE = 1e-13
 
 
 def fair(problems: Sequence[SmallProblem]) -> list[dict[Hashable, float]]:
@@ -29,7 +29,7 @@ def fair(problems: Sequence[SmallProblem]) -> list[dict[Hashable, float]]:
     while todo:
         worst, prices = one_round([problems[i] for i in todo], [fixed[i] for i in todo])
         for number, least, priced in zip(todo, worst, prices, strict=True):
-            if least < NOTHING:
+            if least < TOLERANCE:
                 priced = [v for v in problems[number].answers if v not in fixed[number]]
             fixed[number] |= dict.fromkeys(priced, max(least, 0.0))
         todo = [number for number in todo if len(fixed[number]) < len(problems[number].answers)]
@@ -38,7 +38,7 @@ def fair(problems: Sequence[SmallProblem]) -> list[dict[Hashable, float]]:
 
 def one_round(problems: Sequence[SmallProblem], fixed: Sequence[dict[Hashable, float]]) -> tuple[list[float], list]:
     """The least worst error of what is not fixed yet, and who must have it."""
-    columns = numbered(problems)
+    columns = number_columns(problems)
     first = sum(len(column) for column in columns)
     rows: list[Row] = []
     bounds = [(0.0, 1.0)] * first + [(0.0, 1.0)] * len(problems)

@@ -19,8 +19,8 @@ TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e
 Row = tuple[dict[int, float], float]
 
 
-def numbered(problems: Sequence[SmallProblem]) -> list[dict[Hashable, int]]:
-    """A column for every dataset of every problem."""
+def number_columns(problems: Sequence[SmallProblem]) -> list[dict[Hashable, int]]:
+    """Assigns a column to every dataset of every problem."""
     columns, first = [], 0
     for problem in problems:
         columns.append({v: first + i for i, v in enumerate(problem.answers)})
@@ -57,7 +57,7 @@ def solve(cost: Sequence[float], rows: list[Row], bounds: list[tuple[float, floa
 
 def optima(problems: Sequence[SmallProblem]) -> list[dict[Hashable, float]]:
     """Maximise p where the answer is 1 and 1 − p where it is 2, in all problems at once."""
-    columns = numbered(problems)
+    columns = number_columns(problems)
     cost = [1.0 if answer == 2 else -1.0 for problem in problems for answer in problem.answers.values()]
     bounds = [
         (problem.pins[v], problem.pins[v]) if v in problem.pins else (0.0, 1.0)
@@ -76,7 +76,7 @@ def optimum(problem: SmallProblem) -> dict[Hashable, float]:
 
 def distances(problems: Sequence[SmallProblem]) -> list[float]:
     """How far the pins of each problem must move (largest move, in p) before a private mechanism exists."""
-    columns = numbered(problems)
+    columns = number_columns(problems)
     first = sum(len(column) for column in columns)
     rows: list[Row] = []
     for slack, (problem, column) in enumerate(zip(problems, columns, strict=True), start=first):
@@ -89,7 +89,7 @@ def distances(problems: Sequence[SmallProblem]) -> list[float]:
 
 def least_worst_errors(problems: Sequence[SmallProblem]) -> list[float]:
     """The smallest worst error over all datasets that a private mechanism with the given pins has, for each problem."""
-    columns = numbered(problems)
+    columns = number_columns(problems)
     first = sum(len(column) for column in columns)
     rows: list[Row] = []
     bounds = [(0.0, 1.0)] * (first + len(problems))

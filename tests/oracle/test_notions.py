@@ -35,7 +35,7 @@ def problem_of(small: DirectedProblem) -> hetdp.Problem:
 
 
 def fair_errors(problem: hetdp.Problem, pins: np.ndarray) -> np.ndarray:
-    """What `settle` finds, with pins in p and NaN elsewhere."""
+    """The errors that `settle` finds; pins are p, and NaN where free."""
     coordinate, ones = problem.notion.coordinate, problem.answers == 1
     z = coordinate.from_probability(np.where(np.isnan(pins), 0.5, pins))
     signed = np.where(np.isnan(pins), np.nan, np.where(ones, z, -z))

@@ -65,14 +65,16 @@ def test_the_corrected_path_theorem_finds_what_one_edge_at_a_time_finds():
 
 
 def test_the_random_problems_contain_the_odd_cases():
-    def anywhere(holds):
+    def holds_somewhere(holds):
         return any(holds(problem) for problem in FEASIBLE)
 
-    assert anywhere(lambda problem: any(epsilon == 0 for *_, epsilon in problem.edges))
-    assert anywhere(lambda problem: any(epsilon == math.inf for *_, epsilon in problem.edges))
-    assert anywhere(lambda problem: 0.0 in problem.pins.values())
-    assert anywhere(lambda problem: 1.0 in problem.pins.values())
-    assert anywhere(lambda problem: len(problem.components()) > 1)
-    assert anywhere(lambda problem: not problem.pins)
-    assert anywhere(lambda problem: any(not component & problem.pins.keys() for component in problem.components()))
+    assert holds_somewhere(lambda problem: any(epsilon == 0 for *_, epsilon in problem.edges))
+    assert holds_somewhere(lambda problem: any(epsilon == math.inf for *_, epsilon in problem.edges))
+    assert holds_somewhere(lambda problem: 0.0 in problem.pins.values())
+    assert holds_somewhere(lambda problem: 1.0 in problem.pins.values())
+    assert holds_somewhere(lambda problem: len(problem.components()) > 1)
+    assert holds_somewhere(lambda problem: not problem.pins)
+    assert holds_somewhere(
+        lambda problem: any(not component & problem.pins.keys() for component in problem.components())
+    )
     assert sum(bool(problem.free and problem.pins) for problem in FEASIBLE) > 100

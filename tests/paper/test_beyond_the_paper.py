@@ -180,7 +180,7 @@ def test_the_greatest_compatible_pins_below_and_the_least_above_are_those_of_the
         assert repair.above == pytest.approx({v: 1 - above[v] for v in small.pins}, abs=1e-12)
 
 
-def test_the_repair_is_their_middle_in_p():
+def test_the_repair_is_the_middle_of_both_in_p():
     for small in incompatible_problems(seed=404, count=60):
         repair = hetdp.check(problem_of(small), small.pins).repair
         middle = {v: (repair.below[v] + repair.above[v]) / 2 for v in small.pins}

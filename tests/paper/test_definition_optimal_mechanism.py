@@ -10,7 +10,7 @@ from tests.oracle.random_problems import compatible_problems, random_private, up
 from tests.paper.library import extension_of
 
 
-def below_in_the_order_of_the_query(small, p, best) -> bool:
+def is_no_better_than(small, p, best) -> bool:
     """p ≤_T p*."""
     return all((best[v] - p[v]) * (1 if small.answers[v] == 1 else -1) >= -1e-12 for v in small.answers)
 
@@ -25,7 +25,7 @@ def test_no_private_mechanism_with_the_same_pins_is_better_anywhere():
             mixed = {v: (best[v] + other[v]) / 2 for v in small.answers}
             pinned_like_mixed = replace(small, pins={v: mixed[v] for v in small.pins})
             assert worst_violation(small, mixed) < 1e-12
-            assert below_in_the_order_of_the_query(small, mixed, extension_of(pinned_like_mixed))
+            assert is_no_better_than(small, mixed, extension_of(pinned_like_mixed))
             compared += bool(small.free)
     assert compared > 100
 
@@ -39,12 +39,12 @@ def test_no_single_free_dataset_can_be_moved_toward_its_answer():
             if abs(best[v] - toward) > 1e-6:
                 better = {**best, v: best[v] + 1e-3 * (toward - best[v])}
                 pinned = replace(small, pins=small.pins | {v: better[v]})
-                assert not pinned_is_possible(pinned)
+                assert not has_extension(pinned)
                 moved += 1
     assert moved > 50
 
 
-def pinned_is_possible(small) -> bool:
+def has_extension(small) -> bool:
     """Whether pins can be extended at all, by relaxing until nothing changes."""
     p = {v: small.pins.get(v, 1.0) for v in small.answers}
     for _ in small.answers:

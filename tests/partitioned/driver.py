@@ -1,4 +1,4 @@
-"""The process of `hosts.Driver`: it runs commands that it reads, one after the other, and says how each ended."""
+"""The process of `hosts.Driver`: it runs the commands that it reads and reports how each ended."""
 
 from __future__ import annotations
 
@@ -21,45 +21,45 @@ from hetdp.partitioned import cluster as dask_cluster
 from hetdp.partitioned.workspace import Mark, mark_folder
 from tests.partitioned.processes import take_memory
 
-GATE = ".gate-"  # begins the names of files that say that a worker is at a task, and that it may go on
+GATE = ".gate-"  # prefix of files that show that a worker has reached a task, and that it may continue
 ANSWERS = sys.stdout
 
 
-def say(**facts: Any) -> None:
-    """Tells the test."""
+def report(**facts: Any) -> None:
+    """Sends an event to the test."""
     print(json.dumps(facts), file=ANSWERS, flush=True)
 
 
-def wait_within(gate: str, task: Any, *told: Any) -> Any:
-    """A task that stops before it begins, until its gate is open: whoever runs it is in the middle of it."""
+def wait_at_gate(gate: str, task: Any, *arguments: Any) -> Any:
+    """Runs a task after its gate has been opened; until then the worker is held within the task."""
     Path(f"{gate}-{os.urandom(4).hex()}").touch()
     end = time.monotonic() + 300
     while not Path(gate).exists() and time.monotonic() < end:
         time.sleep(0.02)
-    return task(*told)
+    return task(*arguments)
 
 
-def take_more(seconds: float, mebibytes: int, task: Any, *told: Any) -> Any:
-    """A task that takes more time, or memory."""
+def run_slowly(seconds: float, mebibytes: int, task: Any, *arguments: Any) -> Any:
+    """Runs a task that takes additional time and memory."""
     time.sleep(seconds)
     take_memory(mebibytes)
-    return task(*told)
+    return task(*arguments)
 
 
-def burdened(seconds: float, mebibytes: int) -> Any:
-    """Lets every task take more time, and the first of several more memory; returns what takes that back."""
+def add_load(seconds: float, mebibytes: int) -> Any:
+    """Makes every task slower and the first of several use more memory; returns a function that undoes this."""
     run = dask_cluster.Cluster.run
 
-    def run_burdened(self: Any, task: Any, items: Any, words: str = "") -> Any:
-        burdens = [(seconds, 0 if at else mebibytes, task, *item) for at, item in enumerate(items)]
-        return run(self, take_more, burdens, words)
+    def run_with_load(self: Any, task: Any, items: Any, words: str = "") -> Any:
+        loaded_items = [(seconds, 0 if at else mebibytes, task, *item) for at, item in enumerate(items)]
+        return run(self, run_slowly, loaded_items, words)
 
-    dask_cluster.Cluster.run = run_burdened  # type: ignore[method-assign]
+    dask_cluster.Cluster.run = run_with_load  # type: ignore[method-assign]
     return lambda: setattr(dask_cluster.Cluster, "run", run)
 
 
 def stop_at(name: str) -> Any:
-    """Lets workers wait within the first tasks of a name; returns what takes that back."""
+    """Makes workers wait within the first tasks of a name; returns a function that undoes this."""
     run, stopped = dask_cluster.Cluster.run, list[bool]()
 
     def run_and_stop(self: Any, task: Any, items: Any, words: str = "") -> Any:
@@ -73,46 +73,46 @@ def stop_at(name: str) -> Any:
             end = time.monotonic() + 300
             while not list(folder.glob(f"{Path(gate).name}-*")) and time.monotonic() < end:
                 time.sleep(0.02)
-            say(event="stopped", gate=gate)
+            report(event="stopped", gate=gate)
 
         threading.Thread(target=watch, daemon=True).start()
-        return run(self, wait_within, [(gate, task, *item) for item in items], words)
+        return run(self, wait_at_gate, [(gate, task, *item) for item in items], words)
 
     dask_cluster.Cluster.run = run_and_stop  # type: ignore[method-assign]
     return lambda: setattr(dask_cluster.Cluster, "run", run)
 
 
 def mark_as(software: str | None, work: str) -> Mark:
-    """The mark of a run, as if by a driver with other software."""
+    """The mark of a run, as a driver with other software would write it."""
     found = mark_folder(work)
     return found._replace(software=software or found.software)
 
 
 def serve() -> None:
     """Runs commands until there are no more."""
-    say(event="ready")
+    report(event="ready")
     for line in sys.stdin:
-        told = json.loads(line)
-        dask_cluster.PATIENCE = told.get("patience", 60.0)
-        dask_cluster.STILL = told.get("still", 660.0)
-        dask_cluster.START = told.get("start", 60.0)
-        dask_cluster.ANSWER = told.get("answer", 10.0)
-        dask_cluster.CONNECT = told.get("connect", 20.0)
+        request = json.loads(line)
+        dask_cluster.PATIENCE = request.get("patience", 60.0)
+        dask_cluster.STILL = request.get("still", 660.0)
+        dask_cluster.START = request.get("start", 60.0)
+        dask_cluster.ANSWER = request.get("answer", 10.0)
+        dask_cluster.CONNECT = request.get("connect", 20.0)
         undo = lambda: None  # noqa: E731
-        if told.get("stop_at"):
-            undo = stop_at(told["stop_at"])
-        elif told.get("slow") or told.get("hungry"):
-            undo = burdened(told.get("slow", 0.0), told.get("hungry", 0))
-        dask_cluster.mark_folder = partial(mark_as, told.get("software"))  # type: ignore[attr-defined]
-        output, said = io.StringIO(), io.StringIO()
-        with dask.config.set(told.get("config", {})), redirect_stdout(output), redirect_stderr(said):
+        if request.get("stop_at"):
+            undo = stop_at(request["stop_at"])
+        elif request.get("slow") or request.get("hungry"):
+            undo = add_load(request.get("slow", 0.0), request.get("hungry", 0))
+        dask_cluster.mark_folder = partial(mark_as, request.get("software"))  # type: ignore[attr-defined]
+        output, errors = io.StringIO(), io.StringIO()
+        with dask.config.set(request.get("config", {})), redirect_stdout(output), redirect_stderr(errors):
             try:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
-                code = main(told["arguments"])
+                code = main(request["arguments"])
             finally:
-                signal.signal(signal.SIGINT, signal.SIG_IGN)  # one that comes after the command is for nobody
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # ignores an interrupt that arrives after the command
                 undo()
-        say(event="done", code=code, output=output.getvalue(), said=said.getvalue())
+        report(event="done", code=code, output=output.getvalue(), errors=errors.getvalue())
 
 
 if __name__ == "__main__":

@@ -36,11 +36,11 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "how-to" / "cluster.md"
 HOSTS = ("first", "second", "third", "me")  # as the page calls them: the scheduler's, two workers', the user's
 PREFIX = "hetdp-"
-LONG = float(os.environ.get("HETDP_TEST_LONG", "240"))  # seconds, on a busy machine
-QUICK = {  # so that tests need not wait for what takes half a minute in earnest
-    "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "12s",
-    "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "8s",
-    "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "12s",
+TIMEOUT = float(os.environ.get("HETDP_TEST_LONG", "240"))  # seconds, on a busy machine
+SHORT_TIMEOUTS = {  # so that tests do not wait for the default timeouts of half a minute
+    "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "11s",  # the least that Dask allows
+    "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s",
+    "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "6s",
     "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
 }
 
@@ -80,23 +80,25 @@ class Hosts:
     Attributes:
         shared: the folder that all of them reach.
         keys: the folder with the certificates.
-        apart: whether each has a network of its own.
+        has_namespaces: whether each host has its own network namespace.
     """
 
-    def __init__(self, apart: bool) -> None:
-        self.apart = apart
+    def __init__(self, has_namespaces: bool) -> None:
+        self.has_namespaces = has_namespaces
         self._sweep()
         self._base = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         atexit.register(self.close)
         self.shared, self.keys = self._base / "shared", self._base / "keys"
         self.shared.mkdir(0o700)
         self._names = {host: f"{PREFIX}{os.getpid()}-{host}" for host in (*HOSTS, "switch")}
-        self._address = {host: f"10.213.7.{at}" if apart else f"127.0.0.{at + 10}" for at, host in enumerate(HOSTS, 1)}
-        self._ports = {port: str(port if apart else _free_port()) for port in (8786, 8788, 8789)}
+        self._address = {
+            host: f"10.213.7.{at}" if has_namespaces else f"127.0.0.{at + 10}" for at, host in enumerate(HOSTS, 1)
+        }
+        self._ports = {port: str(port if has_namespaces else _free_port()) for port in (8786, 8788, 8789)}
         self._started: dict[str, list[subprocess.Popen[Any]]] = {host: [] for host in HOSTS}
         self._cut: set[str] = set()
         try:
-            if apart:
+            if has_namespaces:
                 self._make_networks()
             self.make_keys(self.keys)
         except BaseException:
@@ -118,13 +120,13 @@ class Hosts:
                 _ip("-n", name, "link", "set", device, "up")
 
     def _sweep(self) -> None:
-        """Removes what a test run left that was killed."""
+        """Removes the leftovers of test runs that were killed."""
         for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}[0-9]*-*"):
             if not psutil.pid_exists(int(folder.name.split("-")[1])):
                 shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError, subprocess.CalledProcessError):
-            listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
-            for name, number in re.findall(rf"^({PREFIX}(\d+)-\S+)", listed, re.MULTILINE):
+            namespaces = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
+            for name, number in re.findall(rf"^({PREFIX}(\d+)-\S+)", namespaces, re.MULTILINE):
                 if not psutil.pid_exists(int(number)):
                     inside = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True, check=False)
                     for pid in map(int, inside.stdout.split()):
@@ -135,10 +137,10 @@ class Hosts:
     @property
     def scheduler(self) -> str:
         """The address of the scheduler."""
-        return self.placed("tls://first:8786")
+        return self.substitute("tls://first:8786")
 
-    def placed(self, text: str) -> str:
-        """What the page says, with the names, ports and folders of these hosts."""
+    def substitute(self, text: str) -> str:
+        """Replaces names, ports and folders of the page by those of these hosts."""
         for host, address in self._address.items():
             text = re.sub(rf"(://|--host ){host}\b", rf"\g<1>{address}", text)
         for port, here in self._ports.items():
@@ -146,31 +148,37 @@ class Hosts:
         return text.replace("/etc/hetdp", str(self.keys)).replace("/shared", str(self.shared))
 
     def command(self, host: str, words: list[str]) -> list[str]:
-        """A command as it is run on a host."""
-        return ["ip", "netns", "exec", self._names[host], *words] if self.apart else words
+        """The command that runs `words` on a host."""
+        return ["ip", "netns", "exec", self._names[host], *words] if self.has_namespaces else words
 
     def environment(self, **more: str) -> dict[str, str]:
-        """What all processes are told: this very code, and short times to wait."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("DASK_", "HETDP_"))}
-        path = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", os.defpath)])
-        return kept | QUICK | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]), "PATH": path} | more
+        """The environment of all processes: this source tree and short timeouts."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("DASK_", "HETDP_"))}
+        inherited |= {"HETDP_COMPILE": "now"}
+        path = os.pathsep.join([str(Path(sys.executable).parent), inherited.get("PATH", os.defpath)])
+        return (
+            inherited
+            | SHORT_TIMEOUTS
+            | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]), "PATH": path}
+            | more
+        )
 
     def make_keys(self, keys: Path) -> None:
         """Makes an authority and certificates as the page says, or the same without OpenSSL's program."""
         if shutil.which("openssl"):
-            script = self.placed(page_commands("Make certificates")).replace(str(self.keys), str(keys))
+            script = self.substitute(page_commands("Make certificates")).replace(str(self.keys), str(keys))
             subprocess.run(["bash", "-ec", script], check=True, capture_output=True)
             return
         keys.mkdir(mode=0o700)
-        authority = _signed("hetdp cluster", None, keys / "ca")
+        authority = _make_certificate("hetdp cluster", None, keys / "ca")
         for host in HOSTS:
-            _signed(host, authority, keys / host)
+            _make_certificate(host, authority, keys / host)
 
     def _run_page(
         self, heading: str, host: str, change: Callable[[str], str] = str, outer: str = ""
     ) -> subprocess.Popen[Any]:
-        """Runs what the page says below a heading, on a host; `outer` is a command that runs it."""
-        script = change(self.placed(page_commands(heading)))
+        """Runs the commands below a heading of the page on a host; `outer` is a command that wraps them."""
+        script = change(self.substitute(page_commands(heading)))
         log = (self._base / f"{heading}-{os.urandom(4).hex()}.log").open("wb")
         started = subprocess.Popen(
             self.command(host, [*outer.split(), "bash", "-ec", script]),
@@ -195,29 +203,29 @@ class Hosts:
     def start_worker(
         self, host: str = "second", wait: bool = True, change: Callable[[str], str] = str, outer: str = ""
     ) -> subprocess.Popen[Any]:
-        """Starts a worker, as the page says; on another host, or with another command, as the case needs it.
+        """Starts a worker as the page says, optionally on another host or with a changed command.
 
         Several workers on one host choose their ports themselves.
         """
 
-        def here(script: str) -> str:
+        def adapt(script: str) -> str:
             script = script.replace(f"--host {self._address['second']}", f"--host {self._address[host]}")
             script = script.replace("second.", f"{host}.")
             script = script.replace("--memory-limit 8GB", "--memory-limit 800MB")
             return change(re.sub(r" --(worker|nanny)-port \d+", "", script))
 
-        started = self._run_page("Start the workers", host, change=here, outer=outer)
+        started = self._run_page("Start the workers", host, change=adapt, outer=outer)
         if wait:
             self.wait_for(started, "Registered to:")
         return started
 
     @staticmethod
     def wait_for(started: subprocess.Popen[Any], words: str, times: int = 1) -> None:
-        """Until a process says some words."""
-        log, end = Path(started.log), time.monotonic() + LONG  # type: ignore[attr-defined]
-        while (said := log.read_text(errors="replace")).count(words) < times:
-            assert started.poll() is None, said
-            assert time.monotonic() < end, said
+        """Waits until the log of a process contains some words."""
+        log, end = Path(started.log), time.monotonic() + TIMEOUT  # type: ignore[attr-defined]
+        while (text := log.read_text(errors="replace")).count(words) < times:
+            assert started.poll() is None, text
+            assert time.monotonic() < end, text
             time.sleep(0.05)
 
     @staticmethod
@@ -230,7 +238,7 @@ class Hosts:
             return []
 
     def kill(self, started: subprocess.Popen[Any]) -> None:
-        """Ends a command with all its processes, at once."""
+        """Kills a command with all its processes."""
         for process in self.processes_of(started):
             with suppress(psutil.NoSuchProcess):
                 process.kill()
@@ -240,17 +248,17 @@ class Hosts:
                 running.remove(started)
 
     def cut(self, host: str) -> None:
-        """Pulls the cable of a host."""
+        """Disconnects a host from the network."""
         self._cut.add(host)
-        if self.apart:
+        if self.has_namespaces:
             _ip("-n", self._names["switch"], "link", "set", host, "down")
         else:
             self._signal_others("first" if host == "me" else host, signal.SIGSTOP)
 
     def join(self, host: str) -> None:
-        """Puts it in again."""
+        """Connects a host again."""
         self._cut.discard(host)
-        if self.apart:
+        if self.has_namespaces:
             _ip("-n", self._names["switch"], "link", "set", host, "up")
         else:
             self._signal_others("first" if host == "me" else host, signal.SIGCONT)
@@ -262,7 +270,7 @@ class Hosts:
                     process.send_signal(number)
 
     def close(self) -> None:
-        """Ends all processes, and removes networks and folders."""
+        """Kills all processes and removes networks and folders."""
         for host in [*self._cut]:
             with suppress(Exception):
                 self.join(host)
@@ -270,28 +278,28 @@ class Hosts:
             for started in [*running]:
                 with suppress(Exception):
                     self.kill(started)
-        if self.apart:
+        if self.has_namespaces:
             for name in self._names.values():
                 subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
         shutil.rmtree(self._base, ignore_errors=True)
         atexit.unregister(self.close)
 
 
-def _signed(name: str, authority: Any, place: Path) -> Any:
-    """A certificate and its key, signed by an authority, or by itself."""
+def _make_certificate(name: str, authority: Any, place: Path) -> Any:
+    """Writes a certificate and its key, signed by an authority or self-signed."""
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.datetime.now(datetime.UTC)
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    issuer, by = authority or (subject, key)
-    made = (
+    issuer, signing_key = authority or (subject, key)
+    certificate = (
         x509.CertificateBuilder(issuer, subject, key.public_key(), x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(hours=1))
         .not_valid_after(now + datetime.timedelta(days=1))
         .add_extension(x509.BasicConstraints(ca=authority is None, path_length=None), critical=True)
-        .sign(by, hashes.SHA256())
+        .sign(signing_key, hashes.SHA256())
     )
     form = serialization.Encoding.PEM
     secret = key.private_bytes(form, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    place.with_suffix(".pem").write_bytes(made.public_bytes(form))
+    place.with_suffix(".pem").write_bytes(certificate.public_bytes(form))
     place.with_suffix(".key").touch(0o600)
     place.with_suffix(".key").write_bytes(secret)
     return subject, key
@@ -304,7 +312,7 @@ def _free_port() -> int:
 
 
 class Driver:
-    """One process on the user's host that runs commands of hetdp, and stops where a test wants to do something."""
+    """A process on the user's host that runs hetdp commands and can stop at a task for the test to act."""
 
     def __init__(self, hosts: Hosts) -> None:
         self._hosts = hosts
@@ -312,7 +320,7 @@ class Driver:
 
     def _start(self) -> None:
         hosts = self._hosts
-        settings = dict(re.findall(r"^export (\w+)=(\S+)$", hosts.placed(page_commands("Run hetdp")), re.MULTILINE))
+        settings = dict(re.findall(r"^export (\w+)=(\S+)$", hosts.substitute(page_commands("Run hetdp")), re.MULTILINE))
         assert len(settings) == 4
         self._process = subprocess.Popen(
             hosts.command("me", [sys.executable, "-P", "-m", "tests.partitioned.driver"]),
@@ -328,7 +336,7 @@ class Driver:
     def _read(self) -> dict[str, Any]:
         assert self._process.stdout is not None
         while b"\n" not in self._unread:
-            ready = select.select([self._process.stdout], [], [], LONG)[0]
+            ready = select.select([self._process.stdout], [], [], TIMEOUT)[0]
             more = os.read(self._process.stdout.fileno(), 1 << 16) if ready else b""
             assert more, "the driver ended, or hangs"
             self._unread += more
@@ -336,57 +344,57 @@ class Driver:
         found: dict[str, Any] = json.loads(line)
         return found
 
-    def _write(self, **facts: Any) -> None:
+    def _send(self, **facts: Any) -> None:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(facts).encode() + b"\n")
         self._process.stdin.flush()
 
     def run(self, *arguments: str, **options: Any) -> tuple[int, str, str]:
-        """Runs a command; returns its exit code, its output, and what it said."""
-        with self.running(*arguments, **options) as finished:
-            return finished()
+        """Runs a command; returns its exit code, standard output and standard error."""
+        with self.run_held(*arguments, **options) as finish:
+            return finish()
 
     @contextmanager
-    def running(self, *arguments: str, **options: Any) -> Iterator[Callable[[], tuple[int, str, str]]]:
-        """Runs a command; if it is to stop at a task, the body is run while workers are at that task.
+    def run_held(self, *arguments: str, **options: Any) -> Iterator[Callable[[], tuple[int, str, str]]]:
+        """Runs a command; with `stop_at`, the body of the `with` statement runs while workers are held at that task.
 
         Args:
             arguments: the words after ``hetdp``.
             options: ``stop_at``: the name of a task, which workers then begin and wait within; ``config``: settings of
                 Dask; ``patience`` and ``still``: how long to wait for what was lost.
         """
-        self._write(arguments=arguments, **options)
+        self._send(arguments=arguments, **options)
         self._gate = None
         if options.get("stop_at"):
             found = self._read()
             assert found["event"] == "stopped", found
             self._gate = Path(found["gate"])
 
-        def finished() -> tuple[int, str, str]:
-            self.go_on()
+        def finish() -> tuple[int, str, str]:
+            self.open_gate()
             found = self._read()
             assert found["event"] == "done", found
-            return found["code"], found["output"], found["said"]
+            return found["code"], found["output"], found["errors"]
 
         try:
-            yield finished
-        except BaseException:  # whatever it does now, the next test needs another one
-            self.go_on()
+            yield finish
+        except BaseException:  # its state is unknown, so the next test gets a new one
+            self.open_gate()
             self.close()
             self._start()
             raise
 
-    def go_on(self) -> None:
-        """Lets the workers finish the task that they stopped within."""
+    def open_gate(self) -> None:
+        """Lets the workers finish the task at which they are held."""
         if self._gate is not None:
             self._gate.touch()
 
     def interrupt(self) -> None:
-        """As Ctrl-C does."""
+        """Interrupts the command, like Ctrl-C."""
         os.kill(self.pid, signal.SIGINT)
 
     def close(self) -> None:
-        """Ends it."""
+        """Kills the process."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):

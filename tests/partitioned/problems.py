@@ -1,4 +1,4 @@
-"""Problems in folders, of every shape, and cuts of their datasets, skewed and empty ones among them."""
+"""Problems of every shape in folders, and partitions of their datasets, including skewed and empty ones."""
 
 from __future__ import annotations
 
@@ -56,7 +56,13 @@ def random_problem(seed: int, shape: str, labels: str = "range", size: int = 60,
     return problem, hetdp.PartialMechanism(z=np.where(pinned, chosen.coordinates, np.nan))
 
 
-def cuts(rng: np.random.Generator, size: int, partitions: int) -> tuple[int, ...]:
-    """Anywhere: some partitions are large, some have nothing."""
+def rounded_pins(problem: hetdp.Problem, pins: hetdp.PartialMechanism) -> dict[Any, float]:
+    """The same pins as p by label, rounded, so that tight pins miss by a rounding."""
+    p = problem.notion.coordinate.probability(pins.z)
+    return {label: float(value) for label, value in zip(problem.labels.names, p, strict=True) if value == value}
+
+
+def random_offsets(rng: np.random.Generator, size: int, partitions: int) -> tuple[int, ...]:
+    """Random offsets of partitions, of which some are large and some empty."""
     inner = np.sort(rng.integers(0, size + 1, partitions - 1))
     return (0, *inner.tolist(), size)

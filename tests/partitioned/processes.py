@@ -1,4 +1,4 @@
-"""A real scheduler and real workers on this machine, each a process that is ended by its id."""
+"""A real scheduler and real workers on this machine, each a process of its own."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Processes:
             self.add()
 
     def add(self) -> subprocess.Popen:
-        """One more worker, without a nanny: what is killed stays away."""
+        """Starts one more worker without a nanny, so that it is not restarted when it is killed."""
         options = ("--nthreads", "1", "--no-nanny", "--memory-limit", "0", "--no-dashboard", "--death-timeout", "60")
         self.workers.append(self._start("worker", *options, "--local-directory", str(self._folder)))
         return self.workers[-1]
@@ -52,7 +52,7 @@ class Processes:
                 self.kill(process)
 
 
-def give_up(what: str) -> None:
+def fail_task(what: str) -> None:
     """A task that ends its worker, or runs out of memory."""
     if what == "memory":
         raise MemoryError

@@ -9,26 +9,31 @@ from hypothesis import strategies as st
 
 import hetdp
 from tests.partitioned.inline import coordinates, read_inline
-from tests.partitioned.problems import cuts
+from tests.partitioned.problems import random_offsets
 from tests.partitioned.test_conformance import assert_is_a_path
 from tests.problem.multigraphs import Multigraph, Row, multigraphs
+from tests.stress import stress, times
 
 
-def saved(problem: hetdp.Problem, folder, pins=None):
+def save_problem(problem: hetdp.Problem, folder, pins=None):
     """The folder of a problem, in Parquet."""
     hetdp.save(problem, folder, partial=pins)
     return folder
 
 
-@settings(max_examples=12)
+@stress
+@settings(max_examples=times(8))
 @given(drawn=multigraphs(max_size=8), seed=st.integers(0, 999))
 def test_partitions_agree_with_one_machine(drawn, seed, tmp_path_factory):
     drawn = _with_texts(drawn)
     rng, place = np.random.default_rng(seed), tmp_path_factory.mktemp("parts")
     problem = drawn.problem()
     pins = hetdp.PartialMechanism(z=drawn.values(rng))
-    saved(problem, place / "problem", pins)
-    with read_inline(place / "problem", place / "work", offsets=cuts(rng, drawn.size, 3)) as (parts, given_):
+    save_problem(problem, place / "problem", pins)
+    with read_inline(place / "problem", place / "work", offsets=random_offsets(rng, drawn.size, 3), twice=False) as (
+        parts,
+        given_,
+    ):
         assert parts.identity == problem.identity
         assert (parts.graph.arc_count, parts.graph.edge_count) == (problem.graph.arc_count, problem.graph.edge_count)
         here, there = hetdp.extend(problem, pins), hetdp.extend(parts, given_)
@@ -61,7 +66,7 @@ def test_a_contradiction_within_one_class_is_reported_as_on_one_machine(tmp_path
     drawn = Multigraph("pure", 3, [Row(*pair, None, (1.0,)) for pair in ends], [1, 1, 2])
     rows = zip(drawn.rows, (first, second, none, first), (1.0, 0.5, 1.0, 0.25), strict=True)
     listed = [row._replace(edge_class=name, parameters=(epsilon,)) for row, name, epsilon in rows]
-    folder = saved(drawn.problem(listed[:3]), tmp_path / "problem")
+    folder = save_problem(drawn.problem(listed[:3]), tmp_path / "problem")
     with read_inline(folder, tmp_path / "first", offsets=(0, 1, 3)) as (parts, _):
         assert parts.graph.edge_count == 3
     _write_edges(folder, listed)

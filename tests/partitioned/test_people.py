@@ -9,7 +9,7 @@ import pytest
 
 import hetdp
 from hetdp.cli.main import main
-from hetdp.partitioned import reading
+from hetdp.partitioned import workspace
 from tests.partitioned.inline import Inline, coordinates, read_inline
 from tests.stress import mostly_long
 
@@ -27,11 +27,11 @@ PEOPLE = {
 @pytest.mark.parametrize(
     ("partitions", "name"), mostly_long([(partitions, name) for partitions in (3, 1) for name in PEOPLE], 4)
 )
-def test_partitions_and_one_machine_are_the_same(name, partitions, tmp_path):
+def test_partitions_and_one_machine_agree(name, partitions, tmp_path):
     people = PEOPLE[name]()
     hetdp.save(people, tmp_path / "p", tables="parquet")
     whole, _ = hetdp.read_problem(tmp_path / "p")
-    with read_inline(tmp_path / "p", tmp_path / "work", partitions) as (problem, _):
+    with read_inline(tmp_path / "p", tmp_path / "work", partitions, twice=name == "mixed") as (problem, _):
         assert problem.identity == whole.identity == people.identity
         names = list(people.labels.names)
         assert [problem.index(label) for label in names] == list(range(len(names)))
@@ -49,16 +49,16 @@ def test_partitions_and_one_machine_are_the_same(name, partitions, tmp_path):
                 assert np.array_equal(loaded.was_given, here.was_given)
                 assert hetdp.verify(people, loaded).optimal
             both = hetdp.read_mechanism(tmp_path / "m", problem), hetdp.read_mechanism(tmp_path / "m.parquet", problem)
-            for mechanism in (there, *both):
-                for label in names[:: len(names) // 2]:
-                    one, other = mechanism.explain(label), here.explain(label)
-                    assert str(one) == str(other)
-                    assert (one.origin, one.across) == (other.origin, other.across)
+            middle = names[len(names) // 2]
+            for mechanism, label in ((there, names[0]), (there, middle), *((loaded, middle) for loaded in both)):
+                one, other = mechanism.explain(label), here.explain(label)
+                assert str(one) == str(other)
+                assert (one.origin, one.across) == (other.origin, other.across)
 
 
-def test_the_shell_finds_people_on_partitions(tmp_path, monkeypatch, capsys):
+def test_the_command_line_finds_people_on_partitions(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(reading, "start_runner", lambda *_: Inline(twice=False))
+    monkeypatch.setattr(workspace, "start_runner", lambda *_: Inline(twice=False))
     hetdp.save(PEOPLE["tallies"](), "p")
     dask = ["--engine", "dask", "--partitions", "2"]
     assert main(["design", "p", "-o", "m", *dask]) == 0
@@ -66,12 +66,12 @@ def test_the_shell_finds_people_on_partitions(tmp_path, monkeypatch, capsys):
     assert main(["design", "p", "-o", "given", "--pins", "pins.csv", *dask]) == 0
     capsys.readouterr()
     for mechanism in ("m", "given"):
-        told = []
+        messages = []
         for engine in ([], dask):
             assert main(["explain", "p", "3,1", "4,2", "[0, 0]", "--mechanism", mechanism, "-q", *engine]) == 0
-            told.append(capsys.readouterr().out)
-        assert told[0] == told[1]
-        assert told[0].startswith("p(3,1) = 0.5 is given" if mechanism == "given" else "p(3,1) = ")
+            messages.append(capsys.readouterr().out)
+        assert messages[0] == messages[1]
+        assert messages[0].startswith("p(3,1) = 0.5 is given" if mechanism == "given" else "p(3,1) = ")
 
 
 def test_json_in_another_form_is_refused_on_partitions(tmp_path):

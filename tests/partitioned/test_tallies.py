@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.partitioned import reading, tallies
+from hetdp.partitioned import workspace
 from tests.partitioned.inline import Inline, coordinates
+from tests.stress import mostly_long
 
 GROUPS = {"Pupils": 12, "Staff": 5}
 ALERT = hetdp.questions.count("ill", at_least=4)
@@ -17,12 +18,17 @@ THREE = ("ill", "well", "away")
 
 @pytest.fixture(autouse=True)
 def inline(monkeypatch):
-    monkeypatch.setattr(tallies, "start_runner", lambda *_: Inline())
+    monkeypatch.setattr(workspace, "start_runner", lambda *_: Inline())
 
 
-@pytest.mark.parametrize("count", [1, 3, 7])
-@pytest.mark.parametrize("values", [TWO, THREE], ids=len)
-@pytest.mark.parametrize("objective", ["balanced", "fair"])
+CASES = [  # the first three take each value once
+    *((7, TWO, "fair"), (3, THREE, "balanced"), (1, THREE, "fair")),
+    *((7, THREE, "fair"), (3, TWO, "fair"), (1, TWO, "fair"), (3, THREE, "fair")),
+    *((7, THREE, "balanced"), (7, TWO, "balanced"), (3, TWO, "balanced"), (1, TWO, "balanced"), (1, THREE, "balanced")),
+]
+
+
+@pytest.mark.parametrize(("count", "values", "objective"), mostly_long(CASES, 3))
 def test_tallies_in_partitions_are_those_of_one_machine(tmp_path, count, values, objective):
     privacy = {"Pupils": 0.3, "Staff": 1}
     groups = GROUPS if len(values) == 2 else {"Pupils": 4, "Staff": 3}
@@ -61,21 +67,21 @@ def test_values_may_be_given_and_the_mechanism_written(tmp_path):
         hetdp.read_mechanism(tmp_path / "saved", partitioned)
 
 
-def test_what_slabs_cannot_do_is_said(tmp_path):
+def test_unsupported_operations_are_refused(tmp_path):
     with pytest.raises(hetdp.UsageError, match="can be partitioned"):
         hetdp.spaces.partitioned_tallies({"a": 10**7, "b": 10**7}, ALERT, 1, TWO)
     with pytest.raises(hetdp.UsageError, match=r"made by hetdp\.questions"):
         hetdp.spaces.partitioned_tallies(GROUPS, "who?", 1)
 
 
-def test_what_was_laid_out_from_files_is_not_replaced(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "start_runner", lambda *_: Inline(twice=False))
+def test_a_layout_made_from_files_is_not_replaced(tmp_path, monkeypatch):
+    monkeypatch.setattr(workspace, "start_runner", lambda *_: Inline(twice=False))
     graph = hetdp.DatasetGraph.from_edges(range(9), range(1, 10), 0.5)
     hetdp.save(hetdp.Problem(graph, [1] * 5 + [2] * 5), tmp_path / "row", {4: 0.55, 5: 0.45})
     question, options = hetdp.questions.count("yes", at_least=5), {"work": tmp_path / "work", "partitions": 2}
     with hetdp.read_partitioned(tmp_path / "row", **options) as (problem, given):
         assert hetdp.extend(problem, given)[4] == 0.55
-    with pytest.raises(hetdp.UsageError, match="holds a problem that was read from files; what lies there"):
+    with pytest.raises(hetdp.UsageError, match="holds a problem that was read from files; its files may have"):
         hetdp.spaces.partitioned_tallies({"All": 9}, question, 0.5, **options)
     with hetdp.read_partitioned(tmp_path / "row", **options) as (problem, given):
         assert hetdp.extend(problem, given)[4] == 0.55
@@ -84,26 +90,26 @@ def test_what_was_laid_out_from_files_is_not_replaced(tmp_path, monkeypatch):
 
 
 def test_tallies_that_are_in_use_are_not_replaced(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "start_runner", lambda *_: Inline(twice=False))
+    monkeypatch.setattr(workspace, "start_runner", lambda *_: Inline(twice=False))
     graph = hetdp.DatasetGraph.from_edges(range(9), range(1, 10), 0.5)
     hetdp.save(hetdp.Problem(graph, [1] * 5 + [2] * 5), tmp_path / "row", {4: 0.55, 5: 0.45})
     options = {"work": tmp_path / "work", "partitions": 2}
 
-    def made(least: int, epsilon: float, **changed):
+    def make_tallies(least: int, epsilon: float, **changes):
         question = hetdp.questions.count("yes", at_least=least)
-        return hetdp.spaces.partitioned_tallies({"All": 9}, question, epsilon, **options | changed)
+        return hetdp.spaces.partitioned_tallies({"All": 9}, question, epsilon, **options | changes)
 
-    first = made(5, 0.5)
+    first = make_tallies(5, 0.5)
     expected = coordinates(hetdp.design(first, "balanced"))
     for given in (
         {"least": 3, "epsilon": 0.5},
         {"least": 5, "epsilon": 3},
         {"least": 5, "epsilon": 0.5, "partitions": 3},
     ):
-        with pytest.raises(hetdp.UsageError, match="holds other tallies; what lies there"):
-            made(**given)
-    with pytest.raises(hetdp.UsageError, match="holds tallies; what lies there"):
+        with pytest.raises(hetdp.UsageError, match="holds other tallies; its files may have"):
+            make_tallies(**given)
+    with pytest.raises(hetdp.UsageError, match="holds tallies; its files may have"):
         hetdp.read_partitioned(tmp_path / "row", **options)
-    again = made(5, 0.5)  # the same, as after a run that was lost
+    again = make_tallies(5, 0.5)  # the same, as after a run that was lost
     for problem in (first, again):
         assert np.array_equal(coordinates(hetdp.design(problem, "balanced")), expected)

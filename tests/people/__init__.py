@@ -1,1 +1,1 @@
-"""Questions and privacy rules."""
+"""Tests of questions, privacy rules and problems made from people."""

@@ -1,4 +1,4 @@
-"""Votes as a graph built one edge at a time, from the words of questions and rules; and all kinds of both."""
+"""Votes as a graph built edge by edge from the definitions, for every kind of question and rule."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from itertools import product
 from typing import Any
 
 import hetdp
-from hetdp.problem.grid import round_down_to_grid
+from hetdp.problem.decimals import round_down_to_grid
 from hetdp.problem.product import ProductSpace
 
 questions, privacy = hetdp.questions, hetdp.privacy
 ABSTAIN = ("yes", "no", "abstain")
-ASKED: dict[str, tuple[tuple[str, ...], Any, Any]] = {  # values, question, and the same by hand
+QUESTIONS: dict[str, tuple[tuple[str, ...], Any, Any]] = {  # values, question, and the same as a function
     "count": (("yes", "no"), questions.count("yes", 3), lambda v: v.count("yes") >= 3),
     "count of some": (
         ("yes", "no"),
@@ -53,24 +53,26 @@ ASKED: dict[str, tuple[tuple[str, ...], Any, Any]] = {  # values, question, and 
 }
 
 
-def when_always(*_: Any) -> bool:
+def always(*_: Any) -> bool:
     return True
 
 
-RULES: dict[str, tuple[Any, list[tuple[Any, Any, Any]]]] = {  # rules, and ε with whom and when they hold, by hand
-    "one": (0.5, [(0.5, None, when_always)]),
+RULES: dict[
+    str, tuple[Any, list[tuple[Any, Any, Any]]]
+] = {  # rules, and for each its ε, whom it protects and when it applies
+    "one": (0.5, [(0.5, None, always)]),
     "by person": (
         {"1": 0.1, "2": "0.2", "3": Decimal("0.7"), "4": math.inf},
-        [(0.1, "1", when_always), (0.2, "2", when_always), (0.7, "3", when_always)],
+        [(0.1, "1", always), (0.2, "2", always), (0.7, "3", always)],
     ),
     "deciding": (
         privacy.rules(1, deciding={"1": 0.3, "2": 0.1}),
-        [(1, None, when_always), (0.3, "1", lambda u, v: u[1] != v[1]), (0.1, "2", lambda u, v: u[1] != v[1])],
+        [(1, None, always), (0.3, "1", lambda u, v: u[1] != v[1]), (0.1, "2", lambda u, v: u[1] != v[1])],
     ),
     "within": (
         privacy.rules(2, within={1: 0.3, 2: {"1": 0.5, "3": 0.6}}),
         [
-            (2, None, when_always),
+            (2, None, always),
             (0.3, None, lambda u, v: min(u[2], v[2]) <= 1),
             (0.5, "1", lambda u, v: min(u[2], v[2]) <= 2),
             (0.6, "3", lambda u, v: min(u[2], v[2]) <= 2),
@@ -78,12 +80,12 @@ RULES: dict[str, tuple[Any, list[tuple[Any, Any, Any]]]] = {  # rules, and ε wi
     ),
     "by answer": (
         privacy.rules(1, answer={2: 0.4}),
-        [(1, None, when_always), (0.4, None, lambda u, v: 2 in (u[1], v[1]))],
+        [(1, None, always), (0.4, None, lambda u, v: 2 in (u[1], v[1]))],
     ),
     "by change": (
         privacy.rules(1, change={"no": 0.2}),
         [
-            (1, None, when_always),
+            (1, None, always),
             (
                 0.2,
                 None,
@@ -102,8 +104,10 @@ RULES: dict[str, tuple[Any, list[tuple[Any, Any, Any]]]] = {  # rules, and ε wi
 }
 
 
-def by_hand(people: int, values: tuple[str, ...], holds: Any, promised: list[tuple[Any, Any, Any]]) -> tuple[Any, Any]:
-    """From the definitions: every table with its answer; and every edge, with its ε on the grid and whose it is."""
+def votes_by_definition(
+    people: int, values: tuple[str, ...], holds: Any, rules: list[tuple[Any, Any, Any]]
+) -> tuple[Any, Any]:
+    """By the definitions: the answer of every table, and every edge with its ε on the grid and its person."""
     tables = list(product(values, repeat=people))
     answers = {table: 1 if holds(table) else 2 for table in tables}
     margins = {
@@ -115,8 +119,8 @@ def by_hand(people: int, values: tuple[str, ...], holds: Any, promised: list[tup
         for who in range(people):
             for value in values[values.index(u[who]) + 1 :]:
                 v = (*u[:who], value, *u[who + 1 :])
-                known = (u, answers[u], margins[u]), (v, answers[v], margins[v])
-                found = [e for e, whom, when in promised if whom in (None, str(who + 1)) and when(*known)]
+                situation = (u, answers[u], margins[u]), (v, answers[v], margins[v])
+                found = [e for e, whom, when in rules if whom in (None, str(who + 1)) and when(*situation)]
                 if found:
                     edges.add((u, v, round_down_to_grid(min(found)), str(who + 1)))
     return answers, edges
@@ -127,7 +131,7 @@ def _steps(one: tuple[str, ...], other: tuple[str, ...]) -> int:
 
 
 def edges_of(problem: hetdp.Problem) -> set[tuple[Any, ...]]:
-    """Every edge of votes once, with its ε as used, and whose it is."""
+    """Every edge of votes once, with its ε as used and its person."""
     names, found = problem.labels.names, set()
     assert isinstance(problem.graph, ProductSpace)
     for at, axis in enumerate(problem.graph.axes):

@@ -1,4 +1,4 @@
-"""Small populations as explicit graphs: every table, every neighbour, for closed formulas to meet."""
+"""Small populations as explicit graphs of all tables, to check closed formulas."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def answers_of(people, tables) -> list[int]:
     return [1 if yes else 2 for yes in holds]
 
 
-def steps(people, tables):
-    """Every pair of neighbouring tables, by place, and whose value differs."""
+def neighbouring_tables(people, tables):
+    """Every pair of neighbouring tables by index, and the person whose value differs."""
     place = {table: at for at, table in enumerate(tables)}
     for at, table in enumerate(tables):
         for who in range(people.size):
@@ -43,7 +43,7 @@ def steps(people, tables):
 
 
 def units_of(people) -> tuple[list[int], list[int]]:
-    """Everybody's ε in units, and that of the steps that decide."""
+    """Each person's ε in units, and that of deciding steps."""
     classes = people.classes
     return classes.units[classes.member].tolist(), classes.deciding[classes.member].tolist()
 
@@ -53,12 +53,13 @@ def problem_of(people) -> hetdp.Problem:
     answers = answers_of(people, tables)
     units, deciding = units_of(people)
     edges = [
-        (u, v, (units if answers[u] == answers[v] else deciding)[who], str(who)) for u, v, who in steps(people, tables)
+        (u, v, (units if answers[u] == answers[v] else deciding)[who], str(who))
+        for u, v, who in neighbouring_tables(people, tables)
     ]
     sources, targets, epsilon, classes = zip(*edges, strict=True)
-    written = [np.inf if one == UNBOUNDED else one / UNIT for one in epsilon]
+    epsilons = [np.inf if one == UNBOUNDED else one / UNIT for one in epsilon]
     graph = hetdp.DatasetGraph.from_edges(
-        list(sources), list(targets), written, classes=list(classes), datasets=range(len(tables))
+        list(sources), list(targets), epsilons, classes=list(classes), datasets=range(len(tables))
     )
     return hetdp.Problem(graph, answers)
 
@@ -75,7 +76,7 @@ def margins_of(people, tables, answers) -> list[int]:
 
 
 def holds_exactly(z: float, other: float, units: int) -> bool:
-    """Whether two z keep the promise of ε, in exact arithmetic."""
+    """True if two values of z satisfy ε, in exact arithmetic."""
     if units == UNBOUNDED or z == other:
         return True
     if np.isinf(z) or np.isinf(other):
@@ -94,14 +95,14 @@ def coordinates_of(people, mechanism) -> list[float]:
     return [mechanism.coordinate(np.array(table)) for table in tables_of(people)]
 
 
-def broken(people, z) -> int:
-    """How many pairs of neighbouring tables break the promise."""
+def count_violations(people, z) -> int:
+    """The number of pairs of neighbouring tables that violate their ε."""
     tables = tables_of(people)
     answers = answers_of(people, tables)
     units, deciding = units_of(people)
     return sum(
         not holds_exactly(z[u], z[v], (units if answers[u] == answers[v] else deciding)[who])
-        for u, v, who in steps(people, tables)
+        for u, v, who in neighbouring_tables(people, tables)
     )
 
 

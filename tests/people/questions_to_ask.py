@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import hetdp
 
-questions: Any = hetdp.questions  # arguments come in all their forms
+questions: Any = hetdp.questions  # typed as Any, since arguments of every type are tried
 
 SIZES = {"A": 3, "B": 2}
 VALUES = ("yes", "no", "blank")
@@ -25,22 +25,27 @@ SHARES = st.one_of(st.fractions(0, 1, max_denominator=7), st.integers(0, 100).ma
 SOME_GROUPS = st.sampled_from([None, "A", "B", ["A", "B"], ["B"]])
 A_VALUE = st.sampled_from(VALUES)
 TIES = st.sampled_from(["no", "yes"])
-WHOM: Any = st.one_of(
+RESPONDENT_OPTIONS: Any = st.one_of(
     st.just({}), st.sampled_from([{"of": "all"}, {"of": "respondents"}, {"of": "respondents", "blank": "blank"}])
 )
 TWO_VALUES = st.permutations(VALUES).map(lambda several: several[:2])
-ASKED = st.sampled_from(["yes", "no"])  # who is blank is no respondent
+COUNTED_VALUE = st.sampled_from(["yes", "no"])  # people without an answer are not respondents
 
 LINEAR = st.one_of(
     st.builds(questions.count, A_VALUE, st.integers(0, 6), SOME_GROUPS),
-    st.builds(lambda whom, *rest: questions.share(*rest, **whom), WHOM, ASKED, SHARES).flatmap(
+    st.builds(lambda whom, *rest: questions.share(*rest, **whom), RESPONDENT_OPTIONS, COUNTED_VALUE, SHARES).flatmap(
         lambda question: st.sampled_from([question, ~question])
     ),
     st.builds(
         lambda value, at_least, strict, group: questions.share(value, at_least, strict=strict, group=group),
         *(A_VALUE, SHARES, st.booleans(), SOME_GROUPS),
     ),
-    st.builds(lambda whom, value, group: questions.majority(value, group=group, **whom), WHOM, ASKED, SOME_GROUPS),
+    st.builds(
+        lambda whom, value, group: questions.majority(value, group=group, **whom),
+        RESPONDENT_OPTIONS,
+        COUNTED_VALUE,
+        SOME_GROUPS,
+    ),
     st.builds(lambda two, ties, group: questions.versus(*two, ties, group), TWO_VALUES, TIES, SOME_GROUPS),
     st.builds(
         questions.weighted_sum,
@@ -54,7 +59,13 @@ RATIOS = st.builds(
     lambda whom, value, two, at_least, strict: questions.ratio_of_shares(
         value, *two, at_least=at_least, strict=strict, **whom
     ),
-    *(WHOM, ASKED, st.permutations(list(SIZES)), st.fractions(0, 2, max_denominator=7), st.booleans()),
+    *(
+        RESPONDENT_OPTIONS,
+        COUNTED_VALUE,
+        st.permutations(list(SIZES)),
+        st.fractions(0, 2, max_denominator=7),
+        st.booleans(),
+    ),
 )
 NESTED = st.recursive(
     st.one_of(LINEAR, RATIOS),
@@ -81,7 +92,7 @@ A_RULE = st.builds(
 
 
 def tallies(size: int, values: int) -> list[tuple[int, ...]]:
-    """All ways in which so many people can have so many values."""
+    """All tallies of a number of people with a number of values."""
     return [tally for tally in product(range(size + 1), repeat=values) if sum(tally) == size]
 
 
@@ -91,7 +102,7 @@ def tables(sizes: dict[str, int] = SIZES, values: tuple[str, ...] = VALUES) -> l
     return [dict(zip(sizes, found, strict=True)) for found in product(*each)]
 
 
-def stacked(found: list[dict[str, dict[str, int]]]) -> dict[str, dict[str, np.ndarray]]:
+def as_arrays(found: list[dict[str, dict[str, int]]]) -> dict[str, dict[str, np.ndarray]]:
     """Tables as arrays of counts."""
     first = found[0]
     return {

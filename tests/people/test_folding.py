@@ -1,4 +1,4 @@
-"""What is found by few passes over many rows is what plain loops find."""
+"""Computations in a few passes over many rows agree with plain loops."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ import numpy as np
 import pytest
 
 import hetdp
+from hetdp.people.populations import balanced, folding
 from hetdp.people.populations.balanced import SPAN, Level, least_meeting
 from hetdp.people.populations.folding import FEW, EpsilonLevels, Fold, sort_rows, sorted_rows, to_units
 from hetdp.people.privacy.epsilons import UNBOUNDED, epsilon_to_units
 from hetdp.tables.policy import Names, Policy
+from hetdp.threads import sort_in_threads
 
 Q = hetdp.questions
 UNIT = 2.0**40
 
 
 @pytest.fixture(autouse=True)
-def many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few people are treated as many are."""
+def treat_few_as_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Uses the code for large populations on small ones."""
     monkeypatch.setattr("hetdp.people.populations.classes.MANY", 0)
 
 
@@ -49,6 +51,46 @@ def test_levels_are_the_different_epsilons(seed):
     assert np.asarray(ordered).tolist() == epsilon.tolist()
 
 
+@pytest.mark.parametrize(
+    ("seed", "size"), [(seed, 1200) for seed in range(12)] + [(seed, 600_000) for seed in range(7)]
+)
+def test_epsilons_and_their_rows_are_sorted_alike(seed, size):
+    epsilon, rng = epsilons(seed, size)
+    epsilon[rng.integers(0, size, 5)] = rng.choice([0.0, 7.25, np.inf], 5)
+    epsilon = np.abs(np.where(rng.random(size) < 0.01, np.nextafter(epsilon[0], 0.0), epsilon))
+    found, units = EpsilonLevels(epsilon.copy()), to_units(epsilon)
+    levels, sizes = np.unique(epsilon, return_counts=True)
+    assert np.array_equal(found.levels, levels)
+    assert np.array_equal(found.sizes, sizes)
+    assert np.array_equal(found.sorted, np.sort(epsilon))
+    assert np.array_equal(found.sorted_units, np.sort(units))
+    assert np.array_equal(found.order, np.argsort(units, kind="stable"))
+
+
+@pytest.mark.parametrize("kind", ["spread", "equal", "mostly NaN", "some NaN", "32 bits"])
+def test_an_array_is_sorted_in_threads_as_by_numpy(kind):
+    numbers = np.random.default_rng(0).random(600_001)
+    if kind == "equal":
+        numbers[:] = 0.5
+    elif kind.endswith("NaN"):
+        numbers[:: 1 if kind == "mostly NaN" else 7] = np.nan
+    elif kind == "32 bits":
+        numbers = (numbers * 2**32).astype(np.uint32)
+    before = numbers.copy()
+    assert np.array_equal(sort_in_threads(numbers), np.sort(before), equal_nan=True)
+    assert np.array_equal(numbers, before, equal_nan=True)
+
+
+def test_a_rare_epsilon_is_not_missed():
+    epsilon = np.full(100_000, 0.5)
+    for rare, levels in ((0.25, [0.25, 0.5]), (-0.0, [0.0, 0.5])):
+        epsilon[12_345] = rare  # not among those that are looked at first
+        found = EpsilonLevels(epsilon.copy())
+        assert (found.levels.tolist(), found.sizes.tolist()) == (levels, [1, 99_999])
+    with pytest.raises(hetdp.InputError, match="1 of 100,000 people"):
+        hetdp.spaces.population(hetdp.questions.majority(), np.where(epsilon == 0.0, np.nan, epsilon))
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_units_are_those_of_each_epsilon_as_written(seed):
     epsilon, rng = epsilons(seed, 200)
@@ -68,7 +110,7 @@ def test_units_are_those_of_each_epsilon_as_written(seed):
 
 @pytest.mark.parametrize("largest", [1, 5, 1 << 30, (1 << 53) + 5, (1 << 62) + 1])
 @pytest.mark.parametrize("size", [1, 2, 900, 5000])
-def test_rows_are_ordered_by_their_keys_and_stay_so_where_these_are_equal(largest, size):
+def test_rows_are_sorted_stably_by_their_keys(largest, size):
     rng = np.random.default_rng(size)
     spread = rng.integers(0, largest, size)
     near = largest - 1 - rng.integers(0, min(largest, 60), size)  # differ only in their lowest parts
@@ -95,15 +137,40 @@ def test_counts_are_those_of_a_loop(seed, values):
     assert (np.diff(people.classes.units) >= 0).all()
 
 
-def test_a_fold_knows_its_members_in_order():
+def test_a_fold_lists_its_members_in_order():
     fold = Fold(np.array([2, 1]), lambda: np.array([2, 0, 1]))
     assert fold.member.tolist() == [0, 1, 0]
     assert fold.counts(np.array([1, 1, 0]), 2).tolist() == [[1, 1], [0, 1]]
 
 
+@pytest.mark.parametrize("bits", [True, False])
+@pytest.mark.parametrize("people", [1, 63, 64, 65, 1001])
+def test_few_classes_are_counted_by_bits(people, bits, monkeypatch):
+    monkeypatch.setattr(folding, "NUMPY_COUNTS_BITS", bits)
+    rng = np.random.default_rng(people)
+    epsilon, groups = rng.choice([0.0, 0.5, 1.0, np.inf], people), rng.choice(["a", "b"], people)
+    for columns in ({}, {"groups": groups}, {"deciding": rng.choice([0.1, 0.2], people)}):
+        population = hetdp.spaces.population(Q.count("yes", 1), epsilon, ("yes", "no", "maybe"), **columns)
+        assert len(population.classes.sizes) <= folding.FEW
+        answers = rng.integers(0, 3, people)
+        expected = np.zeros((len(population.classes.sizes), 3), dtype=np.int64)
+        np.add.at(expected, (population.classes.member, answers), 1)
+        for dtype in (np.int8, ">i4", np.int64, ">u2", np.uint64):
+            assert population.counts(answers.astype(dtype)).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, ">i4", np.int64, np.uint8, ">u2"])
+@pytest.mark.parametrize("wrong", [2, 127, -1, -128])
+def test_an_answer_that_is_not_a_value_is_refused_whatever_its_type(dtype, wrong):
+    answers = np.array([0, 1, wrong]).astype(dtype)
+    with pytest.raises(hetdp.UsageError, match="some answers are not values"):
+        hetdp.spaces.population(Q.majority(), 0.5, size=3).counts(answers)
+
+
+@pytest.mark.parametrize("people", [6, 30, 3 * SPAN + 100])
 @pytest.mark.parametrize("seed", range(8))
-def test_sums_by_spans_are_plain_sums(seed):
-    epsilon, rng = epsilons(seed, 3 * SPAN + 100)
+def test_sums_by_spans_are_plain_sums(seed, people):
+    epsilon, rng = epsilons(seed, people)
     deciding = None if seed % 2 else rng.choice([0.0, 0.2, 5.0], len(epsilon))
     classes = hetdp.spaces.population(Q.majority(), epsilon, deciding=deciding).classes
     people = rng.integers(0, 2, len(classes.units)) * classes.sizes
@@ -129,13 +196,13 @@ def test_sums_by_spans_are_plain_sums(seed):
         asked = min(3 * price, UNBOUNDED)
         pays = sum(p * min(u, asked) for u, p in zip(units, there, strict=True))
         saved = [s if u <= asked else asked - m for u, s, m in zip(units, saves, least, strict=True)]
-        assert level.paid(price) == (pays, max(asked - UNBOUNDED, *saved))
+        assert level.payment_at(price) == (pays, max(asked - UNBOUNDED, *saved))
     everybody = [at for at, number in enumerate(there) for _ in range(number)]
     for rank in rng.integers(0, len(everybody), 20).tolist():
         assert level.class_of(rank) == everybody[rank]
 
 
-def cheapest(units, meeting, need):
+def cheapest_change(units, meeting, need):
     """The least sum of ε to the other answer: everybody pays ε but the last, who pays the label of meeting."""
     ordered = np.sort(units)
     first = int(ordered[: need - 1].sum())
@@ -157,13 +224,28 @@ def test_labels_and_worst_labels_of_many_classes_are_cheapest_ways(seed):
     formula, classes = people.design().formula, people.classes
     units, meeting = classes.units[classes.member], classes.meeting[classes.member]
     for margin in {1, 2, 17, people.farthest()}:
-        assert formula.worst(margin) == cheapest(units, meeting, margin)
+        assert formula.worst(margin) == cheapest_change(units, meeting, margin)
     for share in (0.1, 0.5, 0.9):
         answers = (rng.random(size) < share).astype(np.int64)
         yes = int((answers == 0).sum())
         able, need = (answers == 0, yes - threshold + 1) if yes >= threshold else (answers == 1, threshold - yes)
-        label = cheapest(units[able], meeting[able], need)
+        label = cheapest_change(units[able], meeting[able], need)
         assert formula.label(people.counts(answers)) == (label if yes >= threshold else -label)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_labels_of_a_handful_of_classes_are_those_of_many(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 40))
+    epsilon = rng.choice([0.0, 0.1, 0.7, 3.0, np.inf], size)
+    columns = [{}, {"deciding": 0.3}, {"deciding": rng.choice([0.0, 0.2, np.inf], size)}][seed % 3]
+    question = Q.versus("yes", "no") if seed % 2 else Q.count("yes", int(rng.integers(1, size + 1)))
+    people = hetdp.spaces.population(question, epsilon, ("yes", "no", "maybe"), **columns)
+    tables = [people.counts(rng.integers(0, 3, size)) for _ in range(20)]
+    plain = [people.design().formula.label(counts) for counts in tables]
+    assert len(people.classes.units) <= balanced.HANDFUL or seed % 3 == 2
+    monkeypatch.setattr(balanced, "HANDFUL", 0)
+    assert [people.design().formula.label(counts) for counts in tables] == plain
 
 
 def every_change(own, others, threshold):
@@ -205,7 +287,7 @@ def test_the_largest_epsilon_of_a_group_has_its_largest_odds(seed):
 
 
 @pytest.mark.parametrize("objective", ["balanced", "weighted-vote"])
-def test_odds_that_no_float_can_hold_are_not_called_zero(objective):
+def test_odds_too_small_for_a_float_are_not_called_zero(objective):
     people = hetdp.spaces.population(Q.majority(), [3000.0, 4000.0, 4000.0], deciding=2000.0)
     odds = people.design(objective).odds().by_class["everybody"]
     assert odds.low > 0.0
@@ -215,7 +297,7 @@ def test_odds_that_no_float_can_hold_are_not_called_zero(objective):
 
 
 def policy_digest(policy):
-    """By plain sorting."""
+    """The digest of a policy, by plain sorting."""
     found = hashlib.sha256(f"hetdp policy 1 {policy.size}\n".encode())
     areas = [None] if policy.areas is None else policy.areas.names
     for at, area in enumerate(areas):

@@ -1,4 +1,4 @@
-"""Every kind of question, evaluated over all tables of small groups, is what its words say."""
+"""Every kind of question, evaluated on all tables of small groups, agrees with its definition."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hypothesis import given, settings
 
 from hetdp import UsageError, questions
 from hetdp.people.questions.question import width_for
-from tests.people.questions_to_ask import LINEAR, NESTED, SIZES, VALUES, stacked, tables
+from tests.people.questions_to_ask import LINEAR, NESTED, SIZES, VALUES, as_arrays, tables
 
 TABLES = tables()
-COUNTS = stacked(TABLES)
+COUNTS = as_arrays(TABLES)
 
 
 def number(table, value: str, groups=("A", "B")) -> int:
@@ -42,7 +42,7 @@ def half_of_respondents(table, is_strict: bool) -> bool:
     return share > Fraction(1, 2) if is_strict else share >= Fraction(1, 2)
 
 
-MEANT = [
+MEANINGS = [
     (questions.count("yes", at_least=3), lambda t: number(t, "yes") >= 3),
     (questions.count("yes", at_least=0), lambda t: True),
     (questions.count("blank", 2, group="B"), lambda t: t["B"]["blank"] >= 2),
@@ -74,17 +74,17 @@ MEANT = [
     (questions.count("yes", 3) | questions.all_of("B"), lambda t: number(t, "yes") >= 3 or t["B"]["yes"] == 2),
     (~questions.count("yes", 3), lambda t: number(t, "yes") < 3),
 ]
-WORDS = [str(question)[:60] for question, _ in MEANT]
+WORDS = [str(question)[:60] for question, _ in MEANINGS]
 
 
-@pytest.mark.parametrize(("question", "meant"), MEANT, ids=WORDS)
-def test_a_question_holds_where_its_words_say_so(question, meant):
+@pytest.mark.parametrize(("question", "meant"), MEANINGS, ids=WORDS)
+def test_a_question_holds_where_its_definition_says_so(question, meant):
     answers = np.broadcast_to(question.holds(COUNTS, SIZES), len(TABLES))
     assert answers.dtype == np.bool_
     assert answers.tolist() == [bool(meant(table)) for table in TABLES]
 
 
-@pytest.mark.parametrize("question", [question for question, _ in MEANT], ids=WORDS)
+@pytest.mark.parametrize("question", [question for question, _ in MEANINGS], ids=WORDS)
 def test_one_table_at_a_time_gives_the_same(question):
     answers = np.broadcast_to(question.holds(COUNTS, SIZES), len(TABLES))
     assert [bool(question.holds(table, SIZES)) for table in TABLES] == answers.tolist()
@@ -138,7 +138,7 @@ def test_the_sum_of_scores_reaches_its_threshold_where_the_question_holds(questi
     ],
     ids=str,
 )
-def test_what_is_no_sum_has_no_linear_form(question):
+def test_questions_that_are_not_sums_have_no_linear_form(question):
     assert question.linear() is None
     assert (~question).linear() is None
 
@@ -176,13 +176,13 @@ def test_unsigned_and_narrow_counts_do_not_wrap():
     assert ratio.holds(blank, {"A": 200, "B": 2}).tolist() == [True, True]
 
 
-def test_a_weight_that_meets_nobody_may_be_huge():
+def test_the_weight_of_a_group_without_the_value_may_be_huge():
     counts = {"A": {"yes": np.array([0, 0]), "no": np.array([1, 1])}}
     assert questions.weighted_sum({"A": 10**30}, 0).holds(counts, {"A": 1}).tolist() == [True, True]
 
 
 @pytest.mark.parametrize(("largest", "width"), [(127, np.int8), (128, np.int16), (2**31, np.int64), (2**63, object)])
-def test_arrays_are_as_narrow_as_they_may_be(largest, width):
+def test_arrays_use_the_narrowest_possible_type(largest, width):
     assert width_for(largest) is width
 
 
@@ -193,18 +193,18 @@ def test_arrays_are_as_narrow_as_they_may_be(largest, width):
         ({"A": {"yes": True, "no": 0}}, {"A": 1}, "type bool"),
         ({"A": {"yes": -1, "no": 2}}, {"A": 1}, "a count of 'yes' in 'A' is -1"),
         ({"A": {"yes": 2, "no": 0}}, {"A": 1}, "2 people of 'A' have the value 'yes'; the group has 1 people"),
-        ({"A": {"yes": 1}}, {"A": 1.5}, "the size of 'A' is 1.5; it is a whole number ≥ 0"),
+        ({"A": {"yes": 1}}, {"A": 1.5}, "the size of 'A' is 1.5; it must be a whole number ≥ 0"),
         ({"A": {"yes": 1}}, {}, "unknown group with a size 'A'"),
         ({"A": {"Yes": 1}}, {"A": 1}, "unknown value 'yes'; the values are Yes. Hint: did you mean 'Yes'?"),
     ],
 )
-def test_counts_that_cannot_be_are_refused(counts, sizes, message):
+def test_impossible_counts_are_refused(counts, sizes, message):
     with pytest.raises(UsageError) as refusal:
         questions.count("yes", at_least=1).holds(counts, sizes)
     assert message in str(refusal.value)
 
 
-def test_a_group_that_is_not_there_is_refused_wherever_it_is_named():
+def test_an_unknown_group_is_refused_wherever_it_is_named():
     question = questions.count("yes", 1) & questions.all_of("Permanant")
     with pytest.raises(
         UsageError, match=r"unknown group 'Permanant'; the groups are Permanent. Hint: did you mean 'Permanent'"

@@ -1,8 +1,10 @@
-"""What a population takes and refuses, and how its mechanisms are written down."""
+"""Arguments that a population accepts and refuses, and the documents of its mechanisms."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 from decimal import Decimal
 from itertools import product
 
@@ -10,6 +12,9 @@ import numpy as np
 import pytest
 
 import hetdp
+from hetdp.people.populations.folding import EpsilonLevels
+from hetdp.people.populations.mechanism import as_float
+from hetdp.people.populations.scores import constant_answer, scores_of
 from hetdp.people.privacy.epsilons import UNBOUNDED, epsilon_to_units
 from hetdp.theory.coordinate import LAPLACE
 
@@ -96,7 +101,7 @@ def test_an_invalid_epsilon_is_counted_and_nobody_is_named(epsilon, told):
         },
     ],
 )
-def test_what_does_not_fit_is_refused(facts):
+def test_inconsistent_arguments_are_refused(facts):
     with pytest.raises((hetdp.UsageError, hetdp.InputError)):
         hetdp.spaces.population(**{"question": Q.majority()} | facts)
 
@@ -177,7 +182,7 @@ def test_importing_spaces_loads_no_library():
 
 
 @pytest.mark.parametrize("form", [list, lambda names: np.array(names, dtype=object)])
-def test_groups_that_an_array_would_mix_up_are_refused(form):
+def test_groups_that_an_array_would_merge_are_refused(form):
     with pytest.raises(hetdp.UsageError, match="a NUL in its name"):
         hetdp.spaces.population(hetdp.questions.majority(), [1, 1, 2], groups=form(["a", "a\0", "b"]))
 
@@ -198,17 +203,165 @@ def test_odds_where_people_decide_hold_for_every_table(objective, threshold):
         (1, True),
     ]
     for person, group in ((1, "b"), (2, "c")):
-        told = odds[group].deciding
-        assert (told.people, told.epsilon) == (1, pytest.approx(strict[person]))
-        assert told.loss <= strict[person]
+        deciding_odds = odds[group].deciding
+        assert (deciding_odds.people, deciding_odds.epsilon) == (1, pytest.approx(strict[person]))
+        assert deciding_odds.loss <= strict[person]
         for answers in product([0, 1], repeat=4):
             other = [1 - answer if at == person else answer for at, answer in enumerate(answers)]
             if (answers.count(0) >= threshold) != (other.count(0) >= threshold):
                 p, q = (1 - LAPLACE.error(mechanism.coordinate(list(table)), 1) for table in (answers, other))
-                assert abs(p - q) <= told.high - told.low + 1e-12
+                assert abs(p - q) <= deciding_odds.high - deciding_odds.low + 1e-12
 
 
-def test_everybody_without_an_epsilon_is_counted():
+def test_people_without_an_epsilon_are_counted():
     for epsilon, wrong in ((["x", "1", "-2", "y", "1"], 3), ([-1.0, 1.0, -2.0], 2), (["x", "1", "x"], 2)):
         with pytest.raises(hetdp.InputError, match=f"{wrong} of {len(epsilon)} people"):
             hetdp.spaces.population(hetdp.questions.count("yes", 2), epsilon=epsilon)
+
+
+def test_the_digest_of_a_policy_is_that_of_its_bytes():
+    """Plans are stored with it, so it stays the same on every machine and in every version."""
+    question, columns = hetdp.questions.majority(), {"groups": ["b", "a", "b"], "deciding": [0.25, 2.0, 0.125]}
+    people = hetdp.spaces.population(question, [0.5, 1.0, "inf"], **columns)
+    facts = json.dumps([question.body(), ["yes", "no"], ["a", "b"], 3], sort_keys=True, ensure_ascii=False)
+    one = 1 << 40
+    numbers = [[one >> 1, one, UNBOUNDED], [one >> 2, one, one >> 3], [1, 0, 1]]
+    found = hashlib.sha256(b"hetdp population 1\n" + facts.encode() + np.array(numbers, dtype="<i8").tobytes())
+    assert people.digest == f"sha256:{found.hexdigest()}"
+
+
+def test_a_label_is_a_float_up_to_a_ceiling():
+    assert [as_float(label) for label in (0, 1 << 40, -(1 << 39), 1 << 53, (1 << 53) + 1, -(1 << 60))] == [
+        0.0, 1.0, -0.5, 8192.0, 8192.0, -8192.0
+    ]  # fmt: skip
+    assert [as_float(label) for label in (math.inf, -math.inf)] == [math.inf, -math.inf]
+
+
+def test_margins_are_from_one_to_the_farthest():
+    people = hetdp.spaces.population(hetdp.questions.count("yes", 3), 0.5, size=7)
+    mechanism = people.design()
+    assert people.farthest() == 5
+    assert [row.margin for row in mechanism.accuracy_by_margin()] == [1, 2, 5]
+    assert mechanism.accuracy(5) == mechanism.accuracy_by_margin()[-1].accuracy
+    for margin in (0, 6, 1.5, True):
+        with pytest.raises(hetdp.UsageError):
+            mechanism.accuracy(margin)
+    with pytest.raises(hetdp.UsageError, match="no table has the margin 6; margins are from 1 to 5"):
+        mechanism.accuracy(6)
+    always = hetdp.spaces.population(hetdp.questions.count("yes", 0), 0.5, size=7).design()
+    with pytest.raises(hetdp.UsageError, match="every table has the same answer"):
+        always.accuracy(1)
+    assert always.accuracy_by_margin() == []
+    assert (always.certificate.optimal, always.certificate.gap, always.worse_than_coin_up_to()) == (True, 0.0, 0)
+
+
+def test_margins_with_hardly_an_error_are_not_all_listed():
+    rows = hetdp.spaces.population(hetdp.questions.majority(), 5.0, size=1001).design().accuracy_by_margin()
+    assert [row.margin for row in rows] == [1, 2, 5]
+    assert rows[-1].error < 1e-9 <= rows[-2].error
+
+
+@pytest.mark.parametrize("epsilons", [[0.1] * 4 + [5.0], [0.1] * 9, [0.5, 0.5, 3.0], [1.0, 2.0], [0.0, 0.0, 0.0]])
+def test_the_caution_names_the_margins_where_a_coin_does_better(epsilons):
+    people = hetdp.spaces.population(hetdp.questions.majority(), epsilons)
+    for objective in ("balanced", "weighted-vote"):
+        mechanism = people.design(objective)
+        worst = {}
+        for answers in product((0, 1), repeat=len(epsilons)):
+            yes = len(epsilons) - sum(answers)
+            needed = len(epsilons) // 2 + 1
+            margin = yes - needed + 1 if yes >= needed else needed - yes
+            z = mechanism.coordinate(list(answers)) * (1 if yes >= needed else -1)
+            worst[margin] = min(worst.get(margin, math.inf), z)
+        up_to = max([margin for margin, z in worst.items() if z < 0.0], default=0)
+        assert mechanism.worse_than_coin_up_to() == up_to
+        caution = mechanism.certificate.caution
+        assert bool(caution) == (up_to > 0 or worst[1] == 0.0)
+        assert (" Caution: " in str(mechanism.certificate)) == bool(caution)
+        assert ("wrong more often" in caution) == (up_to > 0)
+        assert mechanism.certificate.optimal == (objective == "balanced")
+
+
+def test_an_answer_that_every_table_has_is_seen_in_the_parts_of_a_question():
+    asked, groups, sizes, values = hetdp.questions, ["all"], np.array([5]), ["yes", "no"]
+
+    def found(question):
+        return constant_answer(question, groups, sizes, values)
+
+    always, never, open_ = asked.count("yes", 0), asked.count("yes", 6), asked.count("yes", 3)
+    assert [found(one) for one in (always, never, open_, ~always, ~never, ~open_)] == [1, 2, 0, 2, 1, 0]
+    assert [found(one) for one in (always & always, always & never, always & open_, never & open_)] == [1, 2, 0, 2]
+    assert [found(one) for one in (never | never, always | never, always | open_, never | open_)] == [2, 1, 1, 0]
+
+
+def test_answers_by_kind_add_up_to_the_people_of_each_kind():
+    kinds = EpsilonLevels(np.array([0.5, 1.0, 0.5]), np.array([2, 3, 4]))
+    people = hetdp.spaces.population(hetdp.questions.majority(), kinds)
+    assert people.size == 9
+    assert people.counts(np.array([[2, 0], [1, 2], [0, 4]])).tolist() == [[2, 4], [1, 2]]
+    for wrong in (
+        [[2, 0], [1, 2], [0, 3]],
+        [[3, -1], [1, 2], [0, 4]],
+        [[2, 0], [1, 2]],
+        [[2.0, 0.0], [1.0, 2.0], [0.0, 4.0]],
+    ):
+        with pytest.raises(hetdp.UsageError, match="add up to the number of people of each kind"):
+            people.counts(np.array(wrong))
+
+
+def test_a_weighted_vote_with_one_answer_is_certain_and_needs_no_caution():
+    found = hetdp.spaces.population(hetdp.questions.count("yes", 0), [0.5, 1.0]).design("weighted-vote").certificate
+    assert (found.optimal, found.gap, found.caution) == (True, 0.0, "")
+    scores = hetdp.questions.weighted_sum({"everybody": 1}, at_least=-3, scores={"yes": 2, "no": -1})
+    always = hetdp.spaces.population(scores, [0.5, 1.0]).design("weighted-vote").certificate
+    assert (always.optimal, always.caution) == (True, "")
+    open_ = hetdp.questions.weighted_sum({"everybody": 1}, at_least=1, scores={"yes": 2, "no": -1, "blank": 0})
+    caution = hetdp.spaces.population(open_, [0.5, 1.0, 1.0], ("yes", "no", "blank")).design("weighted-vote")
+    assert "at which tables was not computed" in caution.certificate.caution
+
+
+def test_scores_without_common_factors_have_a_limit():
+    def ask(weight):
+        question = hetdp.questions.weighted_sum({"a": weight, "b": 1}, at_least=weight)
+        return hetdp.spaces.population(question, [0.5] * 3, groups=["a", "b", "b"])
+
+    assert ask(2**31 - 1).scores.most.max() < 2**31
+    nobody = hetdp.spaces.population(hetdp.questions.weighted_sum({"a": 0}, at_least=0), [0.5], groups=["a"])
+    assert (nobody.constant, nobody.scores.most.tolist()) == (1, [0])
+    common = hetdp.spaces.population(
+        hetdp.questions.weighted_sum({"a": 6, "b": 4}, at_least=7), [1] * 4, groups=[*"aabb"]
+    )
+    assert (common.scores.most.tolist(), common.scores.threshold) == ([3, 2], 4)
+
+
+def test_baselines_are_for_margins_that_some_table_has():
+    people = hetdp.spaces.population(hetdp.questions.count("yes", 2), [0.5, 1.0, 2.0])
+    assert people.farthest() == 2
+    assert set(people.baselines(2)) == {"least ε", "dropping", "Sampling", "PE", "weighted-vote", "balanced"}
+    for margin in (0, 3):
+        with pytest.raises(hetdp.UsageError):
+            people.baselines(margin)
+    other = hetdp.spaces.population(
+        hetdp.questions.weighted_sum({"everybody": 1}, 2, {"yes": 2, "no": 0, "blank": 1}),
+        [1.0] * 3,
+        ("yes", "no", "blank"),
+    )
+    with pytest.raises(hetdp.UsageError, match="baselines are known for counts"):
+        other.baselines(1)
+
+
+def test_baselines_know_the_margins_that_only_one_answer_has(monkeypatch):
+    for threshold in (2, 4):  # four people must change: from all who say yes, or from nobody
+        people = hetdp.spaces.population(hetdp.questions.count("yes", threshold), [0.5] * 5)
+        assert people.farthest() == 4
+        found = people.baselines(4)
+        assert 0.5 < found["PE"] < found["least ε"] == pytest.approx(found["balanced"])
+    for limit, sampled in ((5, True), (4, False)):
+        monkeypatch.setattr("hetdp.people.populations.baselines.MOST_SAMPLED", limit)
+        assert ("Sampling" in people.baselines(1)) == sampled
+
+
+def test_a_group_without_people_has_no_scores():
+    for at_least in (1, 2):
+        question = hetdp.questions.weighted_sum({"a": 1, "b": 5}, at_least=at_least)
+        assert scores_of(question, ["a", "b"], np.array([2, 0]), ["yes", "no"]).most.tolist() == [1, 0]

@@ -14,15 +14,15 @@ from hetdp.people.populations import baselines
 from tests.people.cubes import (
     UNIT,
     answers_of,
-    broken,
     coordinates_of,
+    count_violations,
     margins_of,
+    neighbouring_tables,
     problem_of,
-    steps,
     subsets,
     tables_of,
 )
-from tests.people.test_population_balanced import counts, drawn, others
+from tests.people.test_population_balanced import random_count_population, random_epsilons, random_other_population
 
 Q = hetdp.questions
 
@@ -43,7 +43,7 @@ def accuracies(people, objective):
 @pytest.mark.parametrize("objective", ["balanced", "weighted-vote"])
 @pytest.mark.parametrize("seed", range(12))
 def test_the_worst_accuracy_of_a_count_is_that_of_some_table(objective, seed):
-    people = counts(seed)
+    people = random_count_population(seed)
     mechanism, worst = people.design(objective), accuracies(people, objective)
     assert people.farthest() == max(worst, default=0)
     for margin, accuracy in worst.items():
@@ -54,8 +54,8 @@ def test_the_worst_accuracy_of_a_count_is_that_of_some_table(objective, seed):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_no_table_of_another_sum_is_less_accurate_than_said(seed):
-    people = others(seed)
+def test_no_table_of_another_sum_is_less_accurate_than_reported(seed):
+    people = random_other_population(seed)
     worst = accuracies(people, "balanced")
     assert people.farthest() == max(worst, default=0)
     for margin, accuracy in worst.items():
@@ -77,7 +77,7 @@ def test_accuracy_is_refused_where_no_table_is():
 @pytest.mark.parametrize("seed", range(24))
 def test_the_odds_of_a_count_are_those_of_its_worst_edge(seed):
     size = 1 + seed % 7
-    epsilon, rng = drawn(seed + 100, size)
+    epsilon, rng = random_epsilons(seed + 100, size)
     groups = rng.choice(["a", "b"], size)
     people = hetdp.spaces.population(Q.count("yes", int(rng.integers(1, size + 1))), epsilon, groups=groups)
     problem = problem_of(people)
@@ -92,19 +92,19 @@ def test_the_odds_of_a_count_are_those_of_its_worst_edge(seed):
 @pytest.mark.parametrize("objective", ["balanced", "weighted-vote"])
 @pytest.mark.parametrize("seed", range(12))
 def test_odds_are_never_understated(objective, seed):
-    people = (others if seed % 2 else counts)(seed)
+    people = (random_other_population if seed % 2 else random_count_population)(seed)
     mechanism, tables = people.design(objective), tables_of(people)
     z = np.array(coordinates_of(people, mechanism))
     p = np.where(z > 0, 1 - 0.5 * np.exp(-np.abs(z)), 0.5 * np.exp(-np.abs(z)))
     odds = mechanism.odds().by_class
-    for source, target, who in steps(people, tables):
+    for source, target, who in neighbouring_tables(people, tables):
         found = odds[people.groups[people.classes.group[people.classes.member[who]]]]
         assert abs(p[source] - p[target]) <= found.high - found.low + 1e-12
 
 
 @pytest.mark.parametrize("seed", range(48))
-def test_odds_say_no_more_than_the_loss_that_is_charged_and_no_less_than_any_table(seed):
-    people = (others if seed % 2 else counts)(seed)
+def test_odds_lie_between_those_of_any_table_and_the_charged_loss(seed):
+    people = (random_other_population if seed % 2 else random_count_population)(seed)
     mechanism, tables = people.design(), tables_of(people)
     z = np.array(coordinates_of(people, mechanism))
     error = 0.5 * np.exp(-np.abs(z))
@@ -113,7 +113,7 @@ def test_odds_say_no_more_than_the_loss_that_is_charged_and_no_less_than_any_tab
     for one in odds.values():
         if one.unprotected < one.people and one.deciding is None:
             assert max(math.log(one.high / one.low), math.log((1 - one.low) / (1 - one.high))) <= one.loss + 1e-9
-    for source, target, who in steps(people, tables):
+    for source, target, who in neighbouring_tables(people, tables):
         found = odds[people.groups[people.classes.group[people.classes.member[who]]]]
         assert abs(p[source] - p[target]) <= found.high - found.low + 1e-12
         if found.unprotected == 0 and found.deciding is None and np.isfinite(z[[source, target]]).all():
@@ -121,17 +121,17 @@ def test_odds_say_no_more_than_the_loss_that_is_charged_and_no_less_than_any_tab
             assert abs(math.log(q[source] / q[target])) <= found.loss + 1e-9
 
 
-def test_odds_are_said_in_a_sentence():
+def test_odds_are_described_in_a_sentence():
     people = hetdp.spaces.population(
         Q.count("yes", 2, group=["a", "c"]), [0.5, 0.5, math.inf, 0.1, math.inf], groups=["a", "a", "a", "b", "c"]
     )
     odds = people.design().odds().by_class
     assert str(odds["a"]) == (
         "If you answer differently, the published answer is yes in at most 63 of 100 runs instead of 37."
-        " To 1 of 3 people no promise is made (ε = ∞): the published answer may show theirs for certain."
+        " No promise is made to 1 of 3 people (ε = ∞): the published answer may reveal their answers with certainty."
     )
     assert str(odds["b"]) == "If you answer differently, the published answer is yes just as often."
-    assert str(odds["c"]).startswith("To these people no promise is made")
+    assert str(odds["c"]).startswith("No promise is made to these people")
     with pytest.raises(hetdp.UsageError, match="there is no class 'd'; the classes are 'a', 'b', 'c'"):
         people.design().odds().of("d")
 
@@ -141,12 +141,12 @@ def test_odds_are_said_in_a_sentence():
 
 @pytest.mark.parametrize("seed", range(16))
 def test_a_weighted_vote_keeps_every_promise_exactly(seed):
-    people = (others if seed % 2 else counts)(seed)
-    assert broken(people, coordinates_of(people, people.design("weighted-vote"))) == 0
+    people = (random_other_population if seed % 2 else random_count_population)(seed)
+    assert count_violations(people, coordinates_of(people, people.design("weighted-vote"))) == 0
 
 
 def mean_accuracy(sizes, epsilon, objective):
-    """Over voters who are independent and say yes with probability one half, tally by tally."""
+    """The mean accuracy over independent voters who say yes with probability one half, summed by tally."""
     groups = np.repeat(np.arange(len(sizes)), sizes)
     people = hetdp.spaces.population(Q.majority(), np.array(epsilon)[groups], groups=groups)
     formula, total = people.design(objective).formula, 0.0
@@ -159,11 +159,11 @@ def mean_accuracy(sizes, epsilon, objective):
     return 2 * total
 
 
-def test_twenty_one_voters_by_weighted_vote():
+def test_weighted_vote_of_twenty_one_voters():
     assert mean_accuracy((11, 8, 2), (0.1, 0.5, 1.0), "weighted-vote") == pytest.approx(0.6730, abs=5e-5)
 
 
-def test_eighty_one_voters_by_weighted_vote():
+def test_weighted_vote_of_eighty_one_voters():
     assert mean_accuracy((27, 27, 27), (0.1, 0.5, 1.0), "weighted-vote") == pytest.approx(0.7714, abs=5e-5)
 
 
@@ -181,23 +181,23 @@ def test_two_votes_of_the_senate():
 
 def by_definition(name, epsilon, yes, threshold, limit):
     """Pr[answer 1] in exact enclosures, from the definition: every sample, every way to the other answer."""
-    number, says = len(epsilon), [who in yes for who in range(len(epsilon))]
+    number, votes = len(epsilon), [who in yes for who in range(len(epsilon))]
     part = flint.arb(2 * threshold - 1) / (2 * number)
 
-    def noisy(kept):
-        z = flint.arb(limit) * sum((flint.arb(int(says[who])) - part for who in kept), flint.arb(0))
+    def noisy_answer(sample):
+        z = flint.arb(limit) * sum((flint.arb(int(votes[who])) - part for who in sample), flint.arb(0))
         return 1 - (-z).exp() / 2 if z > 0 else z.exp() / 2
 
     if name == "dropping":
-        return noisy([who for who in range(number) if epsilon[who] >= limit])
+        return noisy_answer([who for who in range(number) if epsilon[who] >= limit])
     if name == "Sampling":
         chance = [
             flint.arb(1) if e >= limit else (flint.arb(e).exp() - 1) / (flint.arb(limit).exp() - 1) for e in epsilon
         ]
         return sum(
-            math.prod((chance[w] if w in kept else 1 - chance[w] for w in range(number)), start=flint.arb(1))
-            * noisy(kept)
-            for kept in subsets(range(number))
+            math.prod((chance[w] if w in sample else 1 - chance[w] for w in range(number)), start=flint.arb(1))
+            * noisy_answer(sample)
+            for sample in subsets(range(number))
         )
     ways = [
         min(
@@ -212,7 +212,7 @@ def by_definition(name, epsilon, yes, threshold, limit):
 
 @pytest.mark.parametrize("limit", [0.25, 0.5, 1.0])
 @pytest.mark.parametrize("threshold", [1, 2, 4])
-def test_baselines_are_private_and_as_accurate_as_said(threshold, limit):
+def test_baselines_are_private_and_as_accurate_as_reported(threshold, limit):
     flint.ctx.prec = 150
     epsilon = [0.125, 0.25, 0.5, 0.5, 1.0]
     people = hetdp.spaces.population(Q.count("yes", threshold), epsilon)
@@ -230,11 +230,11 @@ def test_baselines_are_private_and_as_accurate_as_said(threshold, limit):
                 for yes in every
                 if margin == (len(yes) - threshold + 1 if len(yes) >= threshold else threshold - len(yes))
             ]
-            said = people.baselines(margin, limit)[name]
-            assert said == pytest.approx(min(float(one.mid()) for one in right), abs=1e-12)
+            reported_accuracy = people.baselines(margin, limit)[name]
+            assert reported_accuracy == pytest.approx(min(float(one.mid()) for one in right), abs=1e-12)
 
 
-def test_baselines_stand_beside_ours():
+def test_baselines_are_listed_beside_the_mechanism():
     people = hetdp.spaces.population(Q.majority(), 0.5, size=11)
     found = people.baselines(3)
     assert list(found) == ["least ε", "dropping", "Sampling", "PE", "weighted-vote", "balanced"]

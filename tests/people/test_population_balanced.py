@@ -14,8 +14,8 @@ from hetdp.people.populations.mechanism import CEILING
 from tests.people.cubes import (
     UNIT,
     answers_of,
-    broken,
     coordinates_of,
+    count_violations,
     holds_exactly,
     margins_of,
     problem_of,
@@ -28,17 +28,17 @@ THREE = ("yes", "no", "blank")
 EPSILON = [0.0, 0.1, 0.25, 0.3, 0.5, 1.0, 2.5, 7.0]
 
 
-def drawn(seed: int, size: int):
-    """Random ε: some alike, some not."""
+def random_epsilons(seed: int, size: int):
+    """Random ε, some of them equal."""
     rng = np.random.default_rng(seed)
     few, many = rng.choice(EPSILON, size), np.round(rng.exponential(0.7, size), 6)
     return np.where(rng.random(size) < 0.5, few, many), rng
 
 
-def counts(seed: int):
+def random_count_population(seed: int):
     """A random population with a count question."""
     size = 2 + seed % 6
-    epsilon, rng = drawn(seed, size)
+    epsilon, rng = random_epsilons(seed, size)
     groups = rng.choice(["a", "b"], size)
     groups[0], groups[1] = "a", "b"
     deciding = [None, 0.2, rng.choice(EPSILON, size)][seed % 3]
@@ -49,10 +49,10 @@ def counts(seed: int):
     return hetdp.spaces.population(question, epsilon, groups=groups, deciding=deciding)
 
 
-def others(seed: int):
-    """A random population whose question is no count."""
+def random_other_population(seed: int):
+    """A random population whose question is not a count."""
     size = 2 + seed % 3
-    epsilon, rng = drawn(seed, size)
+    epsilon, rng = random_epsilons(seed, size)
     groups = rng.choice(["a", "b"], size)
     groups[:2] = "a", "b"
     weights = {"a": int(rng.integers(1, 6)), "b": int(rng.integers(-3, 4)) or 2}
@@ -72,7 +72,7 @@ def exact_labels(people):
 
 @pytest.mark.parametrize("seed", range(36))
 def test_a_count_has_the_labels_that_the_search_finds_on_all_tables(seed):
-    people = counts(seed)
+    people = random_count_population(seed)
     mechanism = people.design()
     found = coordinates_of(people, mechanism)
     assert people.is_count
@@ -81,14 +81,14 @@ def test_a_count_has_the_labels_that_the_search_finds_on_all_tables(seed):
 
 @pytest.mark.parametrize("seed", range(36))
 def test_a_count_keeps_every_promise_exactly(seed):
-    people = counts(seed)
-    assert broken(people, coordinates_of(people, people.design())) == 0
+    people = random_count_population(seed)
+    assert count_violations(people, coordinates_of(people, people.design())) == 0
 
 
 def test_eight_people_keep_every_promise_exactly():
-    epsilon, _ = drawn(3, 8)
+    epsilon, _ = random_epsilons(3, 8)
     people = hetdp.spaces.population(Q.count("yes", 3), epsilon, deciding=np.minimum(epsilon, 0.3))
-    assert broken(people, coordinates_of(people, people.design())) == 0
+    assert count_violations(people, coordinates_of(people, people.design())) == 0
 
 
 def test_labels_cannot_be_higher():
@@ -98,16 +98,16 @@ def test_labels_cannot_be_higher():
     for at in [at for at, margin in enumerate(margins) if margin > 1]:
         raised = z.copy()
         raised[at] += math.copysign(1 / UNIT, z[at])
-        assert broken(people, raised) > 0
-    assert broken(people, [one + math.copysign(2 / UNIT, one) for one in z]) > 0
+        assert count_violations(people, raised) > 0
+    assert count_violations(people, [one + math.copysign(2 / UNIT, one) for one in z]) > 0
 
 
 @pytest.mark.parametrize("seed", range(16))
 def test_other_sums_keep_every_promise_exactly_and_stay_within_the_gap(seed):
-    people = others(seed)
+    people = random_other_population(seed)
     mechanism = people.design()
     exact, found = exact_labels(people), np.array(coordinates_of(people, mechanism))
-    assert broken(people, found.tolist()) == 0
+    assert count_violations(people, found.tolist()) == 0
     sign = np.where(np.array(answers_of(people, tables_of(people))) == 1, 1, -1)
     finite = np.isfinite(exact)
     assert (finite == np.isfinite(found)).all()
@@ -122,13 +122,13 @@ def test_the_gap_of_other_sums_is_at_most_the_largest_epsilon():
     assert people.design().certificate.gap == pytest.approx(0.9, abs=1e-9)
 
 
-def test_people_without_protection_are_no_way_to_the_other_answer():
+def test_people_without_protection_do_not_lead_to_the_other_answer():
     people = hetdp.spaces.population(Q.count("yes", 2), [math.inf, 0.5, math.inf, 0.25])
     mechanism = people.design()
     found = coordinates_of(people, mechanism)
     np.testing.assert_allclose(found, exact_labels(people), atol=1e-9)
     assert mechanism.coordinate([0, 0, 0, 0]) == pytest.approx(math.inf)
-    assert broken(people, coordinates_of(people, mechanism)) == 0
+    assert count_violations(people, coordinates_of(people, mechanism)) == 0
 
 
 @pytest.mark.parametrize("question", [Q.count("yes", 2), Q.majority(), Q.versus("yes", "no")])
@@ -139,8 +139,8 @@ def test_people_who_are_protected_only_when_deciding(question, seed):
     people = hetdp.spaces.population(question, epsilon, THREE, deciding=deciding)
     mechanism = people.design()
     found, exact = np.array(coordinates_of(people, mechanism)), exact_labels(people)
-    assert broken(people, found.tolist()) == 0
-    assert broken(people, coordinates_of(people, people.design("weighted-vote"))) == 0
+    assert count_violations(people, found.tolist()) == 0
+    assert count_violations(people, coordinates_of(people, people.design("weighted-vote"))) == 0
     if people.is_count:
         np.testing.assert_allclose(found, exact, atol=1e-9)
     finite = np.isfinite(exact)
@@ -150,7 +150,7 @@ def test_people_who_are_protected_only_when_deciding(question, seed):
 
 @pytest.mark.parametrize("question", [Q.count("yes", 0), Q.count("yes", 4)])
 @pytest.mark.parametrize("objective", ["balanced", "weighted-vote"])
-def test_an_answer_that_every_table_has_is_told_for_certain(question, objective):
+def test_an_answer_that_every_table_has_is_certain_in_the_odds(question, objective):
     people = hetdp.spaces.population(question, 0.5, size=3)
     expected = math.inf if people.constant == 1 else -math.inf
     assert people.design(objective).coordinate([0, 1, 1]) == expected
@@ -188,11 +188,11 @@ def test_neighbours_in_large_populations_keep_their_promises_exactly(objective, 
             table[who] = before
 
 
-def test_labels_that_no_float_holds_are_lowered_together():
+def test_labels_too_large_for_floats_are_lowered_together():
     people = hetdp.spaces.population(Q.count("yes", 1), [4000.1, 4096.0, 5000.0, 0.1])
     mechanism = people.design()
     assert mechanism.coordinate([0, 0, 0, 1]) == CEILING / UNIT == 8192.0
-    assert broken(people, coordinates_of(people, mechanism)) == 0
+    assert count_violations(people, coordinates_of(people, mechanism)) == 0
 
 
 def test_ten_thousand_large_epsilon_do_not_overflow():

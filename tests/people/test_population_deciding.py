@@ -1,4 +1,4 @@
-"""Who decides at some table, and that nobody else enlarges the worst error of a population's balanced answer."""
+"""Which people decide at some table; nobody else enlarges the worst error of the balanced answer."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_no_private_mechanism_has_a_smaller_worst_error(question: Any, epsilon: 
         assert closed.accuracy(1) == pytest.approx(1.0 - 0.5 * math.exp(-worst[0]), abs=1e-9)
 
 
-def test_somebody_who_never_decides_does_not_lower_the_accuracy_of_all() -> None:
+def test_a_person_who_never_decides_does_not_lower_the_accuracy() -> None:
     question = questions.weighted_sum({"a": 3, "b": 1}, at_least=2)
     people = hetdp.spaces.population(question, [2.0, 0.85], groups=["a", "b"])
     assert round(people.design().accuracy(1), 3) == 0.881  # 0.701 if b counted
@@ -79,7 +79,7 @@ def test_somebody_who_never_decides_does_not_lower_the_accuracy_of_all() -> None
     assert odds.loss == 0.0
 
 
-def test_where_it_takes_too_long_to_find_out_who_decides_nothing_is_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_claim_is_made_where_finding_out_who_decides_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     question = questions.weighted_sum({"a": 3, "b": 1}, at_least=2)
     monkeypatch.setattr(scoring, "MOST_WORK", 0)
     people = hetdp.spaces.population(question, [2.0, 0.85], groups=["a", "b"])
@@ -92,8 +92,8 @@ def test_where_it_takes_too_long_to_find_out_who_decides_nothing_is_claimed(monk
 
 def test_the_odds_follow_from_the_loss_that_is_charged():
     epsilon, groups = np.array([0.3] * 3 + [1.0] * 3 + [2.0]), np.array(["pupil"] * 3 + ["staff"] * 3 + ["guest"])
-    asked = hetdp.questions.count("yes", 4)
-    people = hetdp.spaces.population(asked, epsilon, values=("yes", "no"), groups=groups, deciding=0.2)
+    question = hetdp.questions.count("yes", 4)
+    people = hetdp.spaces.population(question, epsilon, values=("yes", "no"), groups=groups, deciding=0.2)
     mechanism = people.design()
     odds, losses = mechanism.odds().by_class, mechanism.losses_by_group()
     for (name, found), loss in zip(odds.items(), losses, strict=True):

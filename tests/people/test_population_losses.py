@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import hetdp
+from hetdp.people.populations.losses import round_units_up
+from hetdp.people.privacy.epsilons import UNBOUNDED
 from hetdp.people.products.tallied import tally_people
 from tests.oracle.losses import loss_between
 
@@ -22,7 +24,7 @@ ROUNDED = Fraction(1, 2**200)  # more than the oracle's own enclosures
 
 
 def true_losses(mechanism, size: int, values: int) -> list[Fraction | float]:
-    """For each person the largest loss over all tables and all changes of their value, by going through them."""
+    """Each person's largest loss over all tables and all changes of their value, by enumeration."""
     z = {table: mechanism.coordinate(np.array(table)) for table in itertools.product(range(values), repeat=size)}
     found: list[Fraction | float] = [Fraction(0)] * size
     known: dict[tuple[float, float], Fraction | float] = {}
@@ -36,16 +38,16 @@ def true_losses(mechanism, size: int, values: int) -> list[Fraction | float]:
     return found
 
 
-def drawn(rng, size: int, with_infinite: bool):
-    """Everybody's ε, some alike."""
+def random_epsilons(rng, size: int, with_infinite: bool):
+    """Random ε for each person, some of them equal."""
     epsilon = np.where(rng.random(size) < 0.7, rng.choice(LEVELS, size), np.round(rng.exponential(0.7, size), 6))
     if with_infinite and rng.random() < 0.4:
         epsilon[rng.random(size) < 0.3] = np.inf
     return epsilon
 
 
-def asked(rng, size: int, groups):
-    """A question of any kind that has a formula, and the values of its people."""
+def random_question(rng, size: int, groups):
+    """A random question that has a formula, and the values of its people."""
     values = THREE if rng.random() < 0.5 else TWO
     group = "a" if rng.random() < 0.3 else None
     people = int((groups == "a").sum()) if group else size
@@ -64,21 +66,21 @@ def asked(rng, size: int, groups):
     return kinds[int(rng.integers(len(kinds)))], values
 
 
-def population_of(seed: int):
-    """A random population, and everybody's ε as written."""
+def random_population(seed: int):
+    """A random population and each person's ε as written."""
     rng = np.random.default_rng(seed)
     size = int(rng.integers(2, 6))
     groups = rng.choice(["a", "b"], size)
     groups[:2] = "a", "b"
-    question, values = asked(rng, size, groups)
-    epsilon = drawn(rng, size, with_infinite=True)
+    question, values = random_question(rng, size, groups)
+    epsilon = random_epsilons(rng, size, with_infinite=True)
     deciding = [None, None, 0.2, rng.choice([0.1, 0.5, 2.0, np.inf], size)][seed % 4]
     return hetdp.spaces.population(question, epsilon, values, groups, deciding), epsilon, deciding
 
 
-def require_charged(seed: int, objective: Any) -> tuple[int, int]:
-    """Holds one population against all its tables; how many people were compared exactly, and how many pay less."""
-    people, epsilon, deciding = population_of(seed)
+def check_charges(seed: int, objective: Any) -> tuple[int, int]:
+    """Checks a population on all tables; returns how many people were compared exactly and how many pay less."""
+    people, epsilon, deciding = random_population(seed)
     mechanism = people.design(objective)
     true = true_losses(mechanism, people.size, len(people.values))
     plain = objective == "balanced" and people.is_count and deciding is None and np.isfinite(epsilon).all()
@@ -97,14 +99,14 @@ def require_charged(seed: int, objective: Any) -> tuple[int, int]:
 
 @pytest.mark.parametrize("objective", ["balanced", "weighted-vote"])
 @pytest.mark.parametrize("block", range(2))
-def test_nobody_is_charged_less_than_any_table_can_reveal(objective, block):
-    found = [require_charged(seed, objective) for seed in range(block * 14, block * 14 + 14)]
+def test_nobody_is_charged_less_than_their_largest_loss(objective, block):
+    found = [check_charges(seed, objective) for seed in range(block * 14, block * 14 + 14)]
     exact, less = (sum(column) for column in zip(*found, strict=True))
     assert less > 0
     assert objective != "balanced" or exact > 0
 
 
-def test_where_others_decide_the_mechanism_less_is_charged_than_was_allowed():
+def test_people_are_charged_less_than_allowed_where_others_determine_the_mechanism():
     charged = []
     for open_ in (0.4, 1.0, 20.0, np.inf):
         epsilon = [0.1] * 10 + [0.4] * 19 + [open_] * 11
@@ -117,7 +119,20 @@ def test_a_deciding_epsilon_is_all_that_a_weighted_vote_costs():
     assert set(people.design("weighted-vote").loss_of_each()) == {0.25}
 
 
-def test_who_does_not_count_and_who_is_asked_for_nothing_pay_nothing():
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("objective", ["balanced", "weighted-vote"])
+def test_the_largest_loss_of_a_group_is_that_of_its_people(seed, objective):
+    rng, size = np.random.default_rng(seed), [5, 900, 70_000][seed % 3]
+    epsilon, groups = random_epsilons(rng, size, True), rng.choice(["a", "b"], size)
+    groups[:2] = "a", "b"
+    mechanism = hetdp.spaces.population(Q.majority(), epsilon, groups=groups).design(objective)
+    each = mechanism.loss_of_each()
+    assert mechanism.losses_by_group() == [each[groups == group].max() for group in ("a", "b")]
+    alone = hetdp.spaces.population(Q.majority(), epsilon).design(objective)
+    assert alone.losses_by_group() == [alone.loss_of_each().max()]
+
+
+def test_people_who_cannot_change_the_answer_pay_nothing():
     groups = ["a", "a", "a", "b"]
     only = hetdp.spaces.population(Q.count("yes", 2, "a"), 1.0, groups=groups, size=4)
     never = hetdp.spaces.population(Q.count("yes", 5), 1.0, size=4)
@@ -127,7 +142,7 @@ def test_who_does_not_count_and_who_is_asked_for_nothing_pay_nothing():
         assert not never.design(objective).loss_of_each().any()
 
 
-def tallied_of(seed: int):
+def random_tallied(seed: int):
     """A small population that is answered by tallies: fair, or a question without a formula."""
     rng = np.random.default_rng(seed)
     size = int(rng.integers(2, 5))
@@ -139,16 +154,16 @@ def tallied_of(seed: int):
         Q.count("yes", 1, "a") & ~Q.count("yes", 1, "b"),
         Q.majority() | Q.all_of("b", "yes"),
     ][seed % 3]
-    epsilon = drawn(rng, size, with_infinite=True)
+    epsilon = random_epsilons(rng, size, with_infinite=True)
     deciding = [None, 0.2, rng.choice([0.1, 0.5, np.inf], size)][seed // 3 % 3]
     objective: Any = "fair" if seed % 3 == 0 else "balanced"
     return tally_people(question, epsilon, values, groups, deciding).design(objective), epsilon, size, len(values)
 
 
 @pytest.mark.parametrize("block", range(3))
-def test_tallies_cost_exactly_what_their_tables_can_reveal(block):
+def test_tallies_cost_exactly_the_largest_loss_of_their_tables(block):
     for seed in range(block * 12, block * 12 + 12):
-        mechanism, epsilon, size, values = tallied_of(seed)
+        mechanism, epsilon, size, values = random_tallied(seed)
         true = true_losses(mechanism, size, values)
         for loss, charged, allowed in zip(true, mechanism.loss_of_each().tolist(), epsilon.tolist(), strict=True):
             used = math.inf if math.isinf(charged) else Fraction(repr(charged))
@@ -159,10 +174,23 @@ def test_tallies_cost_exactly_what_their_tables_can_reveal(block):
             assert math.isinf(charged) or charged > 1e4 or used <= loss + TINY, place
 
 
-def test_of_several_kinds_whose_loss_lies_next_to_a_decimal_nobody_is_charged_less():
+def test_nobody_is_charged_less_where_losses_lie_next_to_a_decimal():
     """The second and the third person can each lose 4095.9999990000014…, which is rounded up."""
     question = Q.ratio_of_shares("no", "a", "b", "4/5", of="respondents") | Q.count("no", 2)
     groups, deciding = np.array(["a", "b", "b"]), np.array([1e-6, 1e-6, 1e-12])
     mechanism = tally_people(question, np.full(3, 1e6), THREE, groups, deciding).design("fair")
     for loss, charged in zip(true_losses(mechanism, 3, 3), mechanism.loss_of_each().tolist(), strict=True):
         assert loss <= Fraction(repr(charged)) <= loss + TINY
+
+
+def test_units_are_rounded_up_to_nine_decimals():
+    rng = np.random.default_rng(3)
+    units = np.concatenate([rng.integers(0, 1 << 53, 300), rng.integers(0, 1 << 30, 300), [0, 1, 1 << 40, 1 << 53]])
+    for whole, decimal in zip(units.tolist(), round_units_up(units).tolist(), strict=True):
+        billionths = -(-(whole * 10**9) >> 40)
+        assert decimal == billionths / 10**9
+    large = np.array([(1 << 53) + 1, 1 << 58, UNBOUNDED - 1, UNBOUNDED])
+    found = round_units_up(large).tolist()
+    assert found[3] == math.inf
+    for whole, decimal in zip(large[:3].tolist(), found, strict=False):
+        assert Fraction(whole, 1 << 40) < Fraction(decimal) < Fraction(whole, 1 << 40) * (1 + Fraction(1, 10**12))

@@ -1,4 +1,4 @@
-"""Privacy rules: which ε counts where, in words, as documents, and what is refused."""
+"""Privacy rules: which ε applies where, their descriptions and documents, and what is refused."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ RULES = st.builds(
 PRIVACIES = st.builds(lambda base, more: Privacy([Rule(base), *more]), EPSILONS, st.lists(RULES, max_size=5))
 
 
-def promised(rule: Rule, group, before, after, at_u, at_v) -> bool:
-    """Whether a rule applies, from its words: at_u and at_v are (answer, margin)."""
+def rule_applies(rule: Rule, group, before, after, at_u, at_v) -> bool:
+    """True if a rule applies, by its definition; at_u and at_v are (answer, margin)."""
     if rule.groups is not None and group not in rule.groups:
         return False
     if rule.change is not None and not set(rule.change) <= {before, after}:
@@ -62,7 +62,7 @@ def test_the_smallest_epsilon_that_applies_counts_everywhere(found):
             expected = min(
                 epsilon_to_units(rule.epsilon)
                 for rule in found.rules
-                if promised(rule, group, before, after, at_u, at_v)
+                if rule_applies(rule, group, before, after, at_u, at_v)
             )
             assert units[states.state(*at_u), states.state(*at_v)] == expected
 
@@ -90,7 +90,7 @@ def test_rules_come_back_from_their_document_as_written(found):
 
 @given(PRIVACIES)
 @settings(max_examples=60, deadline=None)
-def test_rules_have_words(found):
+def test_rules_are_described(found):
     lines = str(found).splitlines()
     assert lines[-1].startswith(("everybody: ", "everybody else: "))
     assert all(len(line.partition(": ")[2]) > 0 for line in lines)
@@ -123,15 +123,15 @@ def test_rules_have_words(found):
             Privacy([Rule(1, when=answer(1)), Rule(2, when=answer(2))]),
             "everybody: 1 where the answer is 1, 2 where the answer is 2; where several apply, the smallest ε counts",
         ),
-        (Privacy([Rule(1, when="deciding")]), "everybody: 1 when deciding; all else has no ε, and is refused"),
+        (Privacy([Rule(1, when="deciding")]), "everybody: 1 when deciding; any other change has no ε and is refused"),
         (rules({"A, B: 9; C": 1}), "'A, B: 9; C': 1"),
     ],
 )
-def test_words(found, words):
+def test_rules_are_described_as_expected(found, words):
     assert str(found) == words
 
 
-def test_answers_on_both_sides_are_enough():
+def test_knowing_the_answers_on_both_sides_is_enough():
     table = Privacy([Rule(1, when=answer(1)), Rule(2, when=answer(2))]).table(["All"])
     assert table.of("All", "yes", "no").tolist() == [[1, 1], [1, 2]]
 
@@ -149,7 +149,7 @@ def test_an_epsilon_that_is_missing_is_never_assumed(found, faults):
     with pytest.raises(InputError) as refusal:
         found.table(GROUPS, ("yes", "no"))
     assert [fault.where for fault in refusal.value.faults] == faults
-    assert "missing ε; every group has an ε for every change" in str(refusal.value)
+    assert "missing ε; every group must have an ε for every change" in str(refusal.value)
 
 
 def test_a_change_without_an_epsilon_is_missing_too():
@@ -166,21 +166,21 @@ def test_a_change_without_an_epsilon_is_missing_too():
             "unknown group 'Pupil'; the groups are Pupils, Staff. Hint: did you mean 'Pupils'?",
         ),
         (rules(1, change={"maybe": 1}), GROUPS, "unknown value 'maybe'; the values are yes, no"),
-        (rules(1), ["A", "A"], "several are named once each"),
+        (rules(1), ["A", "A"], "there must be at least one name"),
     ],
 )
-def test_names_that_are_not_there_are_refused(found, groups, message):
+def test_unknown_names_are_refused(found, groups, message):
     with pytest.raises(UsageError) as refusal:
         found.table(groups, ("yes", "no"))
     assert message in str(refusal.value)
 
 
-def test_a_table_knows_its_groups_and_values():
+def test_a_table_lists_its_groups_and_values():
     table = rules(1).table(GROUPS, VALUES)
     for names in [("Guests", "yes", "no"), ("Pupils", "yes", "maybe"), ("Pupils", "yes", "yes")]:
         with pytest.raises(UsageError):
             table.of(*names)
-    with pytest.raises(UsageError, match="everybody has one of two values or more"):
+    with pytest.raises(UsageError, match="there must be at least two values"):
         rules(1).table(GROUPS, ["yes"])
 
 
@@ -200,7 +200,7 @@ def test_on_the_grid_an_epsilon_is_rounded_down_by_less_than_a_unit(epsilon):
     assert Fraction(float(units_to_floats(np.array(units)))) == Fraction(units, 2**40)
 
 
-def test_the_ends_of_the_grid():
+def test_the_smallest_and_largest_epsilon_of_the_grid():
     assert epsilon_to_units(0) == 0
     assert epsilon_to_units("inf") == UNBOUNDED
     assert epsilon_to_units(5000) == LARGEST < UNBOUNDED
@@ -209,7 +209,7 @@ def test_the_ends_of_the_grid():
 
 
 @pytest.mark.parametrize("epsilon", [-1, "-0.1", "nan", float("nan"), "one", None, True, "1/3", [1], "-inf", "1e9999"])
-def test_what_is_no_epsilon_is_refused(epsilon):
+def test_values_that_are_not_an_epsilon_are_refused(epsilon):
     with pytest.raises(UsageError, match="ε is a decimal number ≥ 0"):
         parse_epsilon(epsilon)
 
@@ -217,7 +217,7 @@ def test_what_is_no_epsilon_is_refused(epsilon):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: within(0), "the distance is 0; it is a whole number ≥ 1"),
+        (lambda: within(0), "the distance is 0; it must be a whole number ≥ 1"),
         (lambda: answer(3), "the answer is 3; answers are 1 and 2"),
         (lambda: Rule(1, when="sometimes"), "when is 'sometimes'; it is \"deciding\", within(d)"),
         (lambda: Rule(1, when={"within": 1, "answer": 1}), "when is {'within': 1, 'answer': 1}"),
@@ -232,7 +232,7 @@ def test_what_is_no_epsilon_is_refused(epsilon):
         (lambda: States((1,)).state([1]), "the margins are missing"),
     ],
 )
-def test_what_is_no_rule_is_refused(make, message):
+def test_values_that_are_not_rules_are_refused(make, message):
     with pytest.raises(UsageError) as refusal:
         make()
     assert message in str(refusal.value)
@@ -270,7 +270,7 @@ def test_rules_can_be_written_in_toml():
     ("found", "message"),
     [
         ([], "rules []; there is a list of one rule or more"),
-        ([3], "rules[0]: no object: 3"),
+        ([3], "rules[0]: not an object: 3"),
         ([{"epsilon": 1, "group": "A"}], "unknown key 'group'; the keys are epsilon, groups, change, when"),
         ([{"epsilon": 1, "group": "A"}], "Hint: did you mean 'groups'?"),
         ([{"groups": "A"}], "missing key epsilon"),
@@ -284,8 +284,41 @@ def test_a_document_is_read_strictly(found, message):
     assert message in str(refusal.value)
 
 
-def test_all_rules_that_are_wrong_are_told_at_once():
+def test_all_rules_that_are_wrong_are_reported_at_once():
     wrong = [{"epsilon": "x"}, {"epsilon": 1}, {"epsilon": 1, "when": "now"}]
     with pytest.raises(InputError) as refusal:
         privacy.from_document({"schema_version": 1, "kind": "privacy", "rules": wrong})
     assert [fault.where for fault in refusal.value.faults] == ["rules[0]", "rules[2]"]
+
+
+def test_situations_have_their_limits():
+    assert within(1).number == 1
+    assert [answer(which).number for which in (1, 2)] == [1, 2]
+    for wrong in (lambda: within(0), lambda: within(1.5), lambda: answer(0), lambda: answer(3), lambda: answer(True)):
+        with pytest.raises(UsageError):
+            wrong()
+    for when in ("decides", {}, {"within": 1, "answer": 1}, {"deciding": 1}, ["deciding"], 3):
+        with pytest.raises(UsageError, match="when is"):
+            Rule(1, when=when)
+    assert str(Rule(1, when={"within": 2}).when) == "within 2 of the threshold"
+
+
+def test_a_state_fits_into_a_byte():
+    most = States(tuple(range(1, 128)))
+    assert most.count == 256
+    assert most.state([2], [200]).tolist() == [255]
+    with pytest.raises(UsageError, match="there are at most 127"):
+        States(tuple(range(1, 129)))
+    with pytest.raises(UsageError, match="the margins are missing"):
+        States((1,)).state([1])
+    assert States().state([1, 2]).tolist() == [0, 1]
+    assert (States().farthest, States((1, 4)).farthest) == (0, 4)
+
+
+def test_an_epsilon_is_neither_negative_nor_beyond_the_floats():
+    for wrong in ("-0", -0.0, "-1", "1e400", "nan", "", None, True):
+        with pytest.raises(UsageError):
+            parse_epsilon(wrong)
+    assert epsilon_to_units("4096") == epsilon_to_units("4096.1") == epsilon_to_units(1e300) == LARGEST
+    assert epsilon_to_units("4095.9") < LARGEST
+    assert units_to_floats(np.array([0, LARGEST, UNBOUNDED])).tolist() == [0.0, 4096.0, float("inf")]

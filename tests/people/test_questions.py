@@ -1,4 +1,4 @@
-"""Questions in words and as documents, and what is refused."""
+"""The descriptions and documents of questions, and what is refused."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_question_comes_back_from_its_document(question):
 
 @given(NESTED)
 @settings(max_examples=50, deadline=None)
-def test_a_question_has_words_which_are_those_of_what_comes_back(question):
+def test_a_question_and_its_copy_from_a_document_have_the_same_description(question):
     words = str(question)
     assert len(words) > 10
     assert str(questions.from_document(question.document())) == words
@@ -74,12 +74,12 @@ def test_a_question_has_words_which_are_those_of_what_comes_back(question):
         (
             questions.ratio_of_shares("admitted", "F", "M"),
             "the share of all rows that say admitted is at least 0.8 times as large in F as in M; exactly that counts"
-            " as yes, as does no row of M that says admitted; a group without rows counts as yes",
+            " as yes, and so does M without any row that says admitted; a group without rows counts as yes",
         ),
         (
             questions.ratio_of_shares("paralytic", "vaccinated", "placebo", "50%", of="respondents", strict=True),
             "the share of all rows that are not blank that say paralytic is more than 0.5 times as large in vaccinated"
-            " as in placebo; exactly that counts as no, as do two shares of zero; a group without rows that are not"
+            " as in placebo; exactly that counts as no, and so do two shares of zero; a group without rows that are not"
             " blank counts as no",
         ),
         (~questions.count("yes", 2), "not (at least 2 rows say yes)"),
@@ -90,11 +90,11 @@ def test_a_question_has_words_which_are_those_of_what_comes_back(question):
         (ANY.function(abs, "something"), "something (a Python function)"),
     ],
 )
-def test_words(question, words):
+def test_questions_are_described_as_expected(question, words):
     assert str(question) == words
 
 
-def test_a_name_cannot_pass_for_a_part_of_the_sentence():
+def test_a_name_is_quoted_in_the_description():
     assert str(questions.count("yes; ties count as yes", 2)) == "at least 2 rows say 'yes; ties count as yes'"
 
 
@@ -142,26 +142,26 @@ def test_a_majority_may_be_written_as_one():
         ),
         (document(count | {"at_leest": 3}), "Hint: did you mean 'at_least'?"),
         (document({"asks": "count", "value": "yes"}), "missing key at_least; asks, value, at_least are required"),
-        (document({"value": "yes"}), "it has the key asks, which is one of count, share"),
-        (document({"asks": "cuont"}), "no question: 'cuont'"),
+        (document({"value": "yes"}), "it has the key asks, which is one of all_of, count"),
+        (document({"asks": "cuont"}), "not a question: 'cuont'"),
         (document({"asks": "cuont"}), "Hint: did you mean 'count'?"),
-        (document(["count"]), "no question: ['count']"),
-        (document({"asks": ["count"]}), "no question: ['count']"),
-        (document(count | {"at_least": "many"}), "at_least is 'many'; it is a whole number ≥ 0"),
-        (document(count | {"at_least": True}), "at_least is true; it is a whole number ≥ 0"),
+        (document(["count"]), "not a question: ['count']"),
+        (document({"asks": ["count"]}), "not a question: ['count']"),
+        (document(count | {"at_least": "many"}), "at_least is 'many'; it must be a whole number ≥ 0"),
+        (document(count | {"at_least": True}), "at_least is true; it must be a whole number ≥ 0"),
         (document(count | {"group": []}), "the group is []"),
-        (document(count | {"group": {"A": 1}}), "the group is {'A': 1}; it is a text that is not empty"),
+        (document(count | {"group": {"A": 1}}), "the group is {'A': 1}; it must be non-empty text"),
         (document({"asks": "and", "parts": [count]}), "and joins a list of two questions or more"),
         (document({"asks": "not", "parts": [count]}), "unknown key 'parts'"),
         (document({"asks": "or", "parts": [count, count | {"value": ""}]}), "question.parts[1]: the value is ''"),
-        (document({"asks": "not", "part": {"asks": "not", "part": 3}}), "question.part.part: no question: 3"),
+        (document({"asks": "not", "part": {"asks": "not", "part": 3}}), "question.part.part: not a question: 3"),
         (document({"asks": "share", "value": "yes", "at_least": 1, "blank": "x"}), "'all' leaves nobody out"),
         (document(count, schema_version=2), "a newer schema_version: 2; this hetdp reads schema_version 1"),
         (document(count, schema_version=True), "schema_version True"),
         (document(count, kind="privacy"), "wrong kind of document: 'privacy'; expected the kind 'question'"),
         (document(count, note="x"), "unknown key 'note'"),
         ({"kind": "question", "question": count}, "missing key schema_version"),
-        ([], "no object: []"),
+        ([], "not an object: []"),
     ],
 )
 def test_a_document_is_read_strictly(given_document, message):
@@ -170,7 +170,7 @@ def test_a_document_is_read_strictly(given_document, message):
     assert message in str(refusal.value)
 
 
-def test_all_keys_that_are_wrong_are_told_at_once():
+def test_all_keys_that_are_wrong_are_reported_at_once():
     with pytest.raises(InputError) as refusal:
         questions.from_document(document({"asks": "versus", "a": "x", "c": "y", "d": "z"}))
     assert refusal.value.total == 3
@@ -179,48 +179,50 @@ def test_all_keys_that_are_wrong_are_told_at_once():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "no JSON"),
-        ('{"kind": 1, "kind": 2}', "the key 'kind' is there twice"),
-        ("[" * 100_000, "no JSON"),
+        ("{", "not JSON"),
+        ('{"kind": 1, "kind": 2}', "the key 'kind' appears twice"),
+        ("[" * 100_000, "not JSON"),
     ],
 )
-def test_a_text_that_is_no_json_is_refused(text, message):
+def test_a_text_that_is_not_json_is_refused(text, message):
     with pytest.raises(InputError) as refusal:
         questions.from_json(text)
     assert message in str(refusal.value)
 
 
-def test_a_text_that_is_no_toml_is_refused():
-    with pytest.raises(InputError, match="no TOML"):
+def test_a_text_that_is_not_toml_is_refused():
+    with pytest.raises(InputError, match="not TOML"):
         questions.from_toml("schema_version")
 
 
-def test_questions_do_not_stand_too_deep_in_questions():
+def test_deeply_nested_questions_are_refused():
     body = count
     for _ in range(DEEPEST + 1):
         body = {"asks": "not", "part": body}
-    with pytest.raises(InputError, match=f"they stand at most {DEEPEST} deep"):
+    with pytest.raises(InputError, match=f"at most {DEEPEST} levels are allowed"):
         questions.from_document(document(body))
 
 
 @pytest.mark.parametrize("join", [lambda q: q, lambda q: ~q, lambda q: q & questions.count("yes", 1)])
 def test_a_function_cannot_be_written_down(join):
-    with pytest.raises(UsageError, match="'odd' is a Python function; only questions that are data"):
+    with pytest.raises(UsageError, match="'odd' is a Python function; only questions that are data") as refusal:
         join(ANY.function(abs, "odd")).document()
+    kinds = "all_of, count, majority, ratio_of_shares, share, versus, weighted_sum"
+    assert f"Hint: {kinds}, joined by &, | and ~, can be" in str(refusal.value)
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: ANY.count("yes", at_least=-1), "at_least is -1; it is a whole number ≥ 0"),
-        (lambda: ANY.count("yes", at_least=1.5), "at_least is 1.5; it is a whole number ≥ 0"),
-        (lambda: ANY.count(1, at_least=1), "the value is 1; it is a text that is not empty"),
-        (lambda: ANY.count("yes", 1, group=["A", "A"]), "several are named once each"),
+        (lambda: ANY.count("yes", at_least=-1), "at_least is -1; it must be a whole number ≥ 0"),
+        (lambda: ANY.count("yes", at_least=1.5), "at_least is 1.5; it must be a whole number ≥ 0"),
+        (lambda: ANY.count(1, at_least=1), "the value is 1; it must be non-empty text"),
+        (lambda: ANY.count("yes", 1, group=["A", "A"]), "there must be at least one name"),
         (lambda: ANY.share("yes", at_least="150%"), "at_least is '150%'; a share is a number from 0 to 1"),
         (lambda: ANY.share("yes", at_least=50), "a share is a number from 0 to 1"),
-        (lambda: ANY.share("yes", at_least=float("nan")), "at_least is nan; it is a number such as"),
+        (lambda: ANY.share("yes", at_least=float("nan")), "at_least is nan; it must be a number such as"),
         (lambda: ANY.share("yes", 0.5, of="rows"), "of is 'rows'; a share is of 'all' rows or of 'respondents'"),
-        (lambda: ANY.share("yes", 0.5, strict="no"), "strict is 'no'; it is true or false"),
+        (lambda: ANY.share("yes", 0.5, strict="no"), "strict is 'no'; it must be true or false"),
         (lambda: ANY.share("blank", 0.5, of="respondents"), "the value 'blank' is called blank"),
         (lambda: ANY.versus("A", "A"), "'A' stands against itself"),
         (lambda: ANY.versus("A", "B", ties="draw"), "ties is 'draw'; a tie counts as 'no' or 'yes'"),
@@ -228,13 +230,13 @@ def test_a_function_cannot_be_written_down(join):
         (lambda: ANY.weighted_sum({"A": "x"}, 1), "the weight of 'A' is 'x'"),
         (lambda: ANY.weighted_sum({"A": 1}, 1, scores=[1]), "the scores are [1]"),
         (lambda: ANY.ratio_of_shares("yes", "A", "A"), "'A' is compared with itself"),
-        (lambda: ANY.ratio_of_shares("yes", "A", "B", at_least=-1), "at_least is -1; it is a number ≥ 0"),
+        (lambda: ANY.ratio_of_shares("yes", "A", "B", at_least=-1), "at_least is -1; it must be a number ≥ 0"),
         (lambda: ANY.all_of(""), "the group is ''"),
         (lambda: ANY.function(3, "three"), "f is 3"),
         (lambda: ANY.function(abs, ""), "words is ''"),
     ],
 )
-def test_what_is_no_question_is_refused(make, message):
+def test_values_that_are_not_questions_are_refused(make, message):
     with pytest.raises(UsageError) as refusal:
         make()
     assert message in str(refusal.value)
@@ -278,8 +280,8 @@ def test_a_number_is_what_was_written(number, expected):
         1j,
     ],
 )
-def test_what_is_no_number_is_refused(number):
-    with pytest.raises(UsageError, match="it is a number such as 3"):
+def test_values_that_are_not_numbers_are_refused(number):
+    with pytest.raises(UsageError, match="it must be a number such as 3"):
         parse_exact(number, "it")
 
 
@@ -288,7 +290,7 @@ def test_a_written_number_is_the_same_number(number):
     assert parse_exact(format_exact(number), "it") == number
 
 
-def test_shares_in_words():
+def test_shares_are_described():
     assert [format_share(Fraction(*share)) for share in [(1, 2), (1, 1), (1, 1000), (1, 3)]] == [
         *("half", "100%", "0.1%", "1/3")
     ]
@@ -312,6 +314,6 @@ def test_every_name_is_explained_and_every_function_has_an_example(module):
         "import hetdp.questions as q; print(q.count('yes', at_least=3))",
     ],
 )
-def test_questions_are_found_in_every_way_people_import(code):
+def test_questions_can_be_imported_in_every_way(code):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert done.stdout == "at least 3 rows say yes\n"

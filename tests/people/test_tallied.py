@@ -30,7 +30,7 @@ QUESTIONS = [
 
 
 def as_votes(people: TalliedPeople, epsilon: list[float], deciding: list[float], groups: list[str]) -> hetdp.Problem:
-    """Everybody an axis of their own, and the question asked of groups: the slow way."""
+    """The same problem with an axis for each person: the slow way."""
     names = [str(at) for at in range(len(epsilon))]
 
     def holds(counts: Any) -> Any:
@@ -87,7 +87,7 @@ def test_tallies_answer_and_promise_what_votes_do(people, question, objective):
         only = [at for at in mine if epsilon[at] == np.inf and deciding[at] < np.inf]
         assert (odds.people, odds.unprotected) == (len(mine), len(mine) - len(bounded) - len(only))
         assert (odds.deciding is not None) == bool(only)
-        for told, whose in ((odds, bounded), (odds.deciding, only)):
+        for part, whose in ((odds, bounded), (odds.deciding, only)):
             if not whose:
                 continue
             apart = [0.0]
@@ -96,8 +96,8 @@ def test_tallies_answer_and_promise_what_votes_do(people, question, objective):
                     other = (*table[:at], 1 - table[at], *table[at + 1 :])
                     if whose is bounded or answers[table] != answers[other]:
                         apart.append(abs(p[table] - p[other]))
-            assert told.high - told.low == pytest.approx(max(apart), abs=1e-9)
-            assert told.loss <= told.epsilon
+            assert part.high - part.low == pytest.approx(max(apart), abs=1e-9)
+            assert part.loss <= part.epsilon
 
 
 @pytest.mark.parametrize("values", [2, 3])
@@ -130,14 +130,14 @@ def test_margins_are_numbers_of_people(values):
     assert margins_of(axes, answers).tolist() == expected
 
 
-def test_people_who_are_alike_are_counted_together():
+def test_people_with_equal_epsilon_are_counted_together():
     people = tally_people(q.majority(), [0.5] * 50 + [1.0] * 50, groups=["a", "b"] * 50)
     assert people.size == 51 * 51  # groups make no more of them, unless the question names some
     named = tally_people(q.ratio_of_shares("yes", "a", "b"), [0.5] * 50 + [1.0] * 50, groups=["a", "b"] * 50)
     assert named.size == 26**4
 
 
-def test_blank_is_a_value_like_the_others():
+def test_blank_is_an_ordinary_value():
     question = q.share("yes", "50%", of="respondents")
     values = ("yes", "no", "blank")
     mechanism = tally_people(question, [0.3, 0.3, 1.0, 1.0], values).design("fair")

@@ -1,4 +1,4 @@
-"""Tallies: votes that are counted, and nothing is lost."""
+"""Tallies: the same problem as votes, with equal people counted together."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.problem.grid import round_down_to_grid
-from tests.people.questions_to_ask import A_RULE, NESTED, VALUES, stacked, tables
+from hetdp.people.products.problems import require_few
+from hetdp.problem.decimals import round_down_to_grid
+from tests.people.questions_to_ask import A_RULE, NESTED, VALUES, as_arrays, tables
 
 questions, privacy, spaces = hetdp.questions, hetdp.privacy, hetdp.spaces
 SIZES = {"A": 3, "B": 2}
@@ -42,13 +43,13 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
 }
 
 
-def both(case: str) -> tuple[hetdp.Problem, hetdp.Problem, np.ndarray]:
+def tallies_and_votes(case: str) -> tuple[hetdp.Problem, hetdp.Problem, np.ndarray]:
     """Tallies, votes, and for each vote its tally."""
     values, question, special = CASES[case]
     members = {group: [f"{group}{at}" for at in range(size)] for group, size in SIZES.items()}
     people = [one for several in members.values() for one in several]
 
-    def promised(a: list[str], b: list[str]) -> hetdp.privacy.Privacy:
+    def rules_for(a: list[str], b: list[str]) -> hetdp.privacy.Privacy:
         rules = [privacy.Rule(0.75, a), privacy.Rule(0.5, b)]
         if "deciding" in special:
             rules += [privacy.Rule(0.3, b, when="deciding"), privacy.Rule(0.1, a, when="deciding")]
@@ -56,8 +57,8 @@ def both(case: str) -> tuple[hetdp.Problem, hetdp.Problem, np.ndarray]:
             rules += [privacy.Rule(0.2, a, when=privacy.within(special["within"]))]
         return privacy.Privacy(rules)
 
-    folded = spaces.tallies(SIZES, question(["A"], ["B"]), promised(["A"], ["B"]), values)
-    votes = spaces.votes(people, question(*members.values()), promised(*members.values()), values)
+    folded = spaces.tallies(SIZES, question(["A"], ["B"]), rules_for(["A"], ["B"]), values)
+    votes = spaces.votes(people, question(*members.values()), rules_for(*members.values()), values)
     at = [folded.graph.index(tally_of(label, values)) for label in votes.labels.names]
     return folded, votes, np.array(at)
 
@@ -70,8 +71,8 @@ def tally_of(label: tuple[str, ...], values: tuple[str, ...]) -> tuple[object, .
 
 @pytest.mark.parametrize("objective", ["fair", "balanced"])
 @pytest.mark.parametrize("case", CASES)
-def test_tallies_are_votes_folded(case, objective):
-    folded, votes, at = both(case)
+def test_tallies_agree_with_votes(case, objective):
+    folded, votes, at = tallies_and_votes(case)
     assert votes.answers.tolist() == folded.answers[at].tolist()
     ours, theirs = hetdp.design(folded, objective), hetdp.design(votes, objective)
     np.testing.assert_allclose(theirs.coordinates, ours.coordinates[at], rtol=0, atol=1e-11)
@@ -134,7 +135,7 @@ def test_a_large_group_has_a_prior_that_adds_up():
     assert problem.weights[4_990] == pytest.approx(exact, rel=1e-9)
 
 
-def test_weights_are_made_when_they_are_needed_and_not_before():
+def test_weights_are_computed_only_when_needed():
     problem = spaces.tallies({"A": 3, "B": 2}, questions.majority(), 1)
     hetdp.verify(problem, hetdp.design(problem, "balanced"))
     hetdp.design(problem, "weighted-vote")
@@ -170,7 +171,7 @@ def test_a_group_may_be_empty():
         ({"A": 2}, {"prior": {"B": {"yes": 1, "no": 0}}}, "unknown group 'B'"),
     ],
 )
-def test_what_does_not_fit_is_refused(groups, options, words):
+def test_inconsistent_arguments_are_refused(groups, options, words):
     with pytest.raises(hetdp.UsageError, match=words):
         spaces.tallies(groups, questions.majority(), 1, **options)
 
@@ -181,7 +182,7 @@ def test_any_question_under_any_rules_has_the_edges_of_the_definitions(question,
     promised = privacy.Privacy([privacy.Rule(2), *rules])
     problem = spaces.tallies(SIZES, question, promised, VALUES)
     labels, answers = list(problem.labels.names), problem.answers.tolist()
-    holds = np.broadcast_to(question.holds(stacked(TABLES), SIZES), len(TABLES)).tolist()
+    holds = np.broadcast_to(question.holds(as_arrays(TABLES), SIZES), len(TABLES)).tolist()
     known = {tuple(tuple(one.values()) for one in table.values()): at for at, table in enumerate(TABLES)}
     assert answers == [1 if holds[known[label]] else 2 for label in labels]
     steps = _steps(labels)
@@ -204,16 +205,59 @@ def test_any_question_under_any_rules_has_the_edges_of_the_definitions(question,
 
 
 def _steps(labels: list[Any]) -> np.ndarray:
-    """How many people must change to make one tally of another."""
+    """The number of people who must change to turn one tally into another."""
     counts = np.array(labels)
     return np.abs(counts[:, None] - counts[None]).sum(axis=(2, 3)) // 2
 
 
 def _applies(rule: Any, group: str, change: set[str], deciding: bool, margin: int, sides: set[int]) -> bool:
-    """Whether a rule speaks of a change, by its words."""
+    """True if a rule applies to a change, by its definition."""
     if not (group in (rule.groups or "AB") and set(rule.change or ()) <= change):
         return False
     if rule.when is None:
         return True
     meant = {"deciding": deciding, "within": margin <= rule.when.number, "answer": rule.when.number in sides}
     return bool(meant[rule.when.kind])
+
+
+def test_too_many_datasets_are_counted_in_words():
+    def refusal(*arguments):
+        with pytest.raises(hetdp.UsageError) as refused:
+            require_few(*arguments, "that is too many", "")
+        return str(refused.value)
+
+    require_few([3], 2, False, 8, "", "")
+    require_few([3, 2], 2, True, 12, "", "")
+    assert refusal([3], 2, False, 7) == "3 people make 8 datasets; that is too many."
+    assert refusal([3, 2], 2, True, 11) == "5 people make 12 datasets; that is too many."
+    assert refusal([1], 9, False, 8) == "1 person makes 9 datasets; that is too many."
+    assert refusal([59], 2, False, 100) == "59 people make 576,460,752,303,423,488 datasets; that is too many."
+    assert refusal([60], 2, False, 100) == "60 people make about 10^18 datasets; that is too many."
+    assert refusal([10**6, 10**6, 10**6], 2, True, 100).startswith("3,000,000 people make about 10^18 datasets")
+
+
+@pytest.mark.parametrize("wrong", [0, -1, True, "Ann", {"Ann": 1}, [], ["Ann", "Ann"], 2.5])
+def test_voters_are_names_or_a_number(wrong):
+    with pytest.raises(hetdp.UsageError):
+        hetdp.spaces.votes(wrong, hetdp.questions.majority(), 0.5)
+    assert (
+        hetdp.spaces.votes(2, hetdp.questions.majority(), 0.5).about["change"] == "person {class} answers differently"
+    )
+    assert hetdp.spaces.votes(["Ann"], hetdp.questions.majority(), 0.5).about["change"] == "{class} answers differently"
+
+
+def test_probabilities_may_miss_one_by_a_rounding_only():
+    def weights(prior):
+        problem = hetdp.spaces.tallies({"all": 2}, hetdp.questions.majority(), 0.5, prior=prior)
+        return None if problem.weights is None else problem.weights.tolist()
+
+    assert weights("uniform") is None
+    assert weights({"yes": 0.25, "no": 0.75}) == pytest.approx([0.5625, 0.375, 0.0625])
+    assert weights({"yes": 0, "no": 1}) == [1.0, 0.0, 0.0]
+    assert sum(weights({"yes": "0.333333333", "no": "0.666666666"})) == pytest.approx(1.0, abs=1e-15)
+    for wrong in ({"yes": 0.5, "no": 0.49}, {"yes": -0.5, "no": 1.5}, {"yes": "0.333333333", "no": "0.666666665"}):
+        with pytest.raises(hetdp.UsageError, match="probabilities are ≥ 0 and add up to 1"):
+            weights(wrong)
+    for wrong in ({}, "even", 3, {"all": 3}):
+        with pytest.raises(hetdp.UsageError):
+            weights(wrong)

@@ -12,22 +12,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.problem.grid import round_down_to_grid
+from hetdp.problem.decimals import round_down_to_grid
 from hetdp.problem.product import as_graph
-from tests.people.byhand import ASKED, RULES, by_hand, edges_of
+from tests.people.byhand import QUESTIONS, RULES, edges_of, votes_by_definition
 from tests.people.questions_to_ask import A_RULE, NESTED, VALUES
+from tests.stress import long
 
 questions, privacy = hetdp.questions, hetdp.privacy
-spaces: Any = hetdp.spaces  # wrong arguments are tried, too
+spaces: Any = hetdp.spaces  # typed as Any, since wrong arguments are tried too
 PEOPLE = 4
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("kind", ASKED)
+@pytest.mark.parametrize("kind", QUESTIONS)
 def test_votes_are_the_graph_of_the_definitions(kind, rule):
-    values, question, holds = ASKED[kind]
+    values, question, holds = QUESTIONS[kind]
     given, promised = RULES[rule]
-    ours, (answers, edges) = spaces.votes(PEOPLE, question, given, values), by_hand(PEOPLE, values, holds, promised)
+    ours, (answers, edges) = (
+        spaces.votes(PEOPLE, question, given, values),
+        votes_by_definition(PEOPLE, values, holds, promised),
+    )
     assert dict(zip(ours.labels.names, ours.answers.tolist(), strict=True)) == answers
     assert edges_of(ours) == edges
     assert ours.graph.edge_count == len(edges)
@@ -39,7 +43,7 @@ def test_votes_are_the_graph_of_the_definitions(kind, rule):
 def test_any_number_of_people_and_values(people, values, rule):
     given, promised = RULES[rule]
     ours = spaces.votes(people, questions.count("yes", 1 + people // 2), given, values)
-    answers, edges = by_hand(people, values, lambda table: table.count("yes") > people // 2, promised)
+    answers, edges = votes_by_definition(people, values, lambda table: table.count("yes") > people // 2, promised)
     assert dict(zip(ours.labels.names, ours.answers.tolist(), strict=True)) == answers
     assert edges_of(ours) == edges
 
@@ -48,38 +52,43 @@ PEOPLE_AND_VALUES = [(4, 4), (6, 2), (4, 3)]  # one of them in turn, beside the 
 NAMES = ("yes", "no", "abstain", "absent")
 
 
-def both_ways(ours: Any, seed: int) -> bool:
-    """Everything that can be asked of a problem, of people and of the same graph with stored edges, to the same bits.
+def compare_with_graph(problem_of_people: Any, seed: int) -> bool:
+    """Compares all results on a problem of people with those on the same graph with stored edges, to the same bits.
 
-    The pins lie on both sides of ½; what is told is whether some are worse than a coin.
+    The pins lie on both sides of ½; returns whether some are worse than a coin.
     """
     rng = np.random.default_rng(seed)
-    stored = hetdp.Problem(as_graph(ours.graph), ours.answers)
+    stored = hetdp.Problem(as_graph(problem_of_people.graph), problem_of_people.answers)
     for objective in ("fair", "balanced"):
-        one, other = hetdp.design(ours, objective), hetdp.design(stored, objective)
+        one, other = hetdp.design(problem_of_people, objective), hetdp.design(stored, objective)
         if objective == "fair":
             assert one.coordinates.tobytes() == other.coordinates.tobytes()
         np.testing.assert_allclose(one.coordinates, other.coordinates, rtol=0, atol=1e-11)
         _assert_proved(one, other)
-    given = rng.normal(0.0, 1.0, ours.graph.size)
-    pins = hetdp.PartialMechanism(z=np.where(ours.boundary_mask | (rng.random(len(given)) < 0.1), given, np.nan))
+    given = rng.normal(0.0, 1.0, problem_of_people.graph.size)
+    pins = hetdp.PartialMechanism(
+        z=np.where(problem_of_people.boundary_mask | (rng.random(len(given)) < 0.1), given, np.nan)
+    )
     verdict: Any
     expected: Any
-    verdict, expected = hetdp.check(ours, pins, engine="product"), hetdp.check(stored, pins, engine="reference")
+    verdict, expected = (
+        hetdp.check(problem_of_people, pins, engine="product"),
+        hetdp.check(stored, pins, engine="reference"),
+    )
     assert (verdict.compatible, verdict.moved) == (expected.compatible, expected.moved)
     if not verdict.compatible:
-        assert verdict.witness.path.bounds[-1] != verdict.witness.value  # which of several contradictions, is free
+        assert verdict.witness.path.bounds[-1] != verdict.witness.value  # any of several contradictions may be found
         pins = verdict.repair.pins
         assert pins.z == expected.repair.pins.z
-    one, other = hetdp.extend(ours, pins, engine="product"), hetdp.extend(stored, pins, engine="reference")
+    one, other = hetdp.extend(problem_of_people, pins, engine="product"), hetdp.extend(stored, pins, engine="reference")
     assert one.coordinates.tobytes() == other.coordinates.tobytes()
     _assert_proved(one, other)
-    for at in rng.integers(ours.graph.size, size=3).tolist():
+    for at in rng.integers(problem_of_people.graph.size, size=3).tolist():
         _assert_explained(one, other, at)
-    broken = hetdp.PartialMechanism(z=one.coordinates + rng.normal(0.0, 0.1, ours.graph.size))
-    told = [hetdp.verify(problem, broken) for problem in (ours, stored)]
-    assert len({(each.private, each.violations, each.slack, each.worst_edge) for each in told}) == 1
-    return bool((np.where(ours.answers == 1, one.coordinates, -one.coordinates)[one.pinned] < 0).any())
+    broken = hetdp.PartialMechanism(z=one.coordinates + rng.normal(0.0, 0.1, problem_of_people.graph.size))
+    certificates = [hetdp.verify(problem, broken) for problem in (problem_of_people, stored)]
+    assert len({(each.private, each.violations, each.slack, each.worst_edge) for each in certificates}) == 1
+    return bool((np.where(problem_of_people.answers == 1, one.coordinates, -one.coordinates)[one.pinned] < 0).any())
 
 
 def _assert_proved(one: Any, other: Any) -> None:
@@ -91,7 +100,7 @@ def _assert_proved(one: Any, other: Any) -> None:
 
 
 def _assert_explained(one: Any, other: Any, at: int) -> None:
-    """Both give a path of neighbours from a pin to the dataset; which one they give, where several bind, is free."""
+    """Asserts that both explain a dataset by a path from a pin; where several paths bind, they may differ."""
     label, stored = one.problem.labels.names[at], other.problem.graph
     ours, theirs = one.explain(label), other.explain(label)
     assert (ours.datasets[-1], ours.bounds[-1]) == (theirs.datasets[-1], theirs.bounds[-1])
@@ -101,38 +110,44 @@ def _assert_explained(one: Any, other: Any, at: int) -> None:
         assert stored.edges_between(here, there)[0].parameters["epsilon"] == round_down_to_grid(epsilon)
 
 
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("kind", ASKED)
-def test_votes_are_answered_as_the_graph_of_their_edges_is(kind, rule):
-    values, question, _ = ASKED[kind]
-    turn = (list(ASKED).index(kind) + list(RULES).index(rule)) % len(PEOPLE_AND_VALUES)
+@pytest.mark.parametrize(
+    ("kind", "rule"),
+    [
+        pytest.param(kind, rule, marks=long if (row + column) % 2 else ())
+        for row, kind in enumerate(QUESTIONS)
+        for column, rule in enumerate(RULES)
+    ],
+)
+def test_votes_agree_with_the_graph_of_their_edges(kind, rule):
+    values, question, _ = QUESTIONS[kind]
+    turn = (list(QUESTIONS).index(kind) + list(RULES).index(rule)) % len(PEOPLE_AND_VALUES)
     worse = False
     for people, count in ((4, 2), PEOPLE_AND_VALUES[turn]):
         promised = RULES[rule][0]
         if rule == "by person":
             promised = promised | {str(at): 0.4 for at in range(5, people + 1)}
         known = NAMES[: max(count, len(values))]
-        worse |= both_ways(spaces.votes(people, question, promised, known), turn)
+        worse |= compare_with_graph(spaces.votes(people, question, promised, known), turn)
     assert worse or kind == "never"
 
 
 @pytest.mark.parametrize(("people", "values"), [(10, 2), (8, 2), (6, 3), (5, 4)])
-def test_more_people_are_answered_as_the_graph_of_their_edges_is(people, values):
+def test_votes_of_more_people_agree_with_the_graph_of_their_edges(people, values):
     rules = privacy.rules(
         {str(at): round(0.1 * at, 1) for at in range(1, people + 1)}, deciding={"1": 0.05}, within={2: 0.3}
     )
     question = questions.count("yes", people // 2) & ~questions.all_of("2", "no")
-    assert both_ways(spaces.votes(people, question, rules, NAMES[:values]), people)
+    assert compare_with_graph(spaces.votes(people, question, rules, NAMES[:values]), people)
 
 
 @settings(max_examples=25, deadline=None)
 @given(question=NESTED, rules=st.lists(A_RULE, max_size=3), seed=st.integers(0, 99))
-def test_any_question_under_any_rules_is_answered_as_the_graph_is(question, rules, seed):
+def test_votes_under_any_question_and_rules_agree_with_the_graph(question, rules, seed):
     promised = privacy.Privacy([privacy.Rule(2), *rules])
-    both_ways(spaces.votes(["A", "B", "C"], question, promised, VALUES), seed)
+    compare_with_graph(spaces.votes(["A", "B", "C"], question, promised, VALUES), seed)
 
 
-def test_the_paper_s_three_voters_are_protected_only_when_the_first_decides():
+def test_the_three_voters_of_the_paper_are_protected_only_when_the_first_decides():
     rules = privacy.rules({"first": math.inf, "second": 1, "third": 1}, deciding={"first": 0.2})
     problem = spaces.votes(["first", "second", "third"], questions.count("1", 2), rules, values=("1", "2"))
     source, target, epsilon = problem.graph.edges()
@@ -144,19 +159,19 @@ def test_the_paper_s_three_voters_are_protected_only_when_the_first_decides():
     assert first == {("121", "221", 0.2), ("112", "212", 0.2)}
 
 
-def test_what_is_told_of_the_problem():
+def test_the_problem_is_described():
     problem = spaces.votes(["Ann", "Bob"], questions.majority(), privacy.rules(1, deciding={"Ann": 0.3}))
     assert problem.about == {
         "title": "more than half of all rows say yes; exactly half counts as no; blank rows count as not yes",
         "answer_1": "yes",
         "answer_2": "no",
         "privacy_unit": "one person's value",
-        "neighbour_relation": "one person has another value; who there is, and every ε, are public",
+        "neighbour_relation": "one person has another value; the people and every ε are public",
         "change": "{class} answers differently",
         "privacy": "Ann: 0.3 when deciding, else 1\neverybody else: 1",
     }
-    told = [str(one) for one in hetdp.odds(hetdp.design(problem)).by_class.values()]
-    assert told[0].startswith("If Ann answers differently, the published answer is yes in at most")
+    sentences = [str(one) for one in hetdp.odds(hetdp.design(problem)).by_class.values()]
+    assert sentences[0].startswith("If Ann answers differently, the published answer is yes in at most")
     assert problem.graph.edges_between(0, 1)[0].parameters == {"epsilon": 1.0}
     assert spaces.votes(2, questions.majority(), 1).about["change"] == "person {class} answers differently"
 
@@ -185,9 +200,10 @@ def test_a_population_is_votes_in_closed_form(deciding):
         (lambda: spaces.votes(0, questions.majority(), 1), "there are 0 people"),
         (lambda: spaces.votes(True, questions.majority(), 1), "the people are True"),
         (lambda: spaces.votes("Ann", questions.majority(), 1), "the people are 'Ann'"),
-        (lambda: spaces.votes(["Ann", "Ann"], questions.majority(), 1), "several are named once each"),
-        (lambda: spaces.votes(2, "majority", 1), "it is made by hetdp.questions"),
-        (lambda: spaces.votes(2, questions.majority(), 1, values=["yes"]), "two values or more"),
+        (lambda: spaces.votes(["Ann", "Ann"], questions.majority(), 1), "there must be at least one name"),
+        (lambda: spaces.votes(2, "majority", 1), "it must be made by hetdp.questions"),
+        (lambda: spaces.votes(2, questions.majority(), 1, values=["yes"]), "there must be at least two values"),
+        (lambda: spaces.votes(2, questions.majority("y"), 1, values="yn"), "there must be at least two values"),
         (lambda: spaces.votes(2, questions.majority("aye"), 1), "unknown value 'aye'"),
         (lambda: spaces.votes(2, questions.all_of("Ann"), 1), "unknown group 'Ann'"),
         (lambda: spaces.votes(2, questions.majority(), {"1": 1, "Bob": 2}), "unknown group 'Bob'"),
@@ -200,9 +216,16 @@ def test_a_population_is_votes_in_closed_form(deciding):
         ),
     ],
 )
-def test_what_does_not_fit_is_refused(call, words):
+def test_inconsistent_arguments_are_refused(call, words):
     with pytest.raises(hetdp.UsageError, match=words):
         call()
+
+
+def test_values_may_be_any_iterable():
+    listed, iterated = (
+        spaces.votes(2, questions.majority(), 1, values=given) for given in (["yes", "no"], iter(["yes", "no"]))
+    )
+    assert (iterated.labels.names, edges_of(iterated)) == (listed.labels.names, edges_of(listed))
 
 
 def test_a_person_without_epsilon_is_refused():

@@ -1,4 +1,4 @@
-"""What is drawn in these tests."""
+"""Problems and other objects that these tests draw."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def line(size: int, epsilon: Any = 0.5, **more: Any) -> hetdp.Problem:
 
 
 def majority() -> hetdp.Problem:
-    """How many of 21 people said yes; a deciding vote is protected more."""
+    """The number of 21 people who said yes; a deciding vote is protected more."""
     answers = [1 if ones > 10 else 2 for ones in range(22)]
     epsilon = [0.3 if answers[ones] != answers[ones + 1] else 1.0 for ones in range(21)]
     graph = hetdp.DatasetGraph.from_edges(list(range(21)), list(range(1, 22)), epsilon)
@@ -46,7 +46,7 @@ def majority() -> hetdp.Problem:
 
 
 def hostile() -> hetdp.Problem:
-    """Labels and words that want to be something else."""
+    """Labels and texts that look like markup, formulas or control characters."""
     graph = hetdp.DatasetGraph.from_edges(HOSTILE[:-1], HOSTILE[1:], 0.5)
     return hetdp.Problem(graph, [1] * 5 + [2] * 5, about={"answer_1": "$x^$ </svg>", "answer_2": "_no"})
 
@@ -62,7 +62,7 @@ def status(source: str = "school") -> Status:
 
 
 def words(axes: Any) -> str:
-    """Every word of a picture."""
+    """All visible text of a picture."""
     from matplotlib.text import Text
 
     return "\n".join(text.get_text() for text in axes.get_figure().findobj(Text) if text.get_visible())

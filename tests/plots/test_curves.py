@@ -28,7 +28,7 @@ def test_curves_are_the_rows_of_the_report():
         assert curves[method.name].baseline == method.baseline
 
 
-def test_what_is_drawn_are_these_curves():
+def test_the_axes_show_these_curves():
     report = hetdp.accuracy(council())
     axes = hetdp.plot(report)
     drawn = {tuple(line.get_ydata().tolist()) for line in axes.lines}
@@ -44,7 +44,7 @@ def test_methods_that_coincide_are_one_curve_with_all_their_names():
     assert all(curve.baseline for curve in curves[1:])
 
 
-def test_datasets_without_a_way_to_the_other_answer_are_left_out():
+def test_datasets_without_a_path_to_the_other_answer_are_omitted():
     graph = hetdp.DatasetGraph.from_edges(["a", "c"], ["b", "d"], 1.0)
     report = hetdp.accuracy(hetdp.Problem(graph, {"a": 1, "b": 2, "c": 1, "d": 1}), objective="fair", baselines=False)
     (curve,) = drawing_of(report, None, None, True, True).data
@@ -65,7 +65,7 @@ def test_where_no_path_leads_to_the_other_answer_the_picture_says_so(edges, epsi
         assert not axes.lines
 
 
-def test_a_population_with_one_answer_beside_others_is_no_failure():
+def test_a_population_with_one_answer_beside_others_is_not_a_failure():
     never = hetdp.spaces.population(hetdp.questions.count("yes", at_least=0), 0.5, size=9)
     axes = hetdp.plot({"both": senate().design(), "one answer": never.design()}, baselines=False)
     assert "one answer" in words(axes)
@@ -88,7 +88,7 @@ def test_margins_and_accuracies_are_those_of_the_population():
     assert curve.accuracy[-1] > 0.9999
 
 
-def test_populations_stand_beside_their_baselines():
+def test_populations_are_drawn_beside_their_baselines():
     mechanism = senate().design()
     curves = curves_of(mechanism)
     assert {"balanced", "least ε", "PE", "weighted-vote"} <= set(curves)
@@ -113,14 +113,14 @@ def test_promises_are_shown_by_area():
     assert [curve.names for curve in curves] == [("North", "South")]
 
 
-def test_a_table_that_is_prepared_is_shown_by_its_promises():
+def test_a_prepared_table_is_shown_by_its_promises():
     class Prepared:
         promises = (SimpleNamespace(area=None, mechanism=senate().design()),)
 
     assert [curve.names for curve in drawing_of(Prepared(), None, None, False, True).data] == [("answer 1",)]
 
 
-def test_a_question_that_is_no_count_has_no_baselines_and_no_failure():
+def test_a_question_that_is_not_a_count_has_no_baselines_and_no_failure():
     weighted = hetdp.questions.weighted_sum({"a": 2, "b": 1}, at_least=10)
     people = hetdp.spaces.population(weighted, [0.5] * 20, groups=["a", "b"] * 10)
     assert set(curves_of(people.design())) == {"balanced"}

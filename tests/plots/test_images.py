@@ -1,7 +1,7 @@
-"""Pictures compared with stored ones. HETDP_WRITE_GOLDEN=1 writes those anew, for a change that is meant; look at them.
+"""Pictures compared with stored ones. HETDP_WRITE_GOLDEN=1 rewrites these after an intended change; look at them.
 
-Letters are drawn a little differently by each version of matplotlib, so what is compared is the mean colour of each
-square of a few points.
+Each version of matplotlib draws letters a little differently, so the mean colours of squares of a few points are
+compared.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import hetdp
 from hetdp.plots.plot import write_figure
 from tests.plots.shown import council, line, majority, senate, status, voters
 
-STORED = Path(__file__).parent / "stored"
+GOLDEN = Path(__file__).parent / "stored"
 DOTS, SQUARE = 50, 6
-FAR, NEAR = 0.25, 0.02  # at most so far off in one square, and so far in the mean
+MOST_IN_A_SQUARE, MOST_ON_AVERAGE = 0.25, 0.02  # at most so far off in one square, and so far in the mean
 PICTURES = {
     "network": lambda: hetdp.plot(hetdp.design(voters()), explain="111"),
     "problem": lambda: hetdp.plot(voters()),
@@ -31,7 +31,7 @@ PICTURES = {
 }
 
 
-def squares(path: Path):
+def mean_colours(path: Path):
     """The mean colour of each square."""
     image = imread(path)[..., :3]
     rows, columns = (length // SQUARE for length in image.shape[:2])
@@ -40,7 +40,7 @@ def squares(path: Path):
 
 
 def difference(one: Path, other: Path) -> tuple[float, float]:
-    first, second = squares(one), squares(other)
+    first, second = mean_colours(one), mean_colours(other)
     if first.shape != second.shape:
         return 1.0, 1.0
     apart = np.abs(first - second)
@@ -48,23 +48,23 @@ def difference(one: Path, other: Path) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_a_picture_looks_as_it_always_did(name, tmp_path):
-    place, stored = tmp_path / "drawn.png", STORED / f"{name}.png"
+def test_a_picture_matches_the_stored_one(name, tmp_path):
+    place, stored = tmp_path / "drawn.png", GOLDEN / f"{name}.png"
     write_figure(PICTURES[name](), place, ".png", DOTS)
     if os.environ.get("HETDP_WRITE_GOLDEN"):
         stored.write_bytes(place.read_bytes())
     far, mean = difference(place, stored)
-    assert far < FAR
-    assert mean < NEAR
+    assert far < MOST_IN_A_SQUARE
+    assert mean < MOST_ON_AVERAGE
 
 
-def test_another_picture_is_noticed(tmp_path):
+def test_a_different_picture_is_noticed(tmp_path):
     write_figure(hetdp.plot(hetdp.design(voters()), explain="222"), tmp_path / "a.png", ".png", DOTS)
-    assert difference(tmp_path / "a.png", STORED / "network.png")[0] > FAR
+    assert difference(tmp_path / "a.png", GOLDEN / "network.png")[0] > MOST_IN_A_SQUARE
     write_figure(hetdp.plot(hetdp.design(council(), "balanced")), tmp_path / "b.png", ".png", DOTS)
-    assert difference(tmp_path / "b.png", STORED / "problem.png")[0] > FAR
+    assert difference(tmp_path / "b.png", GOLDEN / "problem.png")[0] > MOST_IN_A_SQUARE
 
 
 def test_stored_pictures_are_small_and_all_used():
-    assert {path.stem for path in STORED.iterdir()} == set(PICTURES)
-    assert max(path.stat().st_size for path in STORED.iterdir()) < 25_000
+    assert {path.stem for path in GOLDEN.iterdir()} == set(PICTURES)
+    assert max(path.stat().st_size for path in GOLDEN.iterdir()) < 25_000

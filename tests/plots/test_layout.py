@@ -1,4 +1,4 @@
-"""Where datasets stand: by distance, near their neighbours, and always at the same place."""
+"""The layout of datasets: by distance, near their neighbours, and always the same."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.mechanism.tallies import random_problem, steps_one_by_one
 from tests.plots.shown import line, voters
 
 
-def laid_out(problem):
+def layout_of(problem):
     source, target, *_ = problem.graph.edges()
     return layered_layout(source, target, steps_to_the_other_answer(problem), problem.answers)
 
 
-def test_three_voters_stand_in_four_columns():
-    layout = laid_out(voters())
+def test_three_voters_have_four_columns():
+    layout = layout_of(voters())
     assert dict(zip(voters().graph.datasets, layout.across.tolist(), strict=True)) == {
         "111": 1.5,
         "112": 0.5,
@@ -35,7 +35,7 @@ def test_three_voters_stand_in_four_columns():
 @pytest.mark.parametrize("seed", range(20))
 def test_columns_are_distances_and_no_two_datasets_share_a_place(seed):
     problem = random_problem(seed)
-    layout, steps = laid_out(problem), steps_one_by_one(problem)
+    layout, steps = layout_of(problem), steps_one_by_one(problem)
     for level, answer, far in zip(layout.levels.tolist(), problem.answers.tolist(), steps, strict=True):
         assert abs(level) == (layout.nowhere if far is None else far)
         assert (level > 0) == (answer == 1)
@@ -46,13 +46,13 @@ def test_columns_are_distances_and_no_two_datasets_share_a_place(seed):
 def test_every_edge_joins_columns_side_by_side_or_stays_within_one():
     for seed in range(20):
         problem = random_problem(seed)
-        layout, (source, target, epsilon) = laid_out(problem), problem.graph.edges()
+        layout, (source, target, epsilon) = layout_of(problem), problem.graph.edges()
         there = np.isfinite(epsilon) & (np.abs(layout.levels[source]) != layout.nowhere)
         assert (np.abs(np.abs(layout.across[source]) - np.abs(layout.across[target]))[there] <= 1).all()
 
 
 def test_a_path_is_a_straight_line():
-    layout = laid_out(line(8))
+    layout = layout_of(line(8))
     assert layout.up.tolist() == [0.0] * 8
     assert layout.across.tolist() == [-3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5]
 
@@ -71,12 +71,12 @@ def test_a_ladder_has_no_crossings():
 
 
 def test_the_same_graph_always_looks_the_same():
-    one, other = laid_out(random_problem(3)), laid_out(random_problem(3))
+    one, other = layout_of(random_problem(3)), layout_of(random_problem(3))
     assert (one.across == other.across).all()
     assert (one.up == other.up).all()
 
 
-def test_a_column_too_high_becomes_several():
+def test_a_column_that_is_too_tall_is_split():
     size = 40 * TALLEST
     nothing = np.zeros(0, dtype=np.int64)
     layout = layered_layout(nothing, nothing, np.ones(size, dtype=np.int64), np.ones(size, dtype=np.int8))

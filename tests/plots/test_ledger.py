@@ -49,6 +49,12 @@ def test_bars_are_as_long_as_what_was_spent():
     axes.get_figure().canvas.draw()
 
 
+def test_a_legend_explains_the_bars_unless_it_is_turned_off():
+    keys = [hetdp.plot([status()], key=key).get_legend() for key in (True, False)]
+    assert [text.get_text() for text in keys[0].get_texts()] == ["spent", "left"]
+    assert keys[1] is None
+
+
 def test_a_ledger_without_accounts_says_so_and_has_no_axes():
     axes = hetdp.plot([replace(status(), classes=(), people=0)])
     assert "nothing has been spent in this ledger yet" in words(axes)
@@ -56,13 +62,13 @@ def test_a_ledger_without_accounts_says_so_and_has_no_axes():
     assert "left" not in words(axes)
 
 
-def test_nothing_spent_without_a_limit_has_a_plain_scale():
+def test_an_unlimited_account_without_spends_has_a_plain_scale():
     for spent in ("0", "inf"):
         axes = hetdp.plot([replace(status(), classes=(Balance("a", "inf", spent),), people=0)])
         assert axes.get_xlim() == (0.0, 1.3)
 
 
-def test_many_classes_are_cut_and_said_to_be():
+def test_many_classes_are_truncated_with_a_note():
     many = replace(status(), classes=tuple(Balance(f"class {at}", "2", "1") for at in range(100)), people=0)
     axes = hetdp.plot([many])
     assert len(axes.get_yticks()) == MOST_ROWS

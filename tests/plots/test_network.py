@@ -1,4 +1,4 @@
-"""The graph as a picture: what stands behind its colours, rings, widths and the path that is highlighted."""
+"""The picture of a graph: the data behind its colours, rings and widths, and the highlighted path."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_colours_rings_and_widths_are_those_of_the_mechanism():
         assert width == (THICK if {names[source], names[target]} in epsilon else THIN)
 
 
-def test_what_is_drawn_has_the_colours_of_the_probabilities():
+def test_the_drawing_has_the_colours_of_the_probabilities():
     mechanism = hetdp.design(voters())
     axes = hetdp.plot(mechanism)
     painted = [each.get_array() for each in axes.collections if each.get_array() is not None]
@@ -47,7 +47,7 @@ def test_a_problem_shows_its_true_answers_and_its_boundary():
     assert (found.ringed == voters().boundary_mask).all()
 
 
-def test_the_path_that_binds_a_dataset_is_lit():
+def test_the_path_that_binds_a_dataset_is_highlighted():
     problem = line(8)
     mechanism = hetdp.extend(problem, {3: 0.4, 4: 0.6})
     assert data_of(mechanism, 7).chain.tolist() == [4, 5, 6, 7]
@@ -58,7 +58,7 @@ def test_the_path_that_binds_a_dataset_is_lit():
     assert len(data_of(mechanism).chain) == 0
 
 
-def test_a_witness_is_lit_in_its_problem_with_what_it_allows():
+def test_a_witness_is_highlighted_with_its_bound():
     problem = voters()
     witness = hetdp.check(problem, {"111": 0.95, "222": 0.05}).witness
     found = data_of(problem, witness)
@@ -70,11 +70,11 @@ def test_a_witness_is_lit_in_its_problem_with_what_it_allows():
 
 
 @pytest.mark.parametrize(("asked", "said"), [(0.8, "≤ .33\ngiven .80"), (0.33, "≤ 0.329744\ngiven 0.33")])
-def test_a_contradiction_shows_what_was_asked_beside_what_is_allowed(asked, said):
+def test_a_contradiction_shows_the_given_and_the_allowed_value(asked, said):
     problem = line(2)
     witness = hetdp.check(problem, {0: 0.2, 1: asked}).witness
     assert f"1\n{said}" in words(hetdp.plot(problem, explain=witness))
-    path = data_of(problem, witness.path)  # nobody knows what was asked
+    path = data_of(problem, witness.path)  # the given value is unknown
     assert path.bounds[1] == "≤ .33"
 
 
@@ -87,7 +87,7 @@ def test_smaller_epsilon_is_never_thinner():
     assert len(edge_widths(np.zeros(0))) == 0
 
 
-def test_of_two_directions_the_more_private_one_counts():
+def test_the_more_private_of_two_directions_counts():
     graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [2.0, 1.0], epsilon_back=[0.5, 3.0])
     assert data_of(hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})).epsilon.tolist() == [0.5, 1.0]
 
@@ -111,14 +111,14 @@ def test_edges_within_a_column_go_around_what_lies_between():
     assert np.allclose(straight[:, straight.shape[1] // 2], middle)
 
 
-def test_edges_without_a_constraint_are_dotted_and_in_the_key():
+def test_edges_without_a_constraint_are_dotted_and_in_the_legend():
     graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [math.inf, 1.0])
     axes = hetdp.plot(hetdp.design(hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})))
     assert "ε = ∞" in words(axes)
     assert "no path" in words(axes)
 
 
-def test_hostile_labels_are_words_and_nothing_else():
+def test_hostile_labels_are_drawn_as_plain_text():
     mechanism = hetdp.design(hostile())
     axes = hetdp.plot(mechanism, explain=HOSTILE[0], title="$\\bad{ <b>")
     axes.get_figure().canvas.draw()
@@ -131,7 +131,7 @@ def test_hostile_labels_are_words_and_nothing_else():
     assert max(map(len, seen.split("\n"))) < 90
 
 
-def test_many_datasets_have_no_names_but_those_of_the_path():
+def test_with_many_datasets_only_those_on_the_path_are_named():
     mechanism = hetdp.design(line(200))
     assert not hetdp.plot(mechanism).texts
     names = {text.get_text().split("\n")[0] for text in hetdp.plot(mechanism, explain=199).texts}
@@ -140,7 +140,7 @@ def test_many_datasets_have_no_names_but_those_of_the_path():
 
 
 @pytest.mark.parametrize("size", [50, 300])
-def test_words_at_a_long_path_do_not_lie_on_one_another(size):
+def test_labels_along_a_long_path_do_not_overlap(size):
     axes = hetdp.plot(hetdp.design(line(size)), explain=size - 1)
     axes.get_figure().canvas.draw()
     boxes = [text.get_window_extent() for text in axes.texts if text.get_text()]
@@ -151,14 +151,14 @@ def test_words_at_a_long_path_do_not_lie_on_one_another(size):
     assert f"path that binds {size - 1} ({size - size // 2 - 1} steps, ε = 0.5)" in words(axes)
 
 
-def test_epsilon_that_is_not_written_at_a_step_is_in_the_key_with_its_range():
+def test_epsilon_that_is_not_written_at_a_step_is_in_the_legend_with_its_range():
     graph = hetdp.DatasetGraph.from_edges(list(range(49)), list(range(1, 50)), [1.0] * 48 + [0.25])
     problem = hetdp.Problem(graph, [2] * 25 + [1] * 25)
     assert "path that binds 49 (24 steps, ε = 0.25 … 1)" in words(hetdp.plot(hetdp.design(problem), explain=49))
     assert "steps, ε" not in words(hetdp.plot(hetdp.design(line(8)), explain=7))
 
 
-def test_a_dataset_that_no_path_binds_is_framed_with_a_word():
+def test_a_dataset_that_no_path_binds_is_framed_with_a_note():
     mechanism = hetdp.extend(line(8), {3: 0.4, 4: 0.6})
     assert "the value of 4 is given" in words(hetdp.plot(mechanism, explain=4))
     assert "4 is given" in words(hetdp.plot(mechanism, explain=5))
@@ -169,7 +169,7 @@ def test_a_dataset_that_no_path_binds_is_framed_with_a_word():
     assert "no other value limits c" in words(hetdp.plot(free, explain="c"))
 
 
-def test_delta_and_directions_are_in_the_key_and_at_the_steps():
+def test_delta_and_directions_are_in_the_legend_and_at_the_steps():
     both = {"epsilon_back": [2.0, 0.25], "delta": [0.01, 0.001]}
     graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.5, 0.25], **both)
     seen = words(hetdp.plot(hetdp.design(hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})), explain="a"))
@@ -183,7 +183,7 @@ def test_delta_and_directions_are_in_the_key_and_at_the_steps():
     assert "δ" not in words(hetdp.plot(voters()))
 
 
-def test_of_many_epsilon_the_key_names_the_smallest_and_the_largest():
+def test_the_legend_names_the_smallest_and_largest_of_many_epsilons():
     epsilon = [0.05, 0.1, 0.3, 2.0]
     seen = words(hetdp.plot(hetdp.Problem(line(5, epsilon).graph, [2, 2, 1, 1, 1])))
     assert "ε = 0.05, smallest" in seen
@@ -191,7 +191,7 @@ def test_of_many_epsilon_the_key_names_the_smallest_and_the_largest():
     assert "smallest" not in words(hetdp.plot(voters()))
 
 
-def test_of_parallel_edges_the_tightest_is_drawn_and_the_key_says_so():
+def test_the_tightest_of_parallel_edges_is_drawn_and_the_legend_says_so():
     graph = hetdp.DatasetGraph.from_edges(
         "aaab", "bbbc", [2.0, 0.5, math.inf, 1.0], classes=["Ann", "Bob", "Cem", "Ann"]
     )

@@ -50,13 +50,13 @@ def test_small_and_large_networks_are_drawn(size, key):
     assert ("true answer: answer 1" in words(axes)) == key
 
 
-def test_nothing_at_all_is_drawn_too():
+def test_an_empty_problem_is_drawn():
     empty = hetdp.Problem(hetdp.DatasetGraph.from_edges([], [], []), [])
     for picture in ("network", "summary"):
         hetdp.plot(empty, picture).get_figure().canvas.draw()
 
 
-def test_axes_that_are_given_are_drawn_on():
+def test_given_axes_are_used():
     figure = Figure()
     left, right = figure.subplots(1, 2)
     assert hetdp.plot(voters(), axes=left) is left
@@ -84,7 +84,7 @@ def test_every_picture_can_be_styled_further():
         ((line(5_000), "network"), "too much for a network; a network has at most 4,000 datasets and 40,000 edges"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(arguments, message):
+def test_objects_that_cannot_be_drawn_are_refused(arguments, message):
     with pytest.raises(hetdp.UsageError, match=message):
         hetdp.plot(*arguments)
 
@@ -119,7 +119,7 @@ def without_matplotlib(monkeypatch, name="matplotlib"):
     for module in [module for module in sys.modules if module.split(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setattr("hetdp.plots.canvas.import_uninterrupted", lambda module: refuse(module))
+    monkeypatch.setattr(builtins, "__import__", refuse)
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
@@ -131,7 +131,7 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
         assert error.value.exit_code == 2
 
 
-def test_a_matplotlib_that_does_not_load_is_told_apart(monkeypatch):
+def test_a_matplotlib_that_cannot_be_loaded_has_its_own_message(monkeypatch):
     without_matplotlib(monkeypatch, "kiwisolver")
     with pytest.raises(hetdp.UsageError, match="matplotlib does not load: No module named 'kiwisolver'"):
         hetdp.plot(voters())
@@ -176,7 +176,7 @@ def test_a_file_is_the_same_each_time_and_text_stays_text(form, tmp_path):
         assert "<text" in text
 
 
-def test_labels_are_cut_in_the_middle_and_lose_what_cannot_be_drawn():
+def test_long_labels_are_shortened_and_lose_characters_that_cannot_be_drawn():
     assert drawable_text("a" * 20 + "b" * 20, 11) == "aaaaa…bbbbb"
     assert drawable_text("日") == "□"
     assert drawable_text("e\u0301") == "é"

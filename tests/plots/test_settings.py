@@ -1,4 +1,4 @@
-"""Whose settings pictures follow: those of the user and of the program, never those of the working folder."""
+"""Pictures follow the settings of the user and of the program, never those in the working folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-HERE = "text.usetex: True\nfont.size: 40\naxes.facecolor: 000000\nsavefig.facecolor: ff0000\n"
+HOSTILE_SETTINGS = "text.usetex: True\nfont.size: 40\naxes.facecolor: 000000\nsavefig.facecolor: ff0000\n"
 DRAW = """
 import hetdp
 from hetdp.plots.plot import write_figure
@@ -22,12 +22,12 @@ import matplotlib
 print(axes.title.get_usetex(), axes.xaxis.label.get_fontsize(), axes.get_facecolor()[0])
 print(matplotlib.rcParams["text.usetex"], matplotlib.rcParams["font.size"])
 """
-EARLIER = "import matplotlib\n"
-STYLED = EARLIER + 'matplotlib.rcParams["axes.facecolor"] = "grey"\n'
+IMPORT_MATPLOTLIB = "import matplotlib\n"
+SET_STYLE = IMPORT_MATPLOTLIB + 'matplotlib.rcParams["axes.facecolor"] = "grey"\n'
 
 
-def drawn(code: str, folder: Path, **more: str) -> tuple[list[str], bytes]:
-    """What a program says that runs in a folder, and its picture; PATH leads nowhere, so that LaTeX would be missed."""
+def run_and_draw(code: str, folder: Path, **more: str) -> tuple[list[str], bytes]:
+    """Runs a program in a folder; returns its output and its picture. PATH is empty, so that using LaTeX would fail."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg", "PATH": "/nowhere", **more}
     environment.pop("MATPLOTLIBRC", None) if "MATPLOTLIBRC" not in more else None
     command = [sys.executable, "-P", "-W", "error", "-c", code]
@@ -37,38 +37,38 @@ def drawn(code: str, folder: Path, **more: str) -> tuple[list[str], bytes]:
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], bytes]:
-    """What is drawn where there is no file."""
-    return drawn(DRAW, tmp_path_factory.mktemp("plain"))
+def without_settings(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], bytes]:
+    """The output and the picture without a settings file."""
+    return run_and_draw(DRAW, tmp_path_factory.mktemp("plain"))
 
 
-def test_a_file_in_the_working_folder_is_not_read(plain, tmp_path):
-    (tmp_path / "matplotlibrc").write_text(HERE)
-    said, picture = drawn(DRAW, tmp_path)
-    assert said == plain[0]
-    assert picture == plain[1]
+def test_a_file_in_the_working_folder_is_not_read(without_settings, tmp_path):
+    (tmp_path / "matplotlibrc").write_text(HOSTILE_SETTINGS)
+    output, picture = run_and_draw(DRAW, tmp_path)
+    assert output == without_settings[0]
+    assert picture == without_settings[1]
 
 
-def test_nor_is_it_obeyed_where_the_program_itself_has_read_it(plain, tmp_path):
-    (tmp_path / "matplotlibrc").write_text(HERE)
-    said, picture = drawn(EARLIER + DRAW, tmp_path)
-    assert said[:3] == plain[0][:3]
-    assert said[3:] == ["True", "40.0"], "what the program itself draws is up to the program"
-    assert picture == plain[1]
+def test_a_file_in_the_working_folder_is_ignored_even_if_the_program_has_read_it(without_settings, tmp_path):
+    (tmp_path / "matplotlibrc").write_text(HOSTILE_SETTINGS)
+    output, picture = run_and_draw(IMPORT_MATPLOTLIB + DRAW, tmp_path)
+    assert output[:3] == without_settings[0][:3]
+    assert output[3:] == ["True", "40.0"], "what the program itself draws is up to the program"
+    assert picture == without_settings[1]
 
 
-def test_what_the_program_has_set_since_is_obeyed(plain, tmp_path):
-    (tmp_path / "matplotlibrc").write_text(HERE)
-    said, picture = drawn(STYLED + DRAW, tmp_path)
-    assert said[0] == "False"
-    assert 0.4 < float(said[2]) < 0.6
-    assert picture != plain[1]
+def test_settings_made_by_the_program_are_obeyed(without_settings, tmp_path):
+    (tmp_path / "matplotlibrc").write_text(HOSTILE_SETTINGS)
+    output, picture = run_and_draw(SET_STYLE + DRAW, tmp_path)
+    assert output[0] == "False"
+    assert 0.4 < float(output[2]) < 0.6
+    assert picture != without_settings[1]
 
 
-@pytest.mark.parametrize("before", ["", EARLIER])
-def test_the_users_own_file_is_obeyed(before, plain, tmp_path):
+@pytest.mark.parametrize("before", ["", IMPORT_MATPLOTLIB])
+def test_the_users_own_file_is_obeyed(before, without_settings, tmp_path):
     (tmp_path / "own").write_text("axes.facecolor: 0.5\n")
-    (tmp_path / "matplotlibrc").write_text(HERE)
-    said, picture = drawn(before + DRAW, tmp_path, MATPLOTLIBRC=str(tmp_path / "own"))
-    assert said[:3] == [*plain[0][:2], "0.5"]
-    assert picture != plain[1]
+    (tmp_path / "matplotlibrc").write_text(HOSTILE_SETTINGS)
+    output, picture = run_and_draw(before + DRAW, tmp_path, MATPLOTLIBRC=str(tmp_path / "own"))
+    assert output[:3] == [*without_settings[0][:2], "0.5"]
+    assert picture != without_settings[1]

@@ -1,4 +1,4 @@
-"""Tallies as a map: which problems are about counts, what each cell shows, and where the line runs."""
+"""Tallies as a map: which problems consist of counts, what each cell shows, and where the line runs."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.plots.shown import council, line, voters, words
 COUNT = hetdp.questions.count("yes", at_least=3)
 
 
-def stored(space):
+def save_and_read(space):
     with tempfile.TemporaryDirectory() as folder:
         hetdp.save(space, Path(folder, "problem.json"))
         return hetdp.read_problem(Path(folder, "problem.json")).problem
 
 
-def groups(**sizes):
+def tallies_of(**sizes):
     return hetdp.spaces.tallies(sizes, COUNT, 0.5)
 
 
@@ -48,13 +48,13 @@ def test_the_line_runs_exactly_where_the_answer_changes():
     assert pieces == level | {frozenset([(3.5, 4.5), (3.5, 5.5)])}
 
 
-def test_no_line_where_there_is_one_answer():
+def test_a_problem_with_one_answer_has_no_line():
     assert boundary_line(np.ones((3, 4))).shape == (0, 2, 2)
 
 
 def test_spaces_and_their_files_make_the_same_map():
-    space = groups(pupils=4, staff=2)
-    one, other = grid_of(space), grid_of(stored(space))
+    space = tallies_of(pupils=4, staff=2)
+    one, other = grid_of(space), grid_of(save_and_read(space))
     assert one is not None
     assert other is not None
     assert one.shape == other.shape == (3, 5)
@@ -74,25 +74,25 @@ def test_spaces_and_their_files_make_the_same_map():
         ["0,0", "0,1", "1,0", "1,1", "01,1"],
     ],
 )
-def test_other_labels_are_no_counts(labels):
+def test_other_labels_are_not_counts(labels):
     graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], 1.0, datasets=labels)
     assert grid_of(hetdp.Problem(graph, [1] + [2] * (len(labels) - 1))) is None
 
 
-def test_neighbours_that_differ_by_more_than_one_are_no_tallies():
+def test_neighbours_that_differ_by_more_than_one_are_not_tallies():
     labels = [(0, 0), (0, 1), (1, 0), (1, 1)]
     graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], 1.0, datasets=labels)
     assert grid_of(hetdp.Problem(graph, [1, 2, 1, 2])) is None  # (0, 1) and (1, 0) are neighbours
 
 
 def test_groups_of_one_and_other_problems_are_refused():
-    for problem in (groups(a=1, b=1, c=1), voters()):
+    for problem in (tallies_of(a=1, b=1, c=1), voters()):
         with pytest.raises(hetdp.UsageError, match="no map of tallies; every dataset is one or more counts"):
             hetdp.plot(problem, "tallies")
 
 
 def test_one_group_is_a_row_of_dots():
-    problem = groups(pupils=8)
+    problem = tallies_of(pupils=8)
     mechanism = hetdp.design(problem)
     axes = hetdp.plot(mechanism)
     (dots,) = axes.collections
@@ -101,7 +101,7 @@ def test_one_group_is_a_row_of_dots():
     assert "pupils (how many “yes”)" in words(axes)
 
 
-def test_cells_say_p_where_there_is_room_and_not_elsewhere():
+def test_cells_show_p_only_where_there_is_room():
     assert ".57" in words(hetdp.plot(hetdp.design(council())))
     many = hetdp.design(hetdp.spaces.tallies({"a": 40, "b": 30}, COUNT, 0.5), "balanced")
     axes = hetdp.plot(many)
@@ -127,7 +127,7 @@ def test_names_are_not_guessed_where_classes_differ():
 
 
 def test_a_slice_of_three_groups_has_the_values_of_its_tallies():
-    space = groups(pupils=4, staff=3, guests=2)
+    space = tallies_of(pupils=4, staff=3, guests=2)
     mechanism = hetdp.design(space)
     for at, names, tally in (
         ({"guests": 1}, ("staff", "pupils"), lambda row, column: (column, row, 1)),
@@ -141,9 +141,9 @@ def test_a_slice_of_three_groups_has_the_values_of_its_tallies():
     assert "where pupils = 2" in words(hetdp.plot(mechanism, at={"pupils": 2}))
 
 
-def test_a_slice_nobody_asked_for_shows_the_largest_groups_and_both_answers():
-    space = groups(pupils=30, staff=3, guests=20)
-    for problem in (space, stored(space)):
+def test_the_default_slice_shows_the_largest_groups_and_both_answers():
+    space = tallies_of(pupils=30, staff=3, guests=20)
+    for problem in (space, save_and_read(space)):
         found = drawing_of(problem, "tallies", None, True, True).data
         assert found.names == ("guests", "pupils")
         assert {*np.unique(found.answers)} == {1, 2}
@@ -159,13 +159,13 @@ def test_a_slice_nobody_asked_for_shows_the_largest_groups_and_both_answers():
         ({"staff": 1, "pupils": 1}, "leave two out"),
     ],
 )
-def test_a_slice_that_is_none_is_refused(at, said):
+def test_an_invalid_slice_is_refused(at, said):
     with pytest.raises(hetdp.UsageError, match=said):
-        hetdp.plot(groups(pupils=4, staff=3, guests=2), at=at)
+        hetdp.plot(tallies_of(pupils=4, staff=3, guests=2), at=at)
 
 
-def test_a_slice_is_for_maps():
+def test_a_slice_is_accepted_for_maps_only():
     with pytest.raises(hetdp.UsageError, match="map of tallies"):
-        hetdp.plot(groups(pupils=4, staff=3, guests=2), "network", at={"staff": 1})
+        hetdp.plot(tallies_of(pupils=4, staff=3, guests=2), "network", at={"staff": 1})
     with pytest.raises(hetdp.UsageError, match="no map"):
         hetdp.plot(voters(), at={"Ann": 1})

@@ -1,1 +1,1 @@
-"""What is asked: every rule for input, and the graph itself."""
+"""Tests of problems: the rules for input, labels, graphs, queries and pins."""

@@ -27,7 +27,7 @@ class Row(NamedTuple):
     parameters: tuple[float, ...]
 
     def seen_from_first(self, notion: Any) -> tuple[float, ...]:
-        """What it promises, seen from the end that comes first."""
+        """Its parameters seen from the end with the smaller number."""
         places = reversed_places(NOTIONS[notion].parameters)
         return self.parameters if self.source < self.target else tuple(self.parameters[at] for at in places)
 
@@ -41,7 +41,7 @@ class Multigraph(NamedTuple):
     answers: list[int]
 
     def problem(self, rows: list[Row] | None = None) -> hetdp.Problem:
-        """The problem; or the one with these rows in their place."""
+        """The problem with its own rows, or with the given ones."""
         rows = self.rows if rows is None else rows
         names = NOTIONS[self.notion].parameters
         columns: dict[str, Any] = {name: [row.parameters[at] for row in rows] for at, name in enumerate(names)}
@@ -71,7 +71,7 @@ class Multigraph(NamedTuple):
         return dict(found)
 
     def values(self, rng: np.random.Generator) -> np.ndarray:
-        """Some values of p that are private: those of a design, with the free ones left out."""
+        """Private values of z on the boundary and some more datasets, NaN elsewhere."""
         problem = self.problem()
         z = hetdp.design(problem, "balanced", engine="reference").coordinates
         return np.where(problem.boundary_mask | (rng.random(self.size) < 0.3), z, np.nan)

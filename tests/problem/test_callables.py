@@ -15,13 +15,13 @@ def test_triples_make_the_same_graph_as_columns():
     assert hetdp.DatasetGraph.from_edges([], datasets=["a"]).size == 1
 
 
-def test_what_is_no_triple_is_listed():
+def test_values_that_are_not_triples_are_listed():
     with pytest.raises(hetdp.InputError, match="2 faults") as refusal:
         hetdp.DatasetGraph.from_edges([("a", "b"), ("a", "b", 1.0), 3])
-    assert "edge 0: no triple: ('a', 'b'); without target=" in str(refusal.value)
+    assert "edge 0: not a triple: ('a', 'b'); without target=" in str(refusal.value)
     with pytest.raises(hetdp.UsageError, match="epsilon= without target="):
         hetdp.DatasetGraph.from_edges([("a", "b")], epsilon=1.0)
-    with pytest.raises(hetdp.UsageError, match="is no sequence of edges"):
+    with pytest.raises(hetdp.UsageError, match="is not a sequence of edges"):
         hetdp.DatasetGraph.from_edges("abc")
 
 
@@ -37,14 +37,14 @@ def test_a_function_answers_each_dataset_once():
     assert problem.answers.tolist() == [2, 1, 1, 1]
 
 
-def test_what_a_function_answers_is_checked_like_any_query():
+def test_the_answers_of_a_function_are_checked_like_any_query():
     with pytest.raises(hetdp.InputError, match="a third answer"):
         hetdp.Problem(GRAPH, lambda label: len(set(label)) + int(label, 2))
     with pytest.raises(hetdp.InputError, match="no answer"):
         hetdp.Problem(GRAPH, lambda label: None)
 
 
-def test_an_exception_of_the_function_says_where_it_was_raised():
+def test_an_exception_of_the_function_names_the_dataset():
     with pytest.raises(ZeroDivisionError) as raised:
         hetdp.Problem(GRAPH, lambda label: 1 // int(label))
     assert raised.value.__notes__ == ["raised by the query at dataset 00"]

@@ -1,4 +1,4 @@
-"""Edges know whose data they are about."""
+"""The classes of edges, which say whose data an edge is about."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import hetdp
+from hetdp.problem.classes import NONE, Classes, classes_of, join_classes, names_from_bytes, names_to_bytes
+from hetdp.problem.faults import FaultCollector
 
 
 def classes_by_edge(graph: hetdp.DatasetGraph) -> dict:
@@ -29,7 +31,7 @@ def test_classes_follow_their_edges_through_sorting_and_unconstrained_edges():
     }
 
 
-def test_without_classes_there_are_none():
+def test_edges_have_no_classes_by_default():
     assert hetdp.DatasetGraph.from_edges([0], [1], 1.0).edge_classes() is None
 
 
@@ -38,7 +40,7 @@ def test_classes_may_be_an_array():
     assert graph.edge_classes() == [7, 8]
 
 
-def test_what_data_frames_mean_by_nothing_is_no_class():
+def test_missing_values_of_data_frames_mean_no_class():
     pandas = pytest.importorskip("pandas")
     nothing = [pandas.NA, pandas.NaT, math.nan, np.float32("nan"), None, ""]
     graph = hetdp.DatasetGraph.from_edges("aaaaaaa", "bbbbbbb", 1.0, classes=[*nothing, "ann"])
@@ -53,7 +55,7 @@ def test_a_class_with_a_list_in_it_is_refused(wrong):
         hetdp.DatasetGraph.from_edges("ab", "bc", 1.0, classes=["cid", wrong])
 
 
-def test_of_edges_of_one_class_the_smallest_epsilon_is_kept_and_no_class_is_lost():
+def test_the_smallest_epsilon_of_a_class_is_kept_and_no_class_is_lost():
     graph = hetdp.DatasetGraph.from_edges(
         [0, 1, 0, 1], [1, 0, 1, 0], [1.0, 0.5, 0.5, 0.2], duplicates="min", classes=["ann", "bob", "cid", "ann"]
     )
@@ -68,7 +70,7 @@ def test_a_column_of_classes_of_another_length_is_refused():
         hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0, classes=["ann"])
 
 
-def several(rng: np.random.Generator, pairs: int, kind: str):
+def random_multigraph(rng: np.random.Generator, pairs: int, kind: str):
     """A large graph in which every pair has an edge for each of some classes, listed in any order and direction."""
     size = pairs // 3
     low, high = np.unique(np.sort(rng.integers(0, size, (pairs, 2)), axis=1), axis=0).T
@@ -88,7 +90,7 @@ def several(rng: np.random.Generator, pairs: int, kind: str):
 
 @pytest.mark.parametrize("kind", ["pure", "directed"])
 def test_a_large_graph_keeps_every_class_of_every_pair(kind):
-    size, source, target, columns, classes = several(np.random.default_rng(5), 40_000, kind)
+    size, source, target, columns, classes = random_multigraph(np.random.default_rng(5), 40_000, kind)
     graph = hetdp.DatasetGraph.from_edges(source, target, datasets=range(size), classes=classes, **columns)
     assert graph.arc_count > 40_000
     assert graph.edge_count == len(source)
@@ -109,10 +111,10 @@ def test_a_large_graph_keeps_every_class_of_every_pair(kind):
     assert (proof.slack, proof.gap) == (other.slack, other.gap)
 
 
-def test_a_block_never_parts_parallel_edges(monkeypatch):
+def test_a_block_never_splits_parallel_edges(monkeypatch):
     from hetdp.problem import space
 
-    size, source, target, columns, classes = several(np.random.default_rng(7), 300, "pure")
+    size, source, target, columns, classes = random_multigraph(np.random.default_rng(7), 300, "pure")
     graph = hetdp.DatasetGraph.from_edges(source, target, datasets=range(size), classes=classes, **columns)
     whole = [np.concatenate([block[side] for block in graph.edge_blocks()]).tolist() for side in (0, 1)]
     for length in (1, 2, 3, 7):
@@ -124,3 +126,43 @@ def test_a_block_never_parts_parallel_edges(monkeypatch):
         assert all(len(block.source) < length + 3 for block in blocks)
     problem = hetdp.Problem(graph, np.where(np.arange(size) < size // 2, 1, 2))
     assert hetdp.design(problem).certificate.optimal
+
+
+def test_the_rank_of_a_class_does_not_depend_on_the_order_of_the_edges():
+    """By text, then by type; an edge without a class comes first."""
+    names, numbers = ("b", 2, "2", "a"), np.array([0, 1, 2, 3, NONE], dtype=np.int32)
+    assert Classes(names, numbers).ranks().tolist() == [4, 1, 2, 3, 0]
+    assert Classes(names[::-1], np.array([3, 2, 1, 0, NONE], dtype=np.int32)).ranks().tolist() == [4, 1, 2, 3, 0]
+    assert Classes(names, numbers).by_name() == ["b", 2, "2", "a", None]
+    assert Classes(names, numbers).take([4, 1]).by_name() == [None, 2]
+
+
+def test_a_column_of_nothing_has_no_classes():
+    collector = FaultCollector("edges")
+    assert classes_of(None, collector) is None
+    assert classes_of([None, "", math.nan], collector) is None
+    found = classes_of([], collector)
+    assert found is not None
+    assert (found.names, found.numbers.tolist()) == ((), [])
+    mixed = classes_of(["x", None, np.str_("x"), np.int64(3), 3, ""], collector)
+    assert mixed is not None
+    assert (mixed.names, mixed.numbers.tolist()) == (("x", 3), [0, NONE, 0, 1, 1, NONE])
+    assert [type(name) for name in mixed.names] == [str, int]
+
+
+def test_classes_of_several_lists_are_joined_by_name():
+    parts = [
+        Classes(("a", "b"), np.array([1, 0, NONE], dtype=np.int32)),
+        Classes(("c", "b"), np.array([0, 1, NONE], dtype=np.int32)),
+    ]
+    joined = join_classes(parts)
+    assert joined is not None
+    assert (joined.names, joined.by_name()) == (("a", "b", "c"), ["b", "a", None, "c", "b", None])
+    assert join_classes([]) is None
+    assert join_classes([Classes((), np.array([NONE], dtype=np.int32))]) is None
+
+
+def test_names_of_classes_come_back_from_bytes():
+    names = ("Ann", 3, 0.5, ("a", (1, "b")))
+    assert names_from_bytes(names_to_bytes(names)) == names
+    assert names_from_bytes(names_to_bytes(())) == ()

@@ -1,4 +1,4 @@
-"""What people hand in as columns: read as it was meant, or refused."""
+"""Columns of every type are read as intended or refused."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import pytest
 
 import hetdp
 from hetdp.numbers import parse_exact
+from hetdp.problem.columns import as_floats, as_integers, as_mapping, sort_distinct
+from hetdp.problem.faults import FaultCollector
 
 
 class Series:
-    """Stands for a data frame's column: values in an order of their own, with labels."""
+    """A fake data-frame column: values with labels, in an order of their own."""
 
     def __init__(self, values: dict):
         self._values = values
@@ -83,7 +85,7 @@ EXACTLY = {  # what an ε may be given as, and what it is at most
 
 
 @pytest.mark.parametrize("kind", EXACTLY)
-def test_an_epsilon_of_any_type_is_rounded_down_through_every_door(kind):
+def test_an_epsilon_of_any_type_is_rounded_down_everywhere(kind):
     value, most = EXACTLY[kind]
     boxed = np.empty(1, dtype=object)
     boxed[0] = value
@@ -100,14 +102,14 @@ def test_an_exact_number_is_not_above_a_long_double():
     assert parse_exact(np.longdouble("0.1"), "ε") == Fraction(1, 10)
 
 
-@pytest.mark.parametrize("value", [True, 1j, 10**400, np.bool_(True), np.timedelta64(1, "s"), "0.5", b"0.5"])
-def test_what_is_no_number_is_no_epsilon(value):
+@pytest.mark.parametrize("value", [True, 1j, 10**400, np.bool_(True), np.timedelta64(1), np.timedelta64(1, "s"), "0.5"])
+def test_values_that_are_not_numbers_are_refused_as_epsilon(value):
     with pytest.raises(hetdp.InputError, match="non-numeric ε"):
         graph([1.0, value])
 
 
 @pytest.mark.parametrize("missing", [None, math.nan, np.nan])
-def test_a_missing_end_of_an_edge_is_no_dataset(missing):
+def test_a_missing_end_of_an_edge_is_not_a_dataset(missing):
     with pytest.raises(hetdp.InputError, match=r"target\[1\]: missing label"):
         hetdp.DatasetGraph.from_edges(["a", "b"], ["b", missing], 1.0)
 
@@ -126,7 +128,7 @@ def test_a_series_with_other_labels_is_refused():
 
 
 @pytest.mark.parametrize("column", [3, 0.5, {"a", "b"}, object()])
-def test_what_is_no_column_is_refused_in_one_line(column):
+def test_values_that_are_not_columns_are_refused_in_one_line(column):
     for call in (
         lambda: hetdp.DatasetGraph.from_edges(column, ["b"], 1.0),
         lambda: hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0, datasets=column),
@@ -168,3 +170,82 @@ def test_long_and_wrapped_values_are_shown_short_and_plain():
     with pytest.raises(hetdp.InputError) as caught:
         hetdp.DatasetGraph.from_edges(["x" * 5000], ["b"], [-1.0])
     assert len(str(caught.value)) < 300
+
+
+def test_integers_are_recognised_in_every_form():
+    def listed(values):
+        found = as_integers(values)
+        return None if found is None else found.tolist()
+
+    assert listed(range(3, 9, 2)) == [3, 5, 7]
+    assert listed([1, -2]) == listed(np.array([1, -2], dtype=np.int8)) == [1, -2]
+    assert listed(np.array([2**63 - 1], dtype=np.uint64)) == [2**63 - 1]
+    assert listed(np.array([2**63], dtype=np.uint64)) is None
+    assert listed(np.array([], dtype=np.uint64)) == []
+    assert listed([2**63]) is listed([1, True]) is listed([1, 1.0]) is listed(["1"]) is listed([]) is None
+    assert listed(np.array([1.0])) is listed(np.array([True])) is listed(np.array([[1]])) is None
+    assert listed(np.ma.masked_array([1, 2], [False, True])) is None
+    assert listed(np.ma.masked_array([1, 2], [False, False])) == [1, 2]
+
+
+def test_distinct_integers_are_sorted():
+    assert sort_distinct(np.array([3, 1, 3, 2, 1])).tolist() == [1, 2, 3]
+    assert sort_distinct(np.array([], dtype=np.int64)).tolist() == []
+    assert sort_distinct(np.array([5])).tolist() == [5]
+
+
+def test_an_index_that_repeats_a_label_is_refused():
+    class Index(list):
+        is_unique = False
+
+    series = Series({"a": 1, "b": 1})
+    assert as_mapping(series) == {"a": 1, "b": 1}
+    series.index = Index(["a", "b"])
+    with pytest.raises(hetdp.UsageError, match="an index that repeats a label"):
+        as_mapping(series)
+    assert as_mapping([1, 2]) is as_mapping(np.array([1])) is as_mapping("ab") is None
+
+
+def test_exact_numbers_beyond_the_floats_stay_on_their_side():
+    largest = np.finfo(np.float64).max
+    numbers = [Decimal("1e400"), Decimal("-1e400"), Decimal("Infinity"), Fraction(1, 10**400), Decimal("0.1"), None]
+    unread: list[int] = []
+    found = as_floats(numbers, str, "", "", FaultCollector(""), unread)
+    assert found[:5].tolist() == [largest, -largest, math.inf, 0.0, math.nextafter(0.1, 0)]
+    assert math.isnan(found[5])
+    assert unread == []
+
+
+def test_values_that_cannot_be_read_are_zero_and_their_places_are_noted():
+    collector, unread = FaultCollector("edges"), list[int]()
+    values = [
+        1,
+        "1",
+        True,
+        2.5,
+        b"1",
+        1j,
+        np.bool_(True),
+        np.float32(0.1),
+        np.int8(3),
+        [1],
+        Fraction(1, 2),
+    ]
+    found = as_floats(values, "edge {}".format, "non-numeric ε", "ε is a number ≥ 0", collector, unread)
+    assert found.tolist() == [1.0, 0.0, 0.0, 2.5, 0.0, 0.0, 0.0, 0.1, 3.0, 0.0, 0.5]
+    assert unread == [1, 2, 4, 5, 6, 9]
+    assert [fault.where for fault in collector.faults] == [f"edge {at}" for at in unread]
+
+
+def test_a_list_of_lists_is_not_a_column_of_numbers():
+    collector = FaultCollector("edges")
+    assert as_floats([[1.0], [2.0]], str, "non-numeric", "", collector).tolist() == [0.0, 0.0]
+    assert collector.total == 2
+
+
+def test_an_object_that_only_looks_like_a_series_is_read_as_a_sequence():
+    class Listed(Series):
+        def to_dict(self):
+            return [1, 2]
+
+    assert as_mapping(Listed({"a": 1})) is None

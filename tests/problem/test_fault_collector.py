@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hetdp.errors import Fault, InputError
+from hetdp.errors import SHOWN_ALIKE, Fault, InputError
 from hetdp.problem.faults import LISTED, FaultCollector
 
 
@@ -54,3 +54,23 @@ def test_faults_of_another_error_are_taken_over_with_their_counts():
     error = error_of(outer)
     assert (error.subject, error.total) == ("file", 3_001)
     assert str(error).splitlines()[1:3] == ["  row 0: no version; rule.", "  negative, 3,000 times; rule."]
+
+
+def test_a_thousand_faults_are_listed_and_of_new_kinds_a_few_more(monkeypatch):
+    monkeypatch.setattr("hetdp.problem.faults.LISTED", most := 30)
+    collector = FaultCollector("edges")
+    for at in range(most + 1):
+        collector.add(Fault("one", str(at), "", "rule"))
+    assert (len(collector.faults), collector.total) == (most, most + 1)
+    assert dict(collector.more) == {collector.faults[0].kind: 1}
+    for at in range(SHOWN_ALIKE + 2):
+        collector.add(Fault("two", str(at), "", "rule"))
+    assert len(collector.faults) == most + SHOWN_ALIKE
+    assert collector.more[collector.faults[-1].kind] == 2
+    collector.add_at(np.arange(SHOWN_ALIKE + 3), lambda at: Fault("three", str(at), "", "rule"))
+    assert len(collector.faults) == most + 2 * SHOWN_ALIKE
+    assert collector.more[collector.faults[-1].kind] == 3
+    for at in range(most):
+        collector.add(Fault(f"kind {at}", "", "", "rule"))
+    assert len(collector.faults) == 2 * most
+    assert collector.total == 2 * most + 1 + 2 * SHOWN_ALIKE + 5

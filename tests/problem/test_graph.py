@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 
 import numpy as np
@@ -127,7 +128,7 @@ def test_repeated_edges_that_agree_are_one_edge():
 
 
 @pytest.mark.parametrize("order", [[0.9, 0.2, 0.5], [0.2, 0.5, 0.9], [math.inf, 0.2, 0.2], [0.2, 0.0, 0.0]])
-def test_duplicates_min_keeps_the_most_private(order):
+def test_duplicates_min_keeps_the_smallest_epsilon(order):
     graph = hetdp.DatasetGraph.from_edges(["a", "b", "a"], ["b", "a", "b"], order, duplicates="min")
     assert (graph.edge_count, graph.edges()[2].tolist()) == (1, [min(order)])
 
@@ -184,12 +185,12 @@ def test_changing_the_given_arrays_afterwards_changes_nothing():
     assert [column.tolist() for column in graph.edges()] == [[0, 1], [1, 2], [0.5, 1.0]]
 
 
-def test_a_graph_says_how_large_it_is():
+def test_the_repr_of_a_graph_shows_its_size():
     assert repr(hetdp.DatasetGraph.from_edges("ab", "bc", [1.0, math.inf])) == "DatasetGraph(3 datasets, 2 edges)"
 
 
 @pytest.mark.parametrize("shape", ["source", "epsilon"])
-def test_tables_in_place_of_columns_are_refused(shape):
+def test_two_dimensional_columns_are_refused(shape):
     columns = {"source": np.array([0, 1]), "target": np.array([1, 2]), "epsilon": np.array([1.0, 1.0])}
     columns[shape] = np.stack([columns[shape], columns[shape]], axis=1)
     with pytest.raises(hetdp.InputError):
@@ -202,6 +203,49 @@ def test_a_class_that_cannot_be_looked_up_is_refused():
 
 
 @pytest.mark.parametrize("about", ["words", {"change": 3}, {1: "a"}])
-def test_words_that_are_no_texts_are_refused(about):
+def test_a_description_that_is_not_a_mapping_of_texts_is_refused(about):
     with pytest.raises(hetdp.UsageError, match="a mapping from texts to texts"):
         hetdp.Problem(hetdp.DatasetGraph.from_edges([0], [1], 1.0), [1, 2], about=about)
+
+
+def test_every_edge_of_a_long_row_is_shown_as_written():
+    written = [0.1, 0.3, 0.5, 0.7, 1.0, 0.2, 0.6, 0.9, 0.1, 0.8, 0.25, 0.4, 1.1, 0.3, 2.0, 1.3, 0.7, 0.1]
+    graph = hetdp.DatasetGraph.from_edges([0] * len(written), range(1, len(written) + 1), written)
+    for at, epsilon in enumerate(written, start=1):
+        assert graph.edges_between(0, at)[0].parameters == {"epsilon": epsilon}
+        assert graph.edges_between(at, 0)[0].parameters == {"epsilon": epsilon}
+    assert graph.edges_between(1, 2) == []
+
+
+def test_arcs_without_a_constraint_are_counted_by_dataset():
+    inf = math.inf
+    graph = hetdp.DatasetGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3], [inf, 1.0, inf, inf])
+    assert [graph.free_arcs(at, at + 1) for at in range(4)] == [1, 2, 2, 1]
+    assert (graph.free_arcs(0, 4), graph.free_arcs(1, 3), graph.free_arcs(2, 2)) == (6, 4, 0)
+    assert (graph.arc_count, graph.edge_count) == (2, 4)
+    assert "|without a constraint||3|" in re.sub("<[^>]*>", "|", graph._repr_html_())
+    assert "without a constraint" not in hetdp.DatasetGraph.from_edges([0], [1], 1.0)._repr_html_()
+
+
+def test_epsilon_is_refused_on_edges_that_have_none():
+    gaussian = hetdp.DatasetGraph.from_edges([0], [1], mu=1.0)
+    with pytest.raises(hetdp.UsageError, match="edges without ε"):
+        _ = gaussian.epsilon
+    directed = hetdp.DatasetGraph.from_edges([0], [1], 1.0, epsilon_back=0.5)
+    assert directed.epsilon.tolist() == [1.0, 0.5]
+    assert directed.parameters[1].tolist() == [0.5, 1.0]
+
+
+def test_arrays_of_a_graph_cannot_be_written_to():
+    graph = hetdp.DatasetGraph.from_edges([0], [1], 0.1)
+    for array in (graph.indptr, graph.targets, *graph.parameters, *(column for column, _ in graph.stored_columns())):
+        assert not array.flags.writeable
+
+
+def test_a_graph_knows_whether_edges_are_parallel():
+    def parallel(classes):
+        return hetdp.DatasetGraph.from_edges(["a", "a"], ["b", "b"], [0.5, 0.5], classes=classes).is_parallel
+
+    assert parallel(["x", "y"])
+    assert not parallel(["x", "x"])
+    assert not parallel(None)

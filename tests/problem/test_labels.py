@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import hetdp
 from hetdp.problem import labels as lookup
 from hetdp.problem.faults import FaultCollector
-from hetdp.problem.labels import Lookup, labels_of, union_of
+from hetdp.problem.labels import Lookup, is_same, labels_of, union_of
 
 INTEGERS = st.one_of(
     st.integers(-12, 12), st.integers(-(2**63), 2**63 - 1), st.sampled_from([-(2**63), 2**63 - 1, 10**12, 0])
@@ -136,20 +136,21 @@ def test_positions_and_labels_are_inverse(labels):
     assert [graph.index(graph.label(i)) for i in range(graph.size)] == list(range(graph.size))
 
 
-def test_disconnected_graphs_are_fine():
+def test_disconnected_graphs_are_accepted():
     graph = hetdp.DatasetGraph.from_edges(["a", "c"], ["b", "d"], [1.0, math.inf], datasets="abcde")
     assert (graph.size, graph.edge_count, graph.arc_count) == (5, 2, 2)
 
 
 @given(st.lists(st.integers(-9, 9), unique=True, min_size=1), st.lists(st.sampled_from(SIMILAR)))
-def test_labels_equal_across_types_are_found_as_a_dictionary_finds_them(names, wanted):
-    names = [*names, 1000]  # so that they are not the integers from 0, which know no other types
+def test_labels_are_found_only_by_values_of_their_own_type(names, wanted):
+    names = [*names, 1000]  # so that they are not the integers from 0, which have an index of their own
     labels = labels_of(names, FaultCollector("datasets"))
-    numbers = dict(zip(names, range(len(names)), strict=True))
-    assert labels.indices(wanted).tolist() == [numbers.get(label, -1) for label in wanted]
-    for label in wanted:
-        if label in numbers:
-            assert labels.index(label) == numbers[label]
+    numbers = {(int, name): at for at, name in enumerate(names)}
+    wanted_keys = [(type(plain), plain) for plain in (x.item() if isinstance(x, np.generic) else x for x in wanted)]
+    assert labels.indices(wanted).tolist() == [numbers.get(key, -1) for key in wanted_keys]
+    for label, key in zip(wanted, wanted_keys, strict=True):
+        if key in numbers:
+            assert labels.index(label) == numbers[key]
         else:
             with pytest.raises(hetdp.UnknownDatasetError):
                 labels.index(label)
@@ -157,13 +158,13 @@ def test_labels_equal_across_types_are_found_as_a_dictionary_finds_them(names, w
 
 @given(st.lists(INTEGERS, min_size=1), st.lists(INTEGERS), st.booleans())
 def test_integers_in_any_order_are_found_as_a_dictionary_finds_them(integers, others, is_large):
-    wanted = [*others, *integers]
+    labels_to_find = [*others, *integers]
     first = {number: at for at, number in reversed(list(enumerate(integers)))}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lookup, "SMALL", -1 if is_large else 10**9)
         table = Lookup(np.array(integers, dtype=np.int64))
-        found = table.positions(np.array(wanted, dtype=np.int64))
-    assert found.tolist() == [first.get(number, -1) for number in wanted]
+        found = table.positions(np.array(labels_to_find, dtype=np.int64))
+    assert found.tolist() == [first.get(number, -1) for number in labels_to_find]
     assert table.distinct == len(first)
 
 
@@ -189,7 +190,7 @@ def test_a_dictionary_of_integers_is_made_when_the_first_single_one_is_asked_for
     assert labels.index(4) == 2
 
 
-def test_what_integers_are_looked_up_as_cannot_be_written_to_where_it_is_the_column_itself():
+def test_a_column_that_is_used_as_its_own_index_is_read_only():
     column = np.array([2, 0, 1])
     found = labels_of(range(3), FaultCollector("datasets")).indices(column)
     with pytest.raises(ValueError, match="read-only"):
@@ -215,7 +216,7 @@ def test_a_column_of_narrow_integers_is_looked_up_without_overflow():
         ([("yes", 1), ("no", 2)], "yes,1", (("yes", 1),)),
     ],
 )
-def test_an_unknown_label_gets_those_that_look_like_it(labels, label, close):
+def test_an_unknown_label_gets_similar_labels_as_a_hint(labels, label, close):
     graph = hetdp.DatasetGraph.from_edges([], [], [], datasets=labels)
     with pytest.raises(hetdp.UnknownDatasetError) as refused:
         graph.index(label)
@@ -230,6 +231,22 @@ def test_only_the_first_few_unknown_labels_get_a_hint_since_each_takes_a_search(
     hints = [fault.hint for fault in refused.value.faults]
     assert hints == ["did you mean 'north'?"] * 5 + [""] * 895
     assert str(refused.value).splitlines()[1:3] == [
-        "  unknown dataset, 900 times; a query answers datasets of the graph.",
+        "  unknown dataset, 900 times; the keys of a query are datasets of the graph.",
         "    query['north0'] Hint: did you mean 'north'?",
     ]
+
+
+def test_labels_are_the_same_only_if_they_print_alike():
+    assert not is_same(0.0, -0.0)
+    assert is_same(0.5, 0.5)
+    assert not is_same((1, 2), (1,))
+    assert not is_same((1,), (1, 2))
+    assert is_same((1, ("a", 0.5)), (1, ("a", 0.5)))
+
+
+def test_the_first_label_is_suggested_too():
+    graph = hetdp.DatasetGraph.from_edges([7], [8], 1.0)
+    for label, close in (("7", 7), ("8", 8)):
+        with pytest.raises(hetdp.UnknownDatasetError) as refused:
+            graph.index(label)
+        assert refused.value.close[0] == close

@@ -159,7 +159,7 @@ QUERY = {
     ),
     "an answer to an unknown dataset": (
         query({"a": 1, "b": 1, "c": 2, "d": 2}),
-        "query: query['d']: unknown dataset; a query answers datasets of the graph.",
+        "query: query['d']: unknown dataset; the keys of a query are datasets of the graph.",
     ),
     "a missing answer": (query([1, None, 2]), f"query: dataset b: no answer; {ANSWERED}"),
     "a NaN answer": (query([1.0, NAN, 2.0]), f"query: dataset b: no answer; {ANSWERED}"),
@@ -174,11 +174,12 @@ QUERY = {
     ),
     "an unclear pair": (
         query({"a": "no", "b": "no", "c": "yes"}),
-        f"query: unclear which answer is 1: 'no', 'yes'; {TWO_ANSWERS}. Hint: say positive=, the answer p speaks of",
+        f"query: unclear which answer is 1: 'no', 'yes'; {TWO_ANSWERS}."
+        " Hint: set positive= to the answer whose probability is p",
     ),
     "answers that cannot be compared": (
-        query([[1], [2], [1]]),
-        f"query: answers that cannot be compared; {TWO_ANSWERS}.",
+        query([1, [2], 1]),
+        "query: dataset b: not one answer: [2]; an answer is one number, text or truth value.",
     ),
 }
 PINS = {
@@ -297,7 +298,7 @@ def test_all_faults_of_the_pins_come_together():
     }
 
 
-def test_all_faults_of_one_edge_are_listed_and_those_of_the_way_forth_once():
+def test_all_faults_of_one_edge_are_listed_once():
     with pytest.raises(hetdp.InputError) as refused:
         edges(["a"], ["b"], [-1.0], epsilon_back=[-2], delta=[NAN], delta_back=[3])()
     assert [f"{fault.what} {fault.value}".rstrip() for fault in refused.value.faults] == [
@@ -330,7 +331,7 @@ def test_a_long_list_of_faults_is_cut_but_counted():
 USAGE = {
     "unknown duplicates": (
         edges(["a"], ["b"], 1.0, duplicates="max"),
-        "unknown duplicates='max'; it is 'error' or 'min'.",
+        "unknown duplicates='max'; it must be 'error' or 'min'.",
     ),
     "unknown notion": (
         query([1, 1, 2], notion="purer"),
@@ -356,8 +357,9 @@ USAGE = {
         "edges without ε; graph.parameters has the columns named in graph.parameter_names.",
     ),
     "unknown engine": (
-        lambda: hetdp.extend(PROBLEM, {"b": 0.5, "c": 0.5}, engine="gpu"),  # type: ignore[call-overload]
-        "unknown engine 'gpu'; an engine is one of auto, cpu, product, reference, dask. Hint: did you mean 'cpu'?",
+        lambda: hetdp.extend(PROBLEM, {"b": 0.5, "c": 0.5}, engine="cpus"),  # type: ignore[call-overload]
+        "unknown engine 'cpus'; an engine is one of auto, cpu, gpu, product, reference, dask."
+        " Hint: did you mean 'cpu'?",
     ),
 }
 
@@ -381,12 +383,12 @@ def test_a_call_that_cannot_be_carried_out_says_what_can(call, message):
     ],
 )
 @pytest.mark.parametrize("label", ["z", ("z",), 7, -1, None, True, 1.5, ["a"]])
-def test_asking_about_an_unknown_dataset_is_refused(ask, label):
+def test_an_unknown_dataset_is_refused(ask, label):
     with pytest.raises(hetdp.UnknownDatasetError) as refused:
         ask(label)
     assert refused.value.label == label
     assert str(refused.value) == (
-        f"there is no dataset {label!r}; only datasets of the problem can be asked about."
+        f"there is no dataset {label!r}; the label must be that of a dataset of the problem."
         " Hint: labels are compared exactly, so '1' and 1 are different."
     )
 

@@ -1,4 +1,4 @@
-"""What edges carry: each direction its own numbers, as written, and the least of each where an edge is listed twice."""
+"""The parameters of edges: separate for each direction, as written, and the least where an edge is listed twice."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.problem.parameters import KINDS, describe_parameters
-from tests.problem.kinds import FREE, VALUES, Listed, edges_of_kind, from_the_other_end, graph_of, turned_where
+from tests.problem.kinds import FREE, VALUES, ListedEdge, edges_of_kind, graph_of, reverse_parameters, reverse_some
 
 SIZE = 5
 KIND = st.sampled_from(KINDS)
-LISTED = KIND.flatmap(lambda kind: st.tuples(st.just(kind), edges_of_kind(kind, SIZE, max_size=12)))
+EDGES_OF_A_KIND = KIND.flatmap(lambda kind: st.tuples(st.just(kind), edges_of_kind(kind, SIZE, max_size=12)))
 
 
-def promises(listed: list[Listed]) -> dict[tuple[int, int], dict[str, float]]:
+def least_parameters(listed: list[ListedEdge]) -> dict[tuple[int, int], dict[str, float]]:
     """The least of each parameter for each direction of each pair, by the plain definition."""
     least: dict[tuple[int, int], dict[str, float]] = {}
     for u, v, values in listed:
-        for ends, seen in (((u, v), values), ((v, u), from_the_other_end(values))):
+        for ends, seen in (((u, v), values), ((v, u), reverse_parameters(values))):
             if u != v:
                 old = least.setdefault(ends, dict(seen))
                 least[ends] = {name: min(old[name], seen[name]) for name in seen}
@@ -39,7 +39,7 @@ def arcs_of(graph: hetdp.DatasetGraph) -> Iterator[tuple[tuple[int, int], dict[s
             yield (u, v), dict(zip(graph.parameter_names, values, strict=True))
 
 
-def written_of(graph: hetdp.DatasetGraph) -> dict[tuple[int, int], dict[str, float]]:
+def edges_by_pair(graph: hetdp.DatasetGraph) -> dict[tuple[int, int], dict[str, float]]:
     rows = zip(*(column.tolist() for column in graph.edges()), strict=True)
     return {(u, v): dict(zip(graph.parameter_names, values, strict=True)) for u, v, *values in rows}
 
@@ -49,24 +49,24 @@ def is_free(values: dict[str, float]) -> bool:
     return any(values.get(name) == limit for name, limit in FREE.items())
 
 
-@given(LISTED)
-def test_of_an_edge_listed_twice_the_least_of_each_column_and_direction_stays(state):
+@given(EDGES_OF_A_KIND)
+def test_an_edge_listed_twice_keeps_the_least_of_each_column_and_direction(state):
     kind, listed = state
-    expected = {ends: values for ends, values in promises(listed).items() if ends[0] < ends[1]}
-    assert written_of(graph_of(kind, listed, SIZE, "min")) == expected
+    expected = {ends: values for ends, values in least_parameters(listed).items() if ends[0] < ends[1]}
+    assert edges_by_pair(graph_of(kind, listed, SIZE, "min")) == expected
 
 
-@given(LISTED)
-def test_an_edge_is_seen_from_both_ends_and_left_out_only_if_it_constrains_in_neither_direction(state):
+@given(EDGES_OF_A_KIND)
+def test_an_edge_has_arcs_both_ways_unless_it_constrains_in_neither_direction(state):
     kind, listed = state
     graph = graph_of(kind, listed, SIZE, "min")
-    expected = promises(listed)
+    expected = least_parameters(listed)
     arcs = dict(arcs_of(graph))
     constrains = {ends for ends, values in expected.items() if not is_free(values)}  # in this direction
     assert arcs.keys() == constrains | {ends[::-1] for ends in constrains}
     assert graph.arc_count == len(arcs)
     for (u, v), values in arcs.items():
-        assert arcs[v, u] == from_the_other_end(values)
+        assert arcs[v, u] == reverse_parameters(values)
         assert graph.edges_between(u, v)[0].parameters == expected[u, v]
         for name, x in values.items():  # the largest float not above the decimal, or the one below it
             decimal = expected[u, v][name]
@@ -96,23 +96,23 @@ def test_an_edge_constrains_unless_epsilon_is_infinite_or_delta_is_1_both_ways(c
     graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], **columns)
     assert (graph.arc_count, graph.edge_count) == (2 * constrains, 1)
     assert hetdp.Problem(graph, [1, 2]).boundary == (["a", "b"] if constrains else [])
-    written = written_of(graph)[0, 1]
+    written = edges_by_pair(graph)[0, 1]
     assert {name: written[name] for name in columns} == columns
 
 
-@given(LISTED, st.lists(st.booleans(), min_size=12, max_size=12), st.randoms())
+@given(EDGES_OF_A_KIND, st.lists(st.booleans(), min_size=12, max_size=12), st.randoms())
 def test_neither_the_order_of_the_edges_nor_of_their_ends_matters(state, turn, random):
     kind, listed = state
     graph = graph_of(kind, listed, SIZE, "min")
-    other = turned_where(listed, turn)
+    other = reverse_some(listed, turn)
     random.shuffle(other)
     again = graph_of(kind, other, SIZE, "min")
     identities = {hetdp.Problem(made, [1, 2, 1, 2, 1]).identity for made in (graph, again)}
     assert len(identities) == 1
-    assert written_of(again) == written_of(graph)
+    assert edges_by_pair(again) == edges_by_pair(graph)
 
 
-@given(LISTED)
+@given(EDGES_OF_A_KIND)
 def test_a_graph_made_of_its_own_edges_is_the_same_graph(state):
     kind, listed = state
     graph = graph_of(kind, listed, SIZE, "min")
@@ -123,24 +123,24 @@ def test_a_graph_made_of_its_own_edges_is_the_same_graph(state):
     assert [x.tobytes() for x in again.parameters] == [x.tobytes() for x in graph.parameters]
 
 
-@given(LISTED)
-def test_listed_twice_is_refused_if_and_only_if_something_differs(state):
+@given(EDGES_OF_A_KIND)
+def test_an_edge_listed_twice_is_refused_exactly_if_something_differs(state):
     kind, listed = state
     first: dict[tuple[int, int], dict[str, float]] = {}
     differ = False
     for u, v, values in listed:
-        seen = values if u < v else from_the_other_end(values)
+        seen = values if u < v else reverse_parameters(values)
         differ |= u != v and first.setdefault((min(u, v), max(u, v)), seen) != seen
     if differ:
         with pytest.raises(hetdp.InputError, match="contradictory duplicate edge"):
             graph_of(kind, listed, SIZE)
     else:
-        assert written_of(graph_of(kind, listed, SIZE)) == written_of(graph_of(kind, listed, SIZE, "min"))
+        assert edges_by_pair(graph_of(kind, listed, SIZE)) == edges_by_pair(graph_of(kind, listed, SIZE, "min"))
 
 
 @example([(0, 1, {"epsilon": 0.1, "epsilon_back": 1.0}), (0, 1, {"epsilon": 1.0, "epsilon_back": 0.1})], ["x", "y"])
 @given(edges_of_kind(KINDS[1], 3, max_size=8), st.lists(st.sampled_from(["x", "y", None]), min_size=8, max_size=8))
-def test_an_edge_has_one_class_whichever_end_it_is_seen_from(listed, names):
+def test_the_class_of_an_edge_does_not_depend_on_its_direction(listed, names):
     classes = names[: len(listed)]
     graph = graph_of(KINDS[1], listed, 3, "min", classes=classes)
     if graph._classes is None:
@@ -152,21 +152,21 @@ def test_an_edge_has_one_class_whichever_end_it_is_seen_from(listed, names):
 
 
 @pytest.mark.parametrize("nothing", [None, math.nan, np.float64("nan")])
-def test_where_nothing_is_said_the_way_back_is_the_way_forth(nothing):
+def test_a_missing_value_back_means_the_value_forth(nothing):
     graph = hetdp.DatasetGraph.from_edges(
         ["a", "c"], ["b", "b"], [0.1, 0.2], epsilon_back=[nothing, 0.3], delta=[1e-10, 0.5], delta_back=[0.25, nothing]
     )
     assert [x.tolist() for x in graph.edges()[2:]] == [[0.1, 0.3], [0.1, 0.2], [1e-10, 0.5], [0.25, 0.5]]
 
 
-def test_a_masked_way_back_is_one_about_which_nothing_is_said():
+def test_a_masked_value_back_is_missing():
     back = np.ma.MaskedArray([9.0, 0.3], [True, False])
     graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.1, 0.2], epsilon_back=back)
     assert [x.tolist() for x in graph.edges()[2:]] == [[0.1, 0.2], [0.1, 0.3]]
 
 
 @pytest.mark.parametrize("one", [0.5, np.float32(0.5), np.array(0.5), Fraction(1, 2)])
-def test_one_number_stands_for_all_edges_in_every_column(one):
+def test_one_number_applies_to_all_edges_in_every_column(one):
     for kind in KINDS:
         graph = hetdp.DatasetGraph.from_edges("ab", "bc", **dict.fromkeys(kind, one))
         assert [x.tolist() for x in graph.edges()[2:]] == [[0.5, 0.5]] * len(kind)
@@ -174,7 +174,7 @@ def test_one_number_stands_for_all_edges_in_every_column(one):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("values", [(), 0.5])
-def test_a_graph_without_edges_has_its_columns_too(kind, values):
+def test_a_graph_without_edges_has_all_columns(kind, values):
     graph = hetdp.DatasetGraph.from_edges([], [], datasets=["a"], **dict.fromkeys(kind, values))
     problem = hetdp.Problem(graph, [1])
     assert (graph.parameter_names, problem.notion.parameters) == (kind, kind)
@@ -191,7 +191,7 @@ def test_a_graph_without_edges_has_its_columns_too(kind, values):
         ({"mu": 1}, "gaussian"),
     ],
 )
-def test_the_columns_say_which_notion_is_meant(columns: dict[str, Any], notion):
+def test_the_columns_determine_the_notion(columns: dict[str, Any], notion):
     graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], **columns)
     assert hetdp.Problem(graph, [1, 2]).notion.name == notion
     assert hetdp.Problem(graph, [1, 2], notion=notion).notion.name == notion
@@ -205,8 +205,8 @@ def test_bounded_range_has_to_be_asked_for_and_is_another_problem():
 
 
 @given(st.data(), KIND)
-def test_an_edge_in_words_has_all_that_it_was_given(data, kind):
+def test_the_description_of_an_edge_has_all_its_parameters(data, kind):
     values = [data.draw(VALUES[name]) for name in kind]
-    said = describe_parameters(kind, values)
-    assert all(f"= {x:g}" in said for x in values)
-    assert said.count("=") == len(kind) - sum(values[at] == values[at + 1] for at in range(0, len(kind) - 1, 2))
+    text = describe_parameters(kind, values)
+    assert all(f"= {x:g}" in text for x in values)
+    assert text.count("=") == len(kind) - sum(values[at] == values[at + 1] for at in range(0, len(kind) - 1, 2))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.problem.partial import pins_of
+from hetdp.problem.partial import convert_pins, pins_of
 
 NAN = math.nan
 GRAPH = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], 1.0)
@@ -16,7 +16,7 @@ PROBLEM = hetdp.Problem(GRAPH, {"a": 1, "b": 1, "c": 2, "d": 2})
 Z_QUARTER = math.log(0.5)
 
 
-def same(found: np.ndarray, expected: list[float]) -> bool:
+def equals_with_nan(found: np.ndarray, expected: list[float]) -> bool:
     return np.array_equal(found, np.array(expected), equal_nan=True)
 
 
@@ -35,13 +35,13 @@ FORMS = {
 
 
 @pytest.mark.parametrize("partial", FORMS.values(), ids=FORMS.keys())
-def test_pins_may_be_given_as(partial):
+def test_pins_are_accepted_in_every_form(partial):
     assert pins_of(partial, PROBLEM) == pytest.approx([NAN, Z_QUARTER, Z_QUARTER, NAN], rel=1e-15, nan_ok=True)
 
 
 def test_certain_pins_are_infinite_in_z():
     partial = hetdp.PartialMechanism(p={"a": 0, "b": 1}, error={"c": 0}, z={"d": -math.inf})
-    assert same(pins_of(partial, PROBLEM), [-math.inf, math.inf, -math.inf, -math.inf])
+    assert equals_with_nan(pins_of(partial, PROBLEM), [-math.inf, math.inf, -math.inf, -math.inf])
 
 
 def test_an_error_keeps_the_tail_that_p_would_lose():
@@ -55,21 +55,23 @@ def test_a_half_is_zero_and_never_minus_zero():
     assert not np.signbit(pins).any()
 
 
-def test_no_pins_at_all_are_pins_nowhere():
+def test_no_pins_mean_that_every_dataset_is_free():
     for partial in ({}, None, hetdp.PartialMechanism(), [NAN] * 4):
         assert np.isnan(pins_of(partial, PROBLEM)).all()
 
 
 def test_z_may_be_any_number():
-    assert same(pins_of(hetdp.PartialMechanism(z={"a": 800.0, "d": -1e300}), PROBLEM), [800.0, NAN, NAN, -1e300])
+    assert equals_with_nan(
+        pins_of(hetdp.PartialMechanism(z={"a": 800.0, "d": -1e300}), PROBLEM), [800.0, NAN, NAN, -1e300]
+    )
 
 
 def test_integers_are_numbers():
-    assert same(pins_of({"a": 1, "d": np.int64(0)}, PROBLEM), [math.inf, NAN, NAN, -math.inf])
+    assert equals_with_nan(pins_of({"a": 1, "d": np.int64(0)}, PROBLEM), [math.inf, NAN, NAN, -math.inf])
 
 
 @pytest.mark.parametrize("value", [1e-320, math.nextafter(0, 1), math.nextafter(1.0, 0.0), 0.0, 1.0])
-def test_p_may_be_anything_up_to_the_very_ends(value):
+def test_p_may_be_any_number_from_zero_to_one(value):
     assert not np.isnan(pins_of({"a": value}, PROBLEM)[0])
 
 
@@ -86,17 +88,32 @@ def test_every_boundary_dataset_without_p_is_named():
     assert [fault.where for fault in refused.value.faults] == ["dataset b", "dataset c"]
 
 
-def test_check_asks_for_no_boundary():
+def test_check_does_not_require_pins_on_the_boundary():
     assert hetdp.check(PROBLEM, {"a": 0.5}).compatible
     assert hetdp.check(PROBLEM, {}).compatible
 
 
-def test_given_arrays_are_left_alone():
+def test_given_arrays_are_not_modified():
     given = np.array([NAN, 0.9, 0.1, NAN])
     hetdp.check(PROBLEM, given)
-    assert same(given, [NAN, 0.9, 0.1, NAN])
+    assert equals_with_nan(given, [NAN, 0.9, 0.1, NAN])
 
 
 def test_a_table_in_place_of_a_column_of_pins_is_refused():
     with pytest.raises(hetdp.InputError):
         pins_of(np.full((4, 1), 0.5), PROBLEM)
+
+
+def test_converted_pins_are_used_as_they_are_for_their_problem_only():
+    pins = convert_pins(PROBLEM, {"b": 0.25, "c": 0.5})
+    assert pins.count == 2
+    assert pins_of(pins, PROBLEM) is pins.z
+    other = hetdp.Problem(GRAPH, {"a": 1, "b": 2, "c": 2, "d": 2})
+    again = pins_of(pins, other)
+    assert again is not pins.z
+    assert equals_with_nan(again, [NAN, Z_QUARTER, 0.0, NAN])
+
+
+def test_a_mechanism_pins_every_dataset_at_its_coordinates():
+    mechanism = hetdp.design(PROBLEM, "balanced")
+    assert pins_of(mechanism, PROBLEM).tolist() == mechanism.coordinates.tolist()

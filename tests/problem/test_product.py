@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -13,15 +14,15 @@ import pytest
 import hetdp
 from hetdp.problem import product as product_module
 from hetdp.problem import product as stored_module
-from hetdp.problem.axis import BLOCK, Axis
-from hetdp.problem.grid import UNIT, are_on_grid, round_down_to_grid, round_labels_down
-from hetdp.problem.product import ProductSpace, as_graph
+from hetdp.problem.axis import BLOCK, Axis, Lines, cut_lines, runs_of
+from hetdp.problem.decimals import UNIT, are_on_grid, round_down_to_grid, round_labels_down
+from hetdp.problem.product import ProductSpace, as_graph, is_listable, require_listable
 from tests.engines.products import random_answers, random_space
 
 YES_NO = ("yes", "no")
 
 
-def by_hand(space: ProductSpace) -> dict[tuple[int, int], float]:
+def epsilon_by_definition(space: ProductSpace) -> dict[tuple[int, int], float]:
     """ε of every pair of neighbours, from counts: one person's change makes one dataset of the other."""
 
     def people(axis: Axis, entry: Any) -> list[int]:
@@ -60,7 +61,7 @@ def arcs(space: hetdp.DatasetGraph | ProductSpace) -> dict[tuple[int, int], floa
 @pytest.mark.parametrize("seed", range(30))
 def test_edges_are_those_that_one_change_makes(seed):
     space = random_space(np.random.default_rng(seed), 120)
-    expected = by_hand(space)
+    expected = epsilon_by_definition(space)
     assert arcs(space) == expected
     assert space.arc_count == len(expected) == 2 * space.edge_count
     assert arcs(as_graph(space)) == expected
@@ -96,7 +97,7 @@ def test_the_boundary_of_many_datasets_is_found_by_the_compiled_loop(states):
     assert hetdp.Problem(space, answers).boundary_mask.tolist() == expected.tolist()
 
 
-def test_labels_are_tuples_that_nobody_stores():
+def test_labels_are_tuples_that_are_not_stored():
     axes = [Axis.person("Ann", ["yes", "no", None], 1), Axis.tally("pupils", 3, 1), Axis.group("staff", 2, "abc", 1)]
     space = ProductSpace(axes)
     assert space.size == 3 * 4 * 6
@@ -119,7 +120,7 @@ def test_labels_are_tuples_that_nobody_stores():
     assert huge.arc_count == 60 * 2**60
 
 
-def test_positions_say_who_has_what():
+def test_positions_encode_the_values_of_people():
     space = ProductSpace([Axis.person("Ann", YES_NO, 1), Axis.tally("pupils", 2, 1)])
     assert space.positions(0).tolist() == [0, 0, 0, 1, 1, 1]
     assert space.positions(1, [4, 5]).tolist() == [1, 2]
@@ -147,9 +148,14 @@ def test_exact_numbers_are_floored_as_they_are():
     assert are_on_grid(np.array([0.5, round_down_to_grid(0.1), math.inf]))
     assert not are_on_grid(np.array([0.1]))
     assert not are_on_grid(np.array([2.0**13]))
+    assert are_on_grid(np.array([-0.5, 2.0**13 - UNIT]))
+    assert not any(are_on_grid(np.array([0.5, odd])) for odd in (-math.inf, math.nan, -(2.0**13), UNIT / 2))
+    large = np.array([2.0**13, math.nextafter(2.0**13, 1e4), -(2.0**13)])
+    assert round_labels_down(large).tolist() == large.tolist()
+    assert round_labels_down(np.array([2.0**12 + UNIT / 2])).tolist() == [2.0**12]
 
 
-def test_what_was_written_is_remembered():
+def test_written_epsilons_are_stored():
     table = np.array([[9, 0.1, 0.2], [0.1, 9, 0.3], [0.2, 0.3, 9]])
     space = ProductSpace([Axis.person("Ann", "abc", table), Axis.tally("pupils", 1, 0.7)])
     assert space.edges_between(space.index(("c", 0)), space.index(("b", 0)))[0].parameters == {"epsilon": 0.3}
@@ -159,11 +165,11 @@ def test_what_was_written_is_remembered():
     assert (source < target).all()
     assert sorted(epsilon.tolist()) == [0.1, 0.1, 0.2, 0.2, 0.3, 0.3, 0.7, 0.7, 0.7]
     assert space.edge_classes() == ["Ann"] * 6 + ["pupils"] * 3
-    with pytest.raises(hetdp.UsageError, match="no neighbours"):
+    with pytest.raises(hetdp.UsageError, match="are not neighbours"):
         space.edges_between(3, 3)
 
 
-def test_problems_are_known_by_their_definition():
+def test_the_identity_depends_on_the_definition():
     def identity(epsilon=0.5, values=YES_NO, answers=(1, 1, 2, 2), states=None):
         return hetdp.Problem(
             ProductSpace([Axis.person(at, values, epsilon) for at in "ab"], states), list(answers)
@@ -183,7 +189,7 @@ def test_problems_are_known_by_their_definition():
     assert len({identity(), *others}) == 6
 
 
-def test_large_spaces_are_known_by_their_axes_and_small_ones_by_their_edges(monkeypatch):
+def test_the_identity_of_large_spaces_uses_axes_and_of_small_ones_edges(monkeypatch):
     def identity(epsilon):
         return hetdp.Problem(ProductSpace([Axis.person(at, YES_NO, epsilon) for at in "ab"]), [1, 1, 2, 2]).identity
 
@@ -215,7 +221,7 @@ REFUSED = {
     "a table of another size": (lambda: Axis.person("Ann", "ab", np.ones((3, 3))), "shape \\(3, 3\\)"),
     "a table that is no square": (lambda: Axis.person("Ann", "ab", np.ones((2, 2, 1, 2))), "shape \\(2, 2, 1, 2\\)"),
     "negative ε": (lambda: Axis.person("Ann", "ab", -0.5), "ε is a number ≥ 0"),
-    "ε that is no number": (lambda: Axis.person("Ann", "ab", math.nan), "ε is a number ≥ 0"),
+    "ε that is not a number": (lambda: Axis.person("Ann", "ab", math.nan), "ε is a number ≥ 0"),
     "ε by direction": (lambda: Axis.person("Ann", "ab", [[0, 1], [2, 0]]), "the same both ways"),
     "states by direction": (
         lambda: Axis.person("Ann", "ab", np.broadcast_to([[0, 1], [2, 0]], (2, 2, 2, 2))),
@@ -235,7 +241,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("make", "message"), REFUSED.values(), ids=REFUSED.keys())
-def test_what_makes_no_space_is_refused(make, message):
+def test_invalid_spaces_are_refused(make, message):
     with pytest.raises((hetdp.UsageError, hetdp.InputError), match=message):
         make()
 
@@ -275,4 +281,133 @@ def test_a_misspelt_entry_of_a_label_is_replaced_in_the_hint():
     assert refused.value.close == ((*label, "yes"),)
     with pytest.raises(hetdp.UnknownDatasetError) as refused:
         space.index(label)
+    assert refused.value.close == ()
+
+
+SHAPES = [(1, 1, 1), (1, 3, 7), (5, 3, 1), (4, 2, 3), (2, 50, 2), (1, 0, 1), (3, 2, 0)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("most", [1, 4, 6, 12, 1000])
+def test_parts_of_lines_are_small_and_share_no_dataset(shape, most):
+    high, length, low = shape
+    moves = Axis.tally("", 1, 1.0).moves()
+    found: list[int] = []
+    for first, last, begin, end in cut_lines(Lines(high, length, low, moves, np.ones((1, 1, 1))), most):
+        part = [
+            (line * length + at) * low + dataset
+            for line in range(first, last)
+            for at in range(length)
+            for dataset in range(begin, end)
+        ]
+        assert len(part) <= max(most, length)
+        found += part
+    assert sorted(found) == list(range(high * length * low))
+
+
+@pytest.mark.parametrize("axis", [Axis.person("", "abcd", 1), Axis.tally("", 5, 1), Axis.group("", 3, "abc", 1)])
+def test_runs_are_the_moves_joined(axis):
+    moves = axis.moves()
+    starts = np.repeat(np.arange(axis.length), np.diff(moves.indptr))
+    expected = sorted(zip(starts.tolist(), moves.targets.tolist(), moves.kinds.tolist(), strict=True))
+    runs = runs_of(moves).tolist()
+    assert sorted((at, at + hop, kind) for begin, end, hop, kind in runs for at in range(begin, end)) == expected
+    follows = {(begin, hop, kind) for begin, _, hop, kind in runs} & {(end, hop, kind) for _, end, hop, kind in runs}
+    assert not follows, "no run goes on where another one ends"
+
+
+def test_people_are_counted_by_value_on_every_kind_of_axis():
+    assert Axis.person("", "abc", 1).counts().tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    assert Axis.tally("", 3, 1).counts().tolist() == [[0, 3], [1, 2], [2, 1], [3, 0]]
+    assert Axis.group("", 2, "ab", 1).counts().tolist() == [[0, 2], [1, 1], [2, 0]]
+    assert [Axis.group("", 2, "a", 1).positions, Axis.group("", 0, "ab", 1).positions] == [((2,),), ((0, 0),)]
+    assert [axis.people for axis in (Axis.person("", "ab", 1), Axis.tally("", 3, 1), Axis.group("", 2, "ab", 1))] == [
+        1,
+        3,
+        2,
+    ]
+    assert Axis.person("", "a", 1).moves().targets.tolist() == []
+
+
+def test_a_group_has_at_most_a_million_counts(monkeypatch):
+    monkeypatch.setattr("hetdp.problem.axis.MOST_POSITIONS", 6)
+    assert Axis.tally("all", 5, 1).length == Axis.group("all", 2, "abc", 1).length == 6
+    for make in (lambda: Axis.tally("all", 6, 1), lambda: Axis.group("all", 3, "abc", 1)):
+        with pytest.raises(hetdp.UsageError, match="at most 6 different counts"):
+            make()
+
+
+def test_tables_of_epsilon_cannot_be_written_to_and_have_no_minus_zero():
+    axis = Axis.person("Ann", "ab", -0.0)
+    assert not np.signbit(axis.written).any()
+    assert not np.signbit(axis.epsilon).any()
+    for table in (axis.written, axis.epsilon):
+        with pytest.raises(ValueError, match="read-only"):
+            table[0, 0, 0] = 1.0
+
+
+def test_what_was_written_is_never_above_an_exact_epsilon():
+    a_little_less = Fraction(1, 10) - Fraction(1, 10**30)
+    assert Axis.person("Ann", "ab", a_little_less).written.item() == math.nextafter(0.1, 0.0)
+    assert Axis.person("Ann", "ab", Fraction(1, 10)).written.item() == 0.1
+    assert Axis.person("Ann", "ab", Fraction(1, 10) + Fraction(1, 10**30)).written.item() == 0.1
+    assert Axis.person("Ann", "ab", math.inf).written.item() == math.inf
+
+
+def test_states_are_whole_numbers_for_each_dataset():
+    axis = Axis.person("Ann", "ab", np.ones((2, 2, 2, 2)))
+    for wrong in ([0, -1], [0], [[0, 1]], [0.0, 1.0], [True, False]):
+        with pytest.raises(hetdp.UsageError, match="one state for each dataset"):
+            ProductSpace([axis], wrong)
+    states = ProductSpace([axis], [0, 1]).states
+    assert states is not None
+    assert (states.tolist(), states.dtype, states.flags.writeable) == ([0, 1], np.uint8, False)
+    assert ProductSpace([Axis.person("Ann", "ab", 1)], "no matter what").states is None
+
+
+def test_spaces_are_listed_in_files_up_to_a_limit(monkeypatch):
+    space = ProductSpace([Axis.person(at, YES_NO, 1) for at in range(3)])
+    monkeypatch.setattr(stored_module, "MOST_WRITTEN", 8)
+    monkeypatch.setattr(stored_module, "MOST_ARCS", 24)
+    assert is_listable(space)
+    require_listable(space)
+    assert as_graph(space).arc_count == 24
+    monkeypatch.setattr(stored_module, "MOST_ARCS", 23)
+    assert not is_listable(space)
+    with pytest.raises(hetdp.UsageError, match="12 edges to be stored"):
+        require_listable(space)
+    monkeypatch.setattr(stored_module, "MOST_WRITTEN", 7)
+    assert not is_listable(space)
+    with pytest.raises(hetdp.UsageError, match="8 datasets whose edges are computed"):
+        require_listable(space)
+
+
+def test_the_table_of_a_space_shows_the_range_of_each_epsilon():
+    table = [[9, 0.25, 0.5], [0.25, 9, 0.5], [0.5, 0.5, 9]]
+    space = ProductSpace([Axis.person("Ann", "abc", table), Axis.tally("pupils", 1, 0.75), Axis.person("one", "a", 1)])
+    shown = re.sub("<[^>]*>", "|", space._repr_html_())
+    assert "|Ann||1||3||0.25 to 0.5|" in shown
+    assert "|pupils||1||2||0.75|" in shown
+    assert "|one||1||1||0|" in shown
+
+
+def test_moves_without_a_constraint_lead_to_no_neighbour():
+    table = [[9, 0.5, math.inf], [0.5, 9, 1.0], [math.inf, 1.0, 9]]
+    space = ProductSpace([Axis.person("Ann", "abc", table)])
+    assert [space.neighbours(at)[0].tolist() for at in range(3)] == [[1], [0, 2], [1]]
+    assert space.neighbours(1)[1][0].tolist() == [0.5, 1.0]
+    assert (space.arc_count, len(space.edges()[0])) == (4, 2)
+
+
+def test_entries_of_a_label_are_found_only_by_values_of_their_own_type():
+    space = ProductSpace([Axis.person("Ann", [1, 0], 0.5), Axis.tally("others", 2, 0.5)])
+    assert space.indices([(1, 0), (np.int64(1), np.int64(0)), (True, 0), (1.0, 0), (1, False)]).tolist() == [
+        0,
+        0,
+        -1,
+        -1,
+        -1,
+    ]
+    with pytest.raises(hetdp.UnknownDatasetError) as refused:
+        space.index(("qqqqqq", 0))
     assert refused.value.close == ()

@@ -1,4 +1,4 @@
-"""The forms of a query: what counts as answer 1, and what must be said."""
+"""The forms of a query: which answer is 1, and when it must be given."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize(("given", "positive", "answers"), FORMS.values(), ids=FORMS.keys())
-def test_a_query_may_be_given_as(given, positive, answers):
+def test_queries_are_accepted_in_every_form(given, positive, answers):
     problem = hetdp.Problem(GRAPH, given, positive=positive)
     assert problem.answers.tolist() == answers
     assert problem.answers.dtype == np.int8
@@ -77,12 +77,12 @@ def test_an_answer_too_many_is_a_fault_even_beside_positive():
 @pytest.mark.parametrize(
     "answers", [["1", "2", "2"], ["true", "false", "true"], [2, 3, 3], [-1, 1, 1], ["x", "x", "x"]]
 )
-def test_what_is_not_one_of_the_known_pairs_needs_positive(answers):
+def test_an_unknown_pair_of_answers_needs_positive(answers):
     with pytest.raises(hetdp.InputError, match="unclear which answer is 1"):
         hetdp.Problem(GRAPH, answers)
 
 
-def test_a_problem_does_not_change():
+def test_a_problem_is_immutable():
     answers = np.array([1, 1, 2], dtype=np.int8)
     problem = hetdp.Problem(GRAPH, answers)
     answers[:] = 2
@@ -92,10 +92,23 @@ def test_a_problem_does_not_change():
             array[0] = 2
 
 
-def test_a_problem_says_what_it_is():
+def test_the_repr_of_a_problem_describes_it():
     assert repr(hetdp.Problem(GRAPH, [1, 1, 2])) == "Problem(3 datasets, 2 with answer 1, notion 'pure')"
 
 
 def test_a_table_in_place_of_a_column_of_answers_is_refused():
     with pytest.raises(hetdp.InputError):
         hetdp.Problem(GRAPH, np.array([[1], [1], [2]]))
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8])
+def test_a_third_answer_in_an_array_is_named_where_it_is(kind):
+    with pytest.raises(hetdp.InputError, match="dataset c: a third answer 3"):
+        hetdp.Problem(GRAPH, np.array([1, 2, 3], dtype=kind))
+    with pytest.raises(hetdp.InputError, match="dataset b: a third answer 2"):
+        hetdp.Problem(GRAPH, np.array([3, 2, 1], dtype=kind), positive=3)
+
+
+def test_beside_the_positive_answer_the_first_other_one_counts():
+    with pytest.raises(hetdp.InputError, match="dataset c: a third answer 'maybe'"):
+        hetdp.Problem(GRAPH, ["yes", "no", "maybe"], positive="yes")

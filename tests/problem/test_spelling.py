@@ -1,4 +1,4 @@
-"""One spelling for a label: what is printed means the same dataset when it is typed, whatever else there is."""
+"""The spelling of labels: a printed label means the same dataset when it is typed, among any other labels."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hetdp
+from hetdp.problem.answer_words import BARE, answer_words, yes_or_no
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import NamedLabels, labels_of
-from hetdp.problem.spelling import find_label, label_from_json, label_to_json, spell_label
+from hetdp.problem.spelling import find_label, label_from_json, label_to_json, shorten_label, spell_label
 
-ODD = [
+ODD_LABELS = [
     *(
         "",
         " ",
@@ -80,7 +81,7 @@ ODD = [
     ),
 ]
 LABELS = st.one_of(
-    st.sampled_from(ODD),
+    st.sampled_from(ODD_LABELS),
     st.text(max_size=4),
     st.integers(-30, 30),
     st.floats(allow_nan=False, allow_infinity=False),
@@ -93,12 +94,12 @@ LABELS = st.one_of(
 )
 
 
-def known(*names):
+def label_index(*names):
     return labels_of(list(names), FaultCollector("datasets"))
 
 
 @given(st.lists(LABELS, min_size=1, max_size=12))
-def test_what_is_spelled_means_the_same_label_and_no_other(names):
+def test_a_spelling_means_the_same_label_and_no_other(names):
     labels = NamedLabels(dict.fromkeys(names))
     texts = [spell_label(name, labels) for name in labels.names]
     assert len({*texts}) == len(texts)
@@ -109,14 +110,14 @@ def test_what_is_spelled_means_the_same_label_and_no_other(names):
         assert (type(found), repr(found)) == (type(name), repr(name))
 
 
-def test_all_odd_labels_stand_side_by_side():
-    labels = NamedLabels(dict.fromkeys(ODD))
-    assert len({spell_label(label, labels) for label in labels.names}) == len(labels.names) == len(ODD)
+def test_odd_labels_have_different_spellings():
+    labels = NamedLabels(dict.fromkeys(ODD_LABELS))
+    assert len({spell_label(label, labels) for label in labels.names}) == len(labels.names) == len(ODD_LABELS)
     assert [find_label(spell_label(label, labels), labels) for label in labels.names] == list(labels.names)
 
 
 @given(LABELS)
-def test_any_label_is_its_json(label):
+def test_any_label_can_be_written_as_json(label):
     assert label_from_json(label_to_json(label)) == label
     assert label_to_json(label).isprintable()
 
@@ -133,22 +134,40 @@ def test_people_are_spelled_with_commas():
 
 
 def test_json_comes_first_then_text_then_commas():
-    assert find_label("3", known("3", 3)) == 3
-    assert find_label('"3"', known("3", 3)) == "3"
-    assert find_label("3", known("3", "4")) == "3"
-    assert find_label("1,2", known("1,2", (1, 2))) == "1,2"
-    assert find_label("[1, 2]", known("1,2", (1, 2))) == (1, 2)
-    assert find_label("1,2", known((1, 2), ("1", "2"))) == ("1", "2")
+    assert find_label("3", label_index("3", 3)) == 3
+    assert find_label('"3"', label_index("3", 3)) == "3"
+    assert find_label("3", label_index("3", "4")) == "3"
+    assert find_label("1,2", label_index("1,2", (1, 2))) == "1,2"
+    assert find_label("[1, 2]", label_index("1,2", (1, 2))) == (1, 2)
+    assert find_label("1,2", label_index((1, 2), ("1", "2"))) == ("1", "2")
 
 
 @pytest.mark.parametrize("text", ["true", "1.0", "[1]", "{}", '{"a": 1}', "null", "[" * 100_000, "9" * 5000])
 def test_a_number_is_found_only_as_it_is_written(text):
-    assert find_label(text, known(1, 5)) is None
+    assert find_label(text, label_index(1, 5)) is None
 
 
-def test_nothing_else_is_meant():
+def test_a_spelling_never_means_another_label():
     for one, other in itertools.permutations(["3", 3, (3,), "[3]", '"3"'], 2):
         labels = NamedLabels([one])
         assert spell_label(one, labels) == spell_label(one)
         if find_label(spell_label(other), labels) is not None:  # where it stands alone, a shorter spelling may do
             assert find_label(spell_label(other), labels) == one
+
+
+def test_a_label_is_shortened_only_if_it_is_too_long():
+    assert shorten_label("x" * 80) == "x" * 80
+    assert shorten_label("x" * 81) == "x" * 79 + "…"
+
+
+def test_words_for_answers_fall_back_to_numbers_and_print():
+    assert answer_words({"answer_1": "", "answer_2": "a\nb"}) == ("answer 1", "a\\nb")
+    assert answer_words({"answer_2": "no"}, BARE) == ("1", "no")
+    assert (yes_or_no(True), yes_or_no(False)) == ("yes", "no")
+
+
+def test_spaces_around_json_do_not_matter_and_half_a_character_is_no_label():
+    labels = NamedLabels([3, "a"])
+    assert [find_label(text, labels) for text in (" 3", '  "a" ', " a")] == [3, "a", None]
+    with pytest.raises(ValueError, match="surrogates"):
+        label_to_json("\ud800")

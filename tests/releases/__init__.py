@@ -1,1 +1,1 @@
-"""The step that spends people's privacy."""
+"""Tests of releases: draws, charges, ledgers, records and audits."""

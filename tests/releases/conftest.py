@@ -1,4 +1,4 @@
-"""Each test begins as a new process does: nothing was proved yet."""
+"""Clears the cache of proofs before each test, as in a new process."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from hetdp.releases import proof
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_remembered() -> None:
+def _clear_proof_cache() -> None:
     proof.clear_cache()

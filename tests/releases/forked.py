@@ -1,4 +1,4 @@
-"""Releases at every dataset of some small spaces, each in a process of its own, so that strace can tell them apart.
+"""Releases at every dataset of some small spaces, each in a process of its own with its own strace file.
 
     strace -ff -o PREFIX python -m tests.releases.forked FOLDER
 
@@ -17,33 +17,33 @@ from pathlib import Path
 import hetdp
 from hetdp.cli.main import main as hetdp_main
 from hetdp.releases import proof
-from tests.releases.worlds import certain, ledger, poll
+from tests.releases.worlds import certain_mechanism, make_ledger, poll_mechanism
 
-WORLDS = {"certain": certain, "poll": poll, "gaussian": lambda: poll("gaussian")}
+WORLDS = {"certain": certain_mechanism, "poll": poll_mechanism, "gaussian": lambda: poll_mechanism("gaussian")}
 
 
-def released(name: str, label: str) -> int:
-    """The exit code of a release on a fresh copy of the ledger."""
+def run_release(name: str, label: str) -> int:
+    """Runs a release on the copy of the ledger; returns its exit code."""
     options = ["--dataset", label, "--ledger", "used.ledger", "-o", "record.json", "--html", "page.html"]
     return hetdp_main(["release", f"{name}.json", f"{name}-mechanism.json", *options])
 
 
-def fresh(name: str) -> None:
-    """A ledger in which nothing is spent, and no record; nothing is proof."""
+def reset_ledger(name: str) -> None:
+    """Restores the ledger without spends, removes the record and clears the cache of proofs."""
     shutil.copyfile(f"{name}.ledger", "used.ledger")
     for file in ("record.json", "page.html"):
         Path(file).unlink(missing_ok=True)
     proof.clear_cache()
 
 
-def forked(name: str, label: str) -> int:
-    """The process that made the release."""
-    fresh(name)
+def release_in_fork(name: str, label: str) -> int:
+    """Makes a release in a forked process; returns its id."""
+    reset_ledger(name)
     child = os.fork()
     if not child:
         code = 1
         try:
-            code = released(name, label)
+            code = run_release(name, label)
             sys.stdout.flush()
         finally:
             os._exit(code)
@@ -51,24 +51,24 @@ def forked(name: str, label: str) -> int:
     return child
 
 
-def each(folder: Path) -> Iterator[tuple[str, str, float, int]]:
-    """World, dataset, z and process of each release."""
+def release_everywhere(folder: Path) -> Iterator[tuple[str, str, float, int]]:
+    """Yields the name of the mechanism, dataset, z and process id of each release."""
     for name, make in WORLDS.items():
         mechanism = make()
         assert isinstance(mechanism.problem, hetdp.Problem)
         hetdp.save(mechanism.problem, f"{name}.json")
         hetdp.save(mechanism, f"{name}-mechanism.json")
-        ledger(folder, "inf", "gaussian" if name == "gaussian" else "epsilon", f"{name}.ledger")
-        fresh(name)
-        assert released(name, next(iter(mechanism))) == 0  # loads what is loaded once
+        make_ledger(folder, "inf", "gaussian" if name == "gaussian" else "epsilon", f"{name}.ledger")
+        reset_ledger(name)
+        assert run_release(name, next(iter(mechanism))) == 0  # loads modules that are loaded only once
         for label, z in zip(mechanism, mechanism.coordinates.tolist(), strict=True):
-            yield name, label, z, forked(name, label)
+            yield name, label, z, release_in_fork(name, label)
 
 
 def main() -> None:
-    """Prints all of them, after what the releases print themselves."""
+    """Prints all releases as JSON, after their own output."""
     os.chdir(sys.argv[1])
-    found = list(each(Path(sys.argv[1])))
+    found = list(release_everywhere(Path(sys.argv[1])))
     print(json.dumps(found))  # noqa: T201
 
 

@@ -18,36 +18,36 @@ from hetdp.errors import InputError, LedgerError, UsageError
 from hetdp.releases.record.document import DIGEST, digest_of
 from hetdp.releases.record.page import page_of
 from hetdp.tables.plan import _digest, read_plan
-from tests.cli.fuzz import mutated, replaced
-from tests.releases.worlds import SOURCE, ledger, poll
+from tests.cli.fuzz import mutate_bytes, replace_value
+from tests.releases.worlds import SOURCE, make_ledger, poll_mechanism
 
 SURVEY = "id,county,eps,vote\n1,N,0.5,yes\n2,S,1,no\n3,S,1,\n"
 PLAN_DIGEST = "plan_sha256"
-RARELY = 0.02  # how often what takes long is looked at as well
+SLOW_CHECKS = 0.02  # share of the records on which slow checks run as well
 
 
 class World:
-    """Records and plans that are whole, and what they are checked against."""
+    """Valid records and plans, and the ledger and mechanism they are checked against."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "survey.csv").write_text(SURVEY)
-        self.ledger = ledger(folder, "inf")
+        self.ledger = make_ledger(folder, "inf")
         self.ledger.declare("survey", cap="inf")  # its accounts are people
-        self.mechanism = poll()
-        asked: dict[str, Any] = {
+        self.mechanism = poll_mechanism()
+        question: dict[str, Any] = {
             "count": "vote = 'yes'",
             "at_least": "50%",
             "person": "id",
             "epsilon": "eps",
             "by": "county",
         }
-        hetdp.ask(folder / "survey.csv", plan=folder / "plan.json", dry_run=True, **asked)
+        hetdp.ask(folder / "survey.csv", plan=folder / "plan.json", dry_run=True, **question)
         table = hetdp.ask(
             folder / "survey.csv",
             plan=folder / "plan.json",
             payment=hetdp.Payment(self.ledger, source="survey"),
-            **asked,
+            **question,
         )
         assert table.release is not None
         self.records = [
@@ -57,11 +57,11 @@ class World:
         self.plan = table.plan
 
 
-def broken(document: dict[str, Any], key: str, digest: Any, rng: random.Random) -> tuple[bytes, bool]:
-    """The document with something changed, as bytes; and whether it was given a digest that fits."""
+def break_document(document: dict[str, Any], key: str, digest: Any, rng: random.Random) -> tuple[bytes, bool]:
+    """Changes a document; returns its bytes and whether it has a valid digest."""
     if rng.random() < 0.3:
-        return mutated(json.dumps(document).encode(), rng), False
-    changed = replaced(document, rng)
+        return mutate_bytes(json.dumps(document).encode(), rng), False
+    changed = replace_value(document, rng)
     if isinstance(changed, dict) and rng.random() < 0.6:
         try:
             rest = {name: value for name, value in changed.items() if name != key}
@@ -73,40 +73,44 @@ def broken(document: dict[str, Any], key: str, digest: Any, rng: random.Random) 
 
 def check_record(world: World, rng: random.Random) -> str:
     record = rng.choice(world.records)
-    data, sealed = broken(record, DIGEST, digest_of, rng)
+    data, has_valid_digest = break_document(record, DIGEST, digest_of, rng)
     place = world.folder / "broken.json"
-    place.unlink(missing_ok=True)  # a file that is written over is written to the disk at once, which takes long
+    place.unlink(missing_ok=True)  # overwriting a file would wait for the disk
     place.write_bytes(data)
-    slow = rng.random() < RARELY
-    given: dict[str, Any] = {"ledger": world.ledger} if slow else {}
+    slow = rng.random() < SLOW_CHECKS
+    options: dict[str, Any] = {"ledger": world.ledger} if slow else {}
     if slow and rng.random() < 0.5:
-        given |= {"problem": world.mechanism.problem, "mechanism": world.mechanism, "plan": world.folder / "plan.json"}
+        options |= {
+            "problem": world.mechanism.problem,
+            "mechanism": world.mechanism,
+            "plan": world.folder / "plan.json",
+        }
     try:
         document = hetdp.read_record(place)
-        verdict = hetdp.verify_record(place, **given)
+        verdict = hetdp.verify_record(place, **options)
     except (InputError, UsageError, LedgerError) as refusal:
         return type(refusal).__name__ if str(refusal) else "silence"
     page = page_of(document)
     assert "<script" not in page.lower()
-    assert sealed or not verdict.valid or document == record, data
+    assert has_valid_digest or not verdict.valid or document == record, data
     return "valid" if verdict.valid else "not valid"
 
 
 def check_plan(world: World, rng: random.Random) -> str:
-    data, sealed = broken(world.plan, PLAN_DIGEST, _digest, rng)
+    data, has_valid_digest = break_document(world.plan, PLAN_DIGEST, _digest, rng)
     place = world.folder / "broken-plan.json"
-    place.unlink(missing_ok=True)  # a file that is written over is written to the disk at once, which takes long
+    place.unlink(missing_ok=True)  # overwriting a file would wait for the disk
     place.write_bytes(data)
     try:
         found = read_plan(place)
     except (InputError, UsageError) as refusal:
         return type(refusal).__name__ if str(refusal) else "silence"
-    assert sealed or found.facts == world.plan, data
+    assert has_valid_digest or found.facts == world.plan, data
     return "valid"
 
 
 def fuzz(count: int, seed: int) -> Counter[str]:
-    """How often each end came; stops at the first thing that must not be."""
+    """Returns how often each result occurred; stops at the first that is not allowed."""
     rng, ends = random.Random(seed), Counter[str]()
     with tempfile.TemporaryDirectory() as place:
         world = World(Path(place))

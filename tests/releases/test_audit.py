@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.releases.audit import AuditedEdge, arcs_between, audit_with, worst_edges
+from hetdp.releases.audit import AuditedEdge, arcs_between, audit_with, bounds_of, worst_edges
 from hetdp.releases.draw import Coin
 from hetdp.theory.catalogue import NOTIONS
 
@@ -32,8 +32,8 @@ def problem_of(notion: Any):
 
 
 @pytest.fixture(autouse=True)
-def _the_same_bits_in_every_run(monkeypatch):
-    """What an audit finds depends on luck, and a test must not. That the system's bits are used is tested elsewhere."""
+def _fixed_bits(monkeypatch):
+    """Fixes the random bits, since the result of an audit depends on them; other tests check the real bits."""
     monkeypatch.setattr("os.urandom", random.Random(6).randbytes)
 
 
@@ -64,11 +64,11 @@ def test_broken_values_are_caught(notion):
     assert found.contradictions
     assert {found.worst.source, found.worst.target} == {1, 2}
     assert found.worst.at_least > found.worst.promised
-    assert str(found).startswith("CONTRADICTED: more is lost than promised in ")
+    assert str(found).startswith("CONTRADICTED: the loss exceeds the promise in ")
 
 
 def float_coin(coordinate: str, z: float):
-    """What many do: p as a float of few digits, compared with a random float."""
+    """A common mistake: p rounded to a few digits and compared with a random float."""
     p = round(rounded_probability(coordinate, z), 1)
     generator = random.Random(5)
     return lambda: generator.random() < p
@@ -80,13 +80,13 @@ def rounded_probability(coordinate: str, z: float) -> float:
 
 
 def stuck_coin(coordinate: str, z: float):
-    """Bits that are never drawn again."""
+    """A coin whose bits are drawn only once."""
     answer = Coin(coordinate, z).toss(lambda count: 1 << count - 2)
     return lambda: answer
 
 
 def doubled_coin(coordinate: str, z: float):
-    """The wrong calibration."""
+    """A coin with the wrong calibration."""
     return Coin(coordinate, 2.0 * z).toss
 
 
@@ -110,7 +110,7 @@ def test_certain_answers_next_to_uncertain_ones_are_caught():
     assert (found.worst.source, found.worst.answer, found.worst.observed) == ("b", 2, math.inf)
 
 
-def test_no_promise_means_no_contradiction():
+def test_an_edge_without_a_promise_is_never_contradicted():
     graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0, epsilon_back=math.inf)
     problem = hetdp.Problem(graph, {"a": 1, "b": 2})
     mechanism = hetdp.PartialMechanism(p={"a": 0.2, "b": 0.95})
@@ -125,14 +125,37 @@ def test_without_edges_nothing_is_drawn(monkeypatch):
     graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], math.inf)
     found = hetdp.audit(hetdp.Problem(graph, {"a": 1, "b": 2}), {"a": 1.0, "b": 0.0})
     assert (found.edges, found.worst, found.contradictions) == ((), None, ())
-    assert str(found) == "no edge promises anything, so that nothing can be contradicted."
+    assert str(found) == "no edge promises anything, so nothing can be contradicted."
 
 
-def test_a_hundred_audits_of_a_sound_mechanism_contradict_it_hardly_ever():
+def test_a_hundred_audits_of_a_sound_mechanism_rarely_contradict_it():
     problem = problem_of("pure")
     mechanism = hetdp.design(problem)
     audits = [hetdp.audit(problem, mechanism, draws=300, confidence=0.9, edges=1) for _ in range(100)]
     assert sum(bool(found.contradictions) for found in audits) <= 10
+
+
+def tossing(ones: dict[float, int], draws: int):
+    """Coins that give answer 1 exactly so often, by the sign of z."""
+    return lambda _, z: iter([at < ones[math.copysign(1.0, z)] for at in range(draws)]).__next__
+
+
+def test_all_bounds_hold_together_with_the_confidence():
+    problem = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0), {"a": 1, "b": 2})
+    found = audit_with(problem, {"a": 0.9, "b": 0.1}, 100, 0.99, 1, tossing({1.0: 80, -1.0: 30}, 100))
+    least, most = (bounds_of(count, 100, 0.01 / 4)[0] for count in (80, 30))  # two bounds at each of two datasets
+    assert found.edges[0].at_least == pytest.approx(math.log(least[0] / most[1]), rel=1e-12)
+    assert (found.edges[0].source_count, found.edges[0].target_count) == (80, 30)
+
+
+def test_of_two_answers_that_show_nothing_the_one_that_was_seen_more_often_is_shown():
+    graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0, delta=0.5)
+    problem = hetdp.Problem(graph, {"a": 1, "b": 2}, notion="approximate")
+    found = audit_with(problem, {"a": 0.9, "b": 0.1}, 20, 0.999, [("b", "a")], tossing({1.0: 12, -1.0: 8}, 20))
+    assert [(edge.source, edge.answer, edge.at_least) for edge in found.edges] == [
+        ("b", 2, -math.inf),
+        ("a", 1, -math.inf),
+    ]
 
 
 # Which edges ----------------------------------------------------------------------------------------------------------
@@ -146,6 +169,53 @@ def test_the_worst_edges_are_those_that_a_broken_value_touches():
     z[150] += 1.5
     assert sorted(worst_edges(problem, z, 2, DRAWS)) == [(149, 150), (150, 151)]
     assert len(worst_edges(problem, z, 7, DRAWS)) == 7
+
+
+def pairs(notion: Any = "pure", source: Any = (0, 2), target: Any = (1, 3), **promised: Any) -> hetdp.Problem:
+    """Four datasets and, by default, two edges apart from each other."""
+    graph = hetdp.DatasetGraph.from_edges(list(source), list(target), datasets=range(4), **promised)
+    return hetdp.Problem(graph, [1, 2, 1, 2], notion=notion)
+
+
+def z_of(problem: hetdp.Problem, *p: float) -> Any:
+    return problem.notion.coordinate.from_probability(np.array(p))
+
+
+def test_an_edge_may_be_worst_by_its_other_answer_in_one_direction():
+    problem = pairs(epsilon=0.1)
+    z = z_of(problem, 0.99, 0.96, 0.3, 0.25)  # 0.04 against 0.01, and 0.3 against 0.25
+    assert worst_edges(problem, z, 1, DRAWS) == [(0, 1)]
+    assert worst_edges(problem, z[[2, 3, 0, 1]], 1, DRAWS) == [(2, 3)]
+    problem = pairs(epsilon=[0.1, 0.01])  # in its better direction, the first edge is not violated at all
+    assert worst_edges(problem, z_of(problem, 0.99, 0.96, 0.505, 0.495), 2, DRAWS) == [(0, 1), (2, 3)]
+
+
+def test_both_directions_of_an_edge_and_parallel_edges_count_once():
+    problem = pairs(epsilon=0.1)
+    z = z_of(problem, 0.4, 0.6, 0.45, 0.55)
+    assert worst_edges(problem, z, 2, DRAWS) == [(0, 1), (2, 3)]
+    parallel = pairs(source=[0, 0, 0, 2], target=[1, 1, 1, 3], epsilon=0.1, classes=list("abcd"))
+    assert worst_edges(parallel, z, 2, DRAWS) == [(0, 1), (2, 3)]
+
+
+def test_a_delta_of_one_promises_nothing():
+    problem = pairs("approximate", epsilon=0.1, delta=[1.0, 0.5])
+    assert worst_edges(problem, z_of(problem, 1.0, 0.0, 0.9, 0.1), 5, DRAWS) == [(2, 3)]
+    with pytest.raises(hetdp.UsageError, match="nothing is promised between 0 and 1"):
+        arcs_between(problem, 0, 1)
+    assert [arc.delta for arc in arcs_between(problem, 2, 3)] == [0.5, 0.5]
+
+
+def test_delta_is_taken_into_account_when_edges_are_ranked():
+    problem = pairs("approximate", epsilon=0.1, delta=[0.4, 0.0])
+    assert worst_edges(problem, z_of(problem, 0.7, 0.3, 0.6, 0.4), 1, DRAWS) == [(2, 3)]
+
+
+def test_certain_answers_that_differ_are_the_worst():
+    problem = pairs(epsilon=1.0)
+    z = z_of(problem, 0.9, 0.1, 1.0, 0.0)
+    assert worst_edges(problem, z, 1, DRAWS) == [(2, 3)]
+    assert len(hetdp.audit(problem, {0: 0.5, 1: 0.5, 2: 1.0, 3: 0.0}, draws=100, edges=1).contradictions) == 2
 
 
 def test_spaces_of_people_are_audited_too():
@@ -165,16 +235,17 @@ def test_edges_can_be_named():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"draws": 0}, "draws=0; it is a whole number ≥ 1 and ≤ 100,000,000"),
-        ({"confidence": 1.0}, "confidence=1.0; it is a number between 0.5 and 1"),
-        ({"confidence": math.nan}, "confidence=nan; it is"),
-        ({"confidence": "most"}, "confidence='most'; it is"),
-        ({"edges": 0}, "edges=0; it is a whole number ≥ 1"),
+        ({"draws": 0}, "draws=0; it must be a whole number ≥ 1 and ≤ 100,000,000"),
+        ({"confidence": 0.5}, "confidence=0.5; it must be a number between 0.5 and 1"),
+        ({"confidence": 1.0}, "confidence=1.0; it must be a number between 0.5 and 1"),
+        ({"confidence": math.nan}, "confidence=nan; it must be"),
+        ({"confidence": "most"}, "confidence='most'; it must be"),
+        ({"edges": 0}, "edges=0; it must be a whole number ≥ 1"),
         ({"edges": [(0, 2)]}, "nothing is promised between 0 and 2; an audit looks at neighbours"),
-        ({"edges": [0, 1]}, "edges with 0; each is a pair of labels"),
+        ({"edges": [0, 1]}, "edges with 0; each must be a pair of labels"),
     ],
 )
-def test_what_cannot_be_audited_is_refused(given, words):
+def test_invalid_audits_are_refused(given, words):
     problem = problem_of("pure")
     with pytest.raises(hetdp.UsageError, match=words):
         hetdp.audit(problem, hetdp.design(problem), **{"draws": 10, **given})
@@ -218,7 +289,7 @@ def test_a_tight_edge_has_just_the_loss_that_is_promised(notion):
     assert max(losses) == pytest.approx(0.5, abs=1e-12)
 
 
-def test_an_edge_says_what_it_shows():
+def test_the_text_of_an_edge_describes_its_result():
     edge = AuditedEdge("a", "b", 2, 0.5, 0.01, 700, 300, 0.83, 0.6123)
     assert str(edge) == "a to b, answer 2: at least 0.6123, promised 0.5, δ = 0.01"
     assert edge.contradicted

@@ -62,7 +62,7 @@ def test_an_account_is_charged_the_largest_of_its_edges_in_either_direction(noti
     assert found.currency == NOTIONS[notion].currency.name
 
 
-ALIKE = {
+EQUAL_CLASSES = {
     "7": [7, 7.0, np.int64(7), np.uint8(7), np.float32(7)],
     "0.5": [0.5, np.float64(0.5), np.float16(0.5)],
     "0": [0, -0.0, False, np.bool_(False)],
@@ -71,9 +71,9 @@ ALIKE = {
 }
 
 
-@pytest.mark.parametrize("account", ALIKE)
+@pytest.mark.parametrize("account", EQUAL_CLASSES)
 def test_equal_classes_have_one_account_whatever_their_type(account):
-    for name in ALIKE[account]:
+    for name in EQUAL_CLASSES[account]:
         graph = hetdp.DatasetGraph.from_edges("ab", "bc", [0.1, 0.3], classes=[name, "other"])
         assert set(costs_of(hetdp.Problem(graph, [1, 1, 2])).names) == {account, "other"}
 
@@ -83,13 +83,15 @@ UNSTABLE = [frozenset("ab"), object(), (1, None), ("a", b"b"), *NUMBERS]
 
 
 @pytest.mark.parametrize("name", UNSTABLE, ids=lambda name: type(name).__name__)
-def test_a_class_that_is_not_named_alike_every_time_has_no_account(name):
+def test_a_class_without_a_stable_name_has_no_account(name):
     graph = hetdp.DatasetGraph.from_edges("ab", "bc", [0.1, 0.3], classes=[name, "other"])
-    with pytest.raises(UsageError, match=r"a class of edges has no account: it is a .*; only text, a finite number"):
+    with pytest.raises(
+        UsageError, match=r"a class of edges has no account: it is a .*; it must be text, a finite number"
+    ):
         costs_of(hetdp.Problem(graph, [1, 1, 2]))
 
 
-def test_what_is_charged_is_the_decimal_that_was_written():
+def test_the_charge_is_the_written_decimal():
     graph = hetdp.DatasetGraph.from_edges("abc", "bcd", [0.1, 0.7, 1e-9], classes=["x", "y", "z"])
     charge = charge_of(costs_of(hetdp.Problem(graph, [1, 1, 2, 2])))
     assert dict(zip(charge.names, charge.amounts.tolist(), strict=True)) == {"x": 10**8, "y": 7 * 10**8, "z": 1}
@@ -131,6 +133,15 @@ def test_a_situation_without_protection_costs_everything_only_where_there_is_one
     space = ProductSpace([Axis.person("Ann", ["yes", "no"], table), Axis.tally("others", 1, 0.5)], states)
     found = costs_of(hetdp.Problem(space, [1, 2, 1, 2]))
     assert dict(zip(found.names, found.allowed["epsilon"].tolist(), strict=True)) == {"Ann": expected, "others": 0.5}
+
+
+def test_axes_of_one_account_cost_the_largest_of_both():
+    for first, second in ((0.5, 0.1), (0.1, 0.5)):
+        axes = [Axis.person("7", ["yes", "no"], first), Axis.person(7, ["yes", "no"], second)]
+        problem = hetdp.Problem(ProductSpace(axes), [1, 2, 2, 2])
+        found = costs_of(problem, hetdp.design(problem).coordinates)
+        assert (found.names, found.allowed["epsilon"].tolist()) == (("7",), [0.5])
+        assert 0.1 < found.used["epsilon"][0] <= 0.5
 
 
 def test_without_edges_nothing_is_released():

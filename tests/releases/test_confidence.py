@@ -12,7 +12,7 @@ from hetdp.releases.audit import bounds_of, log_tail, lower_bound
 
 
 def chance_of_more(count: int, draws: int, p: Fraction) -> Fraction:
-    """To see `count` or more, exactly."""
+    """The exact probability of `count` or more."""
     return sum(
         (math.comb(draws, seen) * p**seen * (1 - p) ** (draws - seen) for seen in range(count, draws + 1)), Fraction(0)
     )
@@ -20,7 +20,7 @@ def chance_of_more(count: int, draws: int, p: Fraction) -> Fraction:
 
 @pytest.mark.parametrize("doubt", [0.2, 1e-3, 1e-9])
 @pytest.mark.parametrize("draws", [1, 2, 7, 30])
-def test_bounds_are_on_the_careful_side_of_the_exact_ones_and_near_them(draws, doubt):
+def test_bounds_are_conservative_and_close_to_the_exact_ones(draws, doubt):
     for count in range(1, draws + 1):
         low = lower_bound(count, draws, doubt)
         assert chance_of_more(count, draws, Fraction(low)) <= Fraction(doubt)

@@ -27,7 +27,7 @@ class OutOfBitsError(Exception):
     """The string ended before the draw was decided."""
 
 
-class Given:
+class ChunkedBits:
     """Bits from a list of chunks, then none."""
 
     def __init__(self, *chunks: int) -> None:
@@ -47,11 +47,11 @@ def chunks_of(number: int, length: int, chunk: int) -> list[int]:
 
 
 def decisions(bounds, length: int, chunk: int) -> list[bool | None]:
-    """What every bit string of that length leads to; None where it is too short."""
+    """The result of every bit string of that length; None where it is too short."""
     found: list[bool | None] = []
     for number in range(1 << length):
         try:
-            found.append(is_below(bounds, bounds(chunk), Given(*chunks_of(number, length, chunk)), chunk))
+            found.append(is_below(bounds, bounds(chunk), ChunkedBits(*chunks_of(number, length, chunk)), chunk))
         except OutOfBitsError:
             found.append(None)
     return found
@@ -111,6 +111,11 @@ def test_bounds_that_are_wide_at_first_only_cost_more_bits():
 # Against the exact number at large precision --------------------------------------------------------------------------
 
 
+def test_an_unknown_tail_lies_between_0_and_1(monkeypatch):
+    monkeypatch.setitem(TAILS, "Laplace", lambda size: size / 0)
+    assert tail_bounds("Laplace", 1.0, 128) == (0, 2**128)
+
+
 @pytest.mark.parametrize("bits", [128, 256, 640])
 @pytest.mark.parametrize("coordinate", COORDINATES)
 def test_bounds_enclose_the_exact_tail_and_nearly_touch(coordinate, bits):
@@ -138,33 +143,33 @@ def test_bits_inside_the_enclosure_are_decided_by_more_bits(coordinate, z):
     low, high = tail_bounds(coordinate, z, CHUNK)
     lower, upper = tail_bounds(coordinate, z, 2 * CHUNK)
     turned = z > 0
-    assert draw(coordinate, z, Given(low - 1)) != turned
-    assert draw(coordinate, z, Given(high)) == turned
+    assert draw(coordinate, z, ChunkedBits(low - 1)) != turned
+    assert draw(coordinate, z, ChunkedBits(high)) == turned
     for number, event in ((lower - 1, True), (upper, False)):  # the last strings of 256 bits that are decided
         first, second = divmod(number, 2**CHUNK)
         assert low <= first < high
         with pytest.raises(OutOfBitsError):
-            draw(coordinate, z, Given(first))
-        assert draw(coordinate, z, Given(first, second)) == (event != turned)
+            draw(coordinate, z, ChunkedBits(first))
+        assert draw(coordinate, z, ChunkedBits(first, second)) == (event != turned)
     with pytest.raises(OutOfBitsError):
-        draw(coordinate, z, Given(*divmod(lower, 2**CHUNK)))
+        draw(coordinate, z, ChunkedBits(*divmod(lower, 2**CHUNK)))
 
 
 @pytest.mark.parametrize("coordinate", COORDINATES)
 @pytest.mark.parametrize("bits", [0, 1, 2**127, 2**128 - 1])
 def test_certainty_never_errs(coordinate, bits):
-    assert draw(coordinate, math.inf, Given(bits)) is True
-    assert draw(coordinate, -math.inf, Given(bits)) is False
+    assert draw(coordinate, math.inf, ChunkedBits(bits)) is True
+    assert draw(coordinate, -math.inf, ChunkedBits(bits)) is False
 
 
 @pytest.mark.parametrize("coordinate", COORDINATES)
-def test_what_is_nearly_certain_is_not_certain(coordinate):
+def test_nearly_certain_answers_are_not_certain(coordinate):
     with pytest.raises(OutOfBitsError):
-        draw(coordinate, 1e308, Given(0, 0, 0))
-    assert draw(coordinate, 1e308, Given(0, 0, 1)) is True
+        draw(coordinate, 1e308, ChunkedBits(0, 0, 0))
+    assert draw(coordinate, 1e308, ChunkedBits(0, 0, 1)) is True
 
 
-# One call, the same work, nobody else's randomness --------------------------------------------------------------------
+# One call, constant work, and no other source of bits -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("coordinate", COORDINATES)
@@ -184,8 +189,8 @@ def test_every_draw_makes_the_same_calls_whatever_z_is_and_however_it_ends(coord
         def note(frame, event, what):
             seen.append((event, getattr(what, "__qualname__", frame.f_code.co_qualname)))
 
-        source = Given(bits)
-        gc.disable()  # others may want to be called when it collects
+        source = ChunkedBits(bits)
+        gc.disable()  # other code may run callbacks during collection
         sys.setprofile(note)
         try:
             draw(coordinate, z, source)
@@ -194,11 +199,11 @@ def test_every_draw_makes_the_same_calls_whatever_z_is_and_however_it_ends(coord
             gc.enable()
         return seen
 
-    wanted = calls_at(1.0, 2**127)
-    assert len(wanted) > 10
+    expected = calls_at(1.0, 2**127)
+    assert len(expected) > 10
     for z in PLACES:
-        assert calls_at(z, 2**128 - 1) == wanted
-        assert calls_at(z, 1) == wanted
+        assert calls_at(z, 2**128 - 1) == expected
+        assert calls_at(z, 1) == expected
 
 
 def test_not_a_number_is_refused_without_a_draw(monkeypatch):
@@ -208,7 +213,7 @@ def test_not_a_number_is_refused_without_a_draw(monkeypatch):
 
 
 def test_an_unknown_coordinate_is_refused():
-    with pytest.raises(UsageError, match="for the coordinate 'p'; it is one of Laplace, logit, probit"):
+    with pytest.raises(UsageError, match="for the coordinate 'p'; it must be one of Laplace, logit, probit"):
         draw("p", 0.5)
 
 
@@ -221,7 +226,7 @@ def test_seeds_have_no_effect():
     assert seeded() != seeded()
 
 
-def test_no_other_generator_is_asked(monkeypatch):
+def test_no_other_generator_is_used(monkeypatch):
     def refuse(*_: object, **__: object) -> None:
         pytest.fail("another generator was asked")
 
@@ -239,7 +244,7 @@ def test_no_other_generator_is_asked(monkeypatch):
     assert [draw("Laplace", 0.2) for _ in range(64)] == first, "something else than os.urandom took part"
 
 
-# The last net ---------------------------------------------------------------------------------------------------------
+# Statistical tests-----------------------------------------------------------------------------------------------------
 
 CELLS = [("Laplace", 0.0), ("Laplace", -0.7), ("Laplace", 3.0), ("probit", -1.5), ("probit", 0.2)]
 CELLS += [("logit", 1.1), ("logit", -4.0), ("Laplace", -6.0)]
@@ -252,7 +257,7 @@ def probability(coordinate: str, z: float) -> float:
     return 1.0 - below if z > 0 else below
 
 
-def distance(counts: list[int], draws: int) -> float:
+def chi_square(counts: list[int], draws: int) -> float:
     """Chi-square of how often each cell gave answer 1."""
     return sum(
         (count - draws * p) ** 2 / (draws * p * (1 - p))
@@ -263,10 +268,10 @@ def distance(counts: list[int], draws: int) -> float:
 def test_a_million_draws_are_distributed_as_they_should_be():
     draws = 125_000
     tosses = [Coin(*cell).toss for cell in CELLS]
-    assert distance([sum(toss() for _ in range(draws)) for toss in tosses], draws) < TOO_FAR
+    assert chi_square([sum(toss() for _ in range(draws)) for toss in tosses], draws) < TOO_FAR
 
 
-def test_the_net_catches_a_coin_that_is_biased_by_two_percent():
+def test_the_statistical_test_catches_a_bias_of_two_percent():
     draws = 125_000
     biased = [Coin(coordinate, z + 0.08).toss for coordinate, z in CELLS]
-    assert distance([sum(toss() for _ in range(draws)) for toss in biased], draws) > TOO_FAR
+    assert chi_square([sum(toss() for _ in range(draws)) for toss in biased], draws) > TOO_FAR

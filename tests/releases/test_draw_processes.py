@@ -63,10 +63,10 @@ thread.join()
 
 def run(script: str) -> list[str]:
     environment = {**os.environ, "PYTHONPATH": SOURCES, "PYTHONWARNINGS": "ignore"}  # that a fork with threads is risky
-    ended = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, env=environment, timeout=300, check=True
     )
-    return ended.stdout.split()
+    return result.stdout.split()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -102,11 +102,11 @@ def test_threads_draw_each_their_own_bits_and_leave_the_precision_as_it_was():
 
 
 @pytest.mark.parametrize("coordinate", ["Laplace", "logit", "probit"])
-def test_a_stranger_who_changes_the_precision_makes_bounds_wider_never_wrong(monkeypatch, coordinate):
-    def meddled(context, bits, compute, *arguments):
+def test_a_changed_precision_makes_bounds_wider_but_never_wrong(monkeypatch, coordinate):
+    def compute_at_changed_precision(context, bits, compute, *arguments):
         return precision.compute_at_precision(context, found[-1], compute, *arguments)
 
-    monkeypatch.setattr("hetdp.releases.draw.compute_at_precision", meddled)
+    monkeypatch.setattr("hetdp.releases.draw.compute_at_precision", compute_at_changed_precision)
     tail = exact.tail(coordinate, 1.25)
     found, widths = [], []
     for meddling in (2, 10, 53, 127, 128, 1000):
@@ -120,7 +120,7 @@ def test_a_stranger_who_changes_the_precision_makes_bounds_wider_never_wrong(mon
     assert widths[-1] == 1
 
 
-def test_a_draw_under_a_spoilt_precision_only_needs_more_bits(monkeypatch):
+def test_a_draw_at_a_changed_precision_only_needs_more_bits(monkeypatch):
     asked = []
 
     def bits(count: int) -> int:

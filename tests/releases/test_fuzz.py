@@ -1,4 +1,4 @@
-"""Broken records and plans are read, or refused in words; never anything else."""
+"""Broken records and plans are either read or refused with a message."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.stress import stress, times
 
 
 @stress
-def test_a_broken_record_or_plan_is_refused_in_words():
+def test_a_broken_record_or_plan_is_refused_with_a_message():
     ends = fuzz(times(2500), 0)
     assert sum(ends.values()) == times(2500)
     assert ends["check_record: InputError"] > 300

@@ -30,7 +30,7 @@ def problem_of(path, edges=EDGES) -> hetdp.Problem:
     return hetdp.read_problem(path).problem
 
 
-def spent(ledger: Ledger) -> dict[str, float]:
+def spent_by_class(ledger: Ledger) -> dict[str, float]:
     return {one.name: float(one.spent) for one in ledger.status("people")[0].classes}
 
 
@@ -39,7 +39,7 @@ def test_everybody_on_an_edge_is_charged_until_a_cap_is_reached(tmp_path):
     mechanism = hetdp.design(problem_of(tmp_path / "problem.json", edges))
     ledger = Ledger.create(tmp_path / "people.ledger", source="people", cap=1.0)
     hetdp.release(mechanism, "more", ledger=ledger, source="people", version="0")
-    each = spent(ledger)
+    each = spent_by_class(ledger)
     loss = math.log(mechanism["more"] / mechanism["less"])
     for name, epsilon in edges:
         assert loss - 1e-9 <= each[name or "everybody"] <= epsilon
@@ -47,22 +47,33 @@ def test_everybody_on_an_edge_is_charged_until_a_cap_is_reached(tmp_path):
     most = int(1.0 / max(each.values()) + 1e-9)  # as often as the one who is charged most can bear
     for version in range(1, most):
         hetdp.release(mechanism, "more", ledger=ledger, source="people", version=str(version))
-    assert spent(ledger) == pytest.approx({name: most * amount for name, amount in each.items()})
+    assert spent_by_class(ledger) == pytest.approx({name: most * amount for name, amount in each.items()})
     with pytest.raises(hetdp.BudgetError):
         hetdp.release(mechanism, "more", ledger=ledger, source="people", version=str(most))
-    assert max(spent(ledger).values()) <= 1.0
+    assert max(spent_by_class(ledger).values()) <= 1.0
 
 
 @pytest.mark.parametrize("duplicates", ["error", "min"])
 def test_no_option_drops_a_payer(tmp_path, capsys, duplicates):
     problem_of(tmp_path / "problem.json")
     files = [str(tmp_path / name) for name in ("problem.json", "mechanism.json", "people.ledger")]
-    asked = ["--duplicates", duplicates]
-    assert main(["design", files[0], "-o", files[1], *asked]) == 0
+    arguments = ["--duplicates", duplicates]
+    assert main(["design", files[0], "-o", files[1], *arguments]) == 0
     assert main(["ledger", "init", files[2], "--source", "people", "--cap", "1"]) == 0
-    release = ["release", files[0], files[1], "--dataset", "more", "--ledger", files[2], "--source", "people", *asked]
+    release = [
+        "release",
+        files[0],
+        files[1],
+        "--dataset",
+        "more",
+        "--ledger",
+        files[2],
+        "--source",
+        "people",
+        *arguments,
+    ]
     assert main([*release, "--version", "1"]) == 0
-    assert spent(Ledger(files[2])).keys() == {"Ann", "Bob"}
+    assert spent_by_class(Ledger(files[2])).keys() == {"Ann", "Bob"}
     capsys.readouterr()
 
 
@@ -76,7 +87,7 @@ def test_the_record_has_a_promise_for_each_of_them(tmp_path):
     assert released.record["domain"]["words"] == "2 possible datasets, 2 edges between neighbours"
 
 
-def test_a_listing_in_another_order_is_the_same_release(tmp_path):
+def test_the_order_of_edges_does_not_change_the_release(tmp_path):
     ledger = Ledger.create(tmp_path / "people.ledger", source="people", cap=1.0)
     repeated = []
     for edges in (EDGES, EDGES[::-1], (("Ann", 0.5), ("Bob", 0.5)), (("Bob", 0.5), ("Ann", 0.5))):

@@ -1,4 +1,4 @@
-"""Who may read the files that hetdp writes, as the threat model's table says: private ones from their first byte on."""
+"""The permissions of the files that hetdp writes, as in the threat model: private files are private from the start."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from hetdp.cli.main import main
 from hetdp.files.formats.writing import whole_file
 from hetdp.partitioned.tables import PartitionedTable
 from tests.documents.pages import ROOT
-from tests.releases.worlds import ledger, poll
+from tests.releases.worlds import make_ledger, poll_mechanism
 
 PEOPLE = pandas.DataFrame({"id": range(9), "vote": ["yes", "no", "yes"] * 3})
-ASKED: dict[str, Any] = {"count": "vote = 'yes'", "at_least": "50%", "epsilon": 0.5, "person": "id"}
+QUESTION: dict[str, Any] = {"count": "vote = 'yes'", "at_least": "50%", "epsilon": 0.5, "person": "id"}
 
 
-def paid(folder: Path) -> str:
-    ledger(folder)
+def ledger_address(folder: Path) -> str:
+    make_ledger(folder)
     return str(folder / "a.ledger")
 
 
@@ -33,31 +33,31 @@ def shell(*words: str | Path) -> None:
     assert main([*map(str, words)]) == 0
 
 
-def asked_of(mechanism: hetdp.Mechanism) -> hetdp.Problem:
+def problem_of(mechanism: hetdp.Mechanism) -> hetdp.Problem:
     assert isinstance(mechanism.problem, hetdp.Problem)
     return mechanism.problem
 
 
-def saved_poll(folder: Path) -> tuple[str, str]:
-    hetdp.save(asked_of(poll()), folder / "poll.json")
-    hetdp.save(poll(), folder / "given.json")
+def save_poll(folder: Path) -> tuple[str, str]:
+    hetdp.save(problem_of(poll_mechanism()), folder / "poll.json")
+    hetdp.save(poll_mechanism(), folder / "given.json")
     return str(folder / "poll.json"), str(folder / "given.json")
 
 
-def releases(folder: Path, where: Path) -> None:
-    words = ["release", *saved_poll(folder), "--dataset", "one", "--ledger", paid(folder)]
+def write_record(folder: Path, where: Path) -> None:
+    words = ["release", *save_poll(folder), "--dataset", "one", "--ledger", ledger_address(folder)]
     shell(*words, "-o", str(where), "--html", str(folder / "other.html"))
 
 
-def pages(folder: Path, where: Path) -> None:
-    words = ["release", *saved_poll(folder), "--dataset", "one", "--ledger", paid(folder)]
+def write_page(folder: Path, where: Path) -> None:
+    words = ["release", *save_poll(folder), "--dataset", "one", "--ledger", ledger_address(folder)]
     shell(*words, "-o", str(folder / "other.json"), "--html", str(where))
 
 
-def asks(folder: Path, where: Path) -> None:
+def write_ask_record(folder: Path, where: Path) -> None:
     PEOPLE.to_csv(folder / "people.csv", index=False)
     words = ["--count", "vote = 'yes'", "--at-least", "50%", "--epsilon", "0.5", "--person", "id"]
-    shell("ask", folder / "people.csv", *words, "--ledger", paid(folder), "-o", where)
+    shell("ask", folder / "people.csv", *words, "--ledger", ledger_address(folder), "-o", where)
 
 
 PRIVATE: dict[str, tuple[str, Callable[[Path, Path], Any]]] = {
@@ -66,28 +66,34 @@ PRIVATE: dict[str, tuple[str, Callable[[Path, Path], Any]]] = {
         "new.ledger",
         lambda _, where: shell("ledger", "init", where, "--source", "x", "--cap", "1"),
     ),
-    "its export": ("a.jsonl", lambda folder, where: shell("ledger", "export", paid(folder), "-o", where)),
-    "a record": ("a.json", lambda folder, where: hetdp.release(poll(), "one", ledger=ledger(folder), record=where)),
-    "a page": ("a.html", lambda folder, where: hetdp.release(poll(), "one", ledger=ledger(folder), html=where)),
-    "a record, in the shell": ("a.json", releases),
-    "a page, in the shell": ("a.html", pages),
+    "its export": ("a.jsonl", lambda folder, where: shell("ledger", "export", ledger_address(folder), "-o", where)),
+    "a record": (
+        "a.json",
+        lambda folder, where: hetdp.release(poll_mechanism(), "one", ledger=make_ledger(folder), record=where),
+    ),
+    "a page": (
+        "a.html",
+        lambda folder, where: hetdp.release(poll_mechanism(), "one", ledger=make_ledger(folder), html=where),
+    ),
+    "a record, in the shell": ("a.json", write_record),
+    "a page, in the shell": ("a.html", write_page),
     "a table's record": (
         "a.json",
-        lambda folder, where: hetdp.ask(PEOPLE, **ASKED, payment=hetdp.Payment(ledger(folder), record=where)),
+        lambda folder, where: hetdp.ask(PEOPLE, **QUESTION, payment=hetdp.Payment(make_ledger(folder), record=where)),
     ),
     "a table's page": (
         "a.html",
-        lambda folder, where: hetdp.ask(PEOPLE, **ASKED, payment=hetdp.Payment(ledger(folder), html=where)),
+        lambda folder, where: hetdp.ask(PEOPLE, **QUESTION, payment=hetdp.Payment(make_ledger(folder), html=where)),
     ),
-    "a table's record, in the shell": ("a.json", asks),
-    "a plan": ("plan.json", lambda _, where: hetdp.ask(PEOPLE, **ASKED, dry_run=True, plan=where)),
+    "a table's record, in the shell": ("a.json", write_ask_record),
+    "a plan": ("plan.json", lambda _, where: hetdp.ask(PEOPLE, **QUESTION, dry_run=True, plan=where)),
 }
 PUBLIC: dict[str, tuple[str, Callable[[Path, Path], Any]]] = {
-    "a problem": ("a.json", lambda _, where: hetdp.save(asked_of(poll()), where)),
-    "a mechanism": ("a.csv", lambda _, where: hetdp.save(poll(), where)),
-    "a mechanism, as Parquet": ("a.parquet", lambda _, where: hetdp.save(poll(), where)),
-    "an accuracy": ("a.tex", lambda folder, where: shell("accuracy", *saved_poll(folder), "-o", where)),
-    "a picture": ("a.svg", lambda folder, where: shell("plot", *saved_poll(folder), "-o", where)),
+    "a problem": ("a.json", lambda _, where: hetdp.save(problem_of(poll_mechanism()), where)),
+    "a mechanism": ("a.csv", lambda _, where: hetdp.save(poll_mechanism(), where)),
+    "a mechanism, as Parquet": ("a.parquet", lambda _, where: hetdp.save(poll_mechanism(), where)),
+    "an accuracy": ("a.tex", lambda folder, where: shell("accuracy", *save_poll(folder), "-o", where)),
+    "a picture": ("a.svg", lambda folder, where: shell("plot", *save_poll(folder), "-o", where)),
 }
 
 
@@ -96,7 +102,7 @@ def mode_of(place: Path) -> int:
 
 
 @pytest.fixture
-def everybody_may_read():
+def open_umask():
     before = os.umask(0)
     yield
     os.umask(before)
@@ -104,22 +110,22 @@ def everybody_may_read():
 
 @pytest.fixture
 def openings(monkeypatch):
-    """The permissions of each file that is opened to be written anew, just before; −1 where there is none."""
+    """Records the permissions of each file just before it is opened for writing; −1 if it does not exist."""
     found: dict[str, int] = {}
     real = Path.open
 
-    def watched(place: Path, mode: str = "r", *rest: Any, **more: Any) -> Any:
+    def record_mode(place: Path, mode: str = "r", *rest: Any, **more: Any) -> Any:
         if "w" in mode:
             found[place.name] = mode_of(place) if place.exists() else -1
         return real(place, mode, *rest, **more)
 
-    monkeypatch.setattr(Path, "open", watched)
+    monkeypatch.setattr(Path, "open", record_mode)
     return found
 
 
-@pytest.mark.usefixtures("everybody_may_read")
+@pytest.mark.usefixtures("open_umask")
 @pytest.mark.parametrize("what", PRIVATE)
-def test_what_is_private_is_so_from_its_first_byte_on(what, tmp_path, openings, capsys):
+def test_private_files_are_private_from_their_first_byte_on(what, tmp_path, openings, capsys):
     name, write = PRIVATE[what]
     (tmp_path / "out").mkdir()
     where = tmp_path / "out" / name
@@ -131,9 +137,9 @@ def test_what_is_private_is_so_from_its_first_byte_on(what, tmp_path, openings, 
     assert [entry.name for entry in (tmp_path / "out").iterdir()] == [name]
 
 
-@pytest.mark.usefixtures("everybody_may_read")
+@pytest.mark.usefixtures("open_umask")
 @pytest.mark.parametrize("what", PUBLIC)
-def test_what_is_public_has_the_permissions_of_any_other_file(what, tmp_path, capsys):
+def test_public_files_have_ordinary_permissions(what, tmp_path, capsys):
     name, write = PUBLIC[what]
     write(tmp_path, tmp_path / name)
     assert mode_of(tmp_path / name) == 0o666
@@ -143,22 +149,22 @@ def test_what_is_public_has_the_permissions_of_any_other_file(what, tmp_path, ca
     assert mode_of(tmp_path / name) == 0o640
 
 
-@pytest.mark.usefixtures("everybody_may_read")
+@pytest.mark.usefixtures("open_umask")
 def test_an_export_that_replaces_one_that_all_could_read_is_private(tmp_path, capsys):
     where = tmp_path / "a.jsonl"
     where.write_text("old")
     where.chmod(0o644)
     with where.open("rb") as reader:
-        shell("ledger", "export", paid(tmp_path), "-o", where)
+        shell("ledger", "export", ledger_address(tmp_path), "-o", where)
         assert mode_of(where) == 0o600
         assert reader.read() == b"old"  # who had it open sees nothing of the new one
     with whole_file(where, private=True) as draft:
         assert mode_of(draft) == 0o600
 
 
-@pytest.mark.usefixtures("everybody_may_read")
-def test_what_sqlite_puts_beside_a_ledger_is_as_private(tmp_path):
-    address = paid(tmp_path)
+@pytest.mark.usefixtures("open_umask")
+def test_files_that_sqlite_creates_beside_a_ledger_are_private(tmp_path):
+    address = ledger_address(tmp_path)
     with sqlite3.connect(address, isolation_level=None) as file:
         file.execute("BEGIN IMMEDIATE")
         file.execute("CREATE TABLE trial (x)")
@@ -169,8 +175,8 @@ def test_what_sqlite_puts_beside_a_ledger_is_as_private(tmp_path):
     file.close()
 
 
-@pytest.mark.usefixtures("everybody_may_read")
-def test_what_workers_say_of_people_lies_in_a_private_folder(tmp_path):
+@pytest.mark.usefixtures("open_umask")
+def test_files_of_workers_about_people_are_in_a_private_folder(tmp_path):
     folder = tmp_path / "people"
     folder.mkdir()
     PEOPLE.to_csv(folder / "1.csv", index=False)
@@ -184,10 +190,10 @@ def test_what_workers_say_of_people_lies_in_a_private_folder(tmp_path):
 
     from hetdp.tables.request import build_request
 
-    wanted = build_request("vote = 'yes'", at_least="50%", epsilon="0.5", person="id")
+    request = build_request("vote = 'yes'", at_least="50%", epsilon="0.5", person="id")
     parted = PartitionedTable(folder, Here(), str(tmp_path), False)
-    parted.policy(wanted)
-    parted.people(wanted)
+    parted.policy(request)
+    parted.people(request)
     assert set(seen) == {0o700}
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["people"]
 

@@ -9,6 +9,7 @@ import pytest
 
 import hetdp
 from hetdp.releases import draw as bernoulli
+from hetdp.releases.simulation import check_whole
 
 GRAPH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
 PROBLEM = hetdp.Problem(GRAPH, {"a": 1, "b": 1, "c": 2})
@@ -33,7 +34,7 @@ def test_answers_have_the_probability_of_the_mechanism(notion):
         assert abs(ones - runs * p) < 6 * math.sqrt(runs * p * (1 - p))
 
 
-def test_it_says_what_it_is_and_cannot_be_written_to():
+def test_a_simulation_is_labelled_and_read_only():
     simulation = hetdp.simulate(MECHANISM, "b", seed=1)
     assert str(simulation) == repr(simulation)
     assert str(simulation).startswith("SIMULATED, no release: answer 1 in ")
@@ -42,14 +43,14 @@ def test_it_says_what_it_is_and_cannot_be_written_to():
 
 
 @pytest.mark.parametrize("name", ["s.json", "s.csv", "s.parquet", "folder", "-"])
-def test_it_cannot_be_saved(tmp_path, name):
+def test_a_simulation_cannot_be_saved(tmp_path, name):
     simulation = hetdp.simulate(MECHANISM, "b", seed=1)
-    with pytest.raises(hetdp.UsageError, match="cannot be saved; a Problem or a Mechanism can"):
+    with pytest.raises(hetdp.UsageError, match="cannot be saved; only a Problem or a Mechanism can be saved"):
         hetdp.save(simulation, name if name == "-" else tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_it_does_not_touch_the_bits_of_a_release(monkeypatch):
+def test_a_simulation_does_not_use_the_bits_of_a_release(monkeypatch):
     monkeypatch.setattr(bernoulli.os, "urandom", lambda count: pytest.fail("bits of a release were drawn"))
     assert len(hetdp.simulate(MECHANISM, "a", seed=2, runs=10).answers) == 10
 
@@ -57,20 +58,28 @@ def test_it_does_not_touch_the_bits_of_a_release(monkeypatch):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"seed": -1}, r"seed=-1; it is a whole number ≥ 0\."),
-        ({"seed": True}, r"seed=True; it is a whole number ≥ 0\."),
-        ({"seed": 1, "runs": 0}, r"runs=0; it is a whole number ≥ 1 and ≤ 100,000,000\."),
-        ({"seed": 1, "runs": 1.5}, r"runs=1.5; it is"),
-        ({"seed": 1, "runs": np.int64(10**9)}, r"runs=1000000000; it is"),
+        ({"seed": -1}, r"seed=-1; it must be a whole number ≥ 0\."),
+        ({"seed": True}, r"seed=True; it must be a whole number ≥ 0\."),
+        ({"seed": 1, "runs": 0}, r"runs=0; it must be a whole number ≥ 1 and ≤ 100,000,000\."),
+        ({"seed": 1, "runs": 1.5}, r"runs=1.5; it must be"),
+        ({"seed": 1, "runs": np.int64(10**9)}, r"runs=1000000000; it must be"),
     ],
 )
-def test_what_is_no_seed_or_number_of_runs_is_refused(given, words):
+def test_invalid_seeds_and_numbers_of_runs_are_refused(given, words):
     with pytest.raises(hetdp.UsageError, match=words):
         hetdp.simulate(MECHANISM, "a", **given)
 
 
-def test_what_is_no_mechanism_or_dataset_is_refused():
+def test_arguments_that_are_not_mechanisms_or_datasets_are_refused():
     with pytest.raises(hetdp.UsageError, match=r"expected a Mechanism, got 0\.5; the first argument is a Mechanism"):
         hetdp.simulate(0.5, "a", seed=1)
     with pytest.raises(hetdp.UnknownDatasetError):
         hetdp.simulate(MECHANISM, "z", seed=1)
+
+
+def test_a_whole_number_may_be_the_least_or_the_most_and_is_a_plain_one():
+    assert [check_whole("n", number, 1, 3) for number in (1, 3, np.int64(2))] == [1, 3, 2]
+    assert type(check_whole("n", np.int64(2), 0)) is int
+    for wrong in (0, 4, "2", 2.0, None):
+        with pytest.raises(hetdp.UsageError, match="it must be a whole number ≥ 1 and ≤ 3"):
+            check_whole("n", wrong, 1, 3)

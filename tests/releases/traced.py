@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 import hetdp
-from tests.releases.worlds import certain, ledger, poll
+from tests.releases.worlds import certain_mechanism, make_ledger, poll_mechanism
 
 EVENTS: list[list[str]] = []
-WATCHED = {"on": False}
-IGNORED = ("builtins.id", "code.", "compile", "exec", "object.", "sys._getframe")  # which ask nothing of the system
+TRACING = {"on": False}
+IGNORED = ("builtins.id", "code.", "compile", "exec", "object.", "sys._getframe")  # events that make no system call
 MASKS = [
     (rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", b"TIME"),
     (rb"[0-9a-f]{64}", b"HASH"),
@@ -39,20 +39,20 @@ MASKS = [
 ]
 
 
-def masked(content: bytes) -> str:
+def mask(content: bytes) -> str:
     for pattern, word in MASKS:
         content = re.sub(pattern, word, content)
     return content.decode("utf-8", "backslashreplace")
 
 
 def hook(event: str, arguments: tuple[Any, ...]) -> None:
-    if WATCHED["on"] and not event.startswith(IGNORED):
-        told = [one if isinstance(one, str | bytes | int) else type(one).__name__ for one in arguments]
-        EVENTS.append([event, masked(repr(told).encode())])
+    if TRACING["on"] and not event.startswith(IGNORED):
+        values = [one if isinstance(one, str | bytes | int) else type(one).__name__ for one in arguments]
+        EVENTS.append([event, mask(repr(values).encode())])
 
 
-def forced(bit: int) -> Callable[[int], bytes]:
-    """A generator whose draws all come out one way; how often it is asked, and for how much, is part of the trace."""
+def forced_urandom(bit: int) -> Callable[[int], bytes]:
+    """A fake `os.urandom` whose bits are all equal; its calls are part of the trace."""
 
     def urandom(count: int) -> bytes:
         EVENTS.append(["os.urandom", str(count)])
@@ -61,32 +61,34 @@ def forced(bit: int) -> Callable[[int], bytes]:
     return urandom
 
 
-def watched(run: Callable[[], int], files: list[Path], bit: int) -> dict[str, Any]:
-    """One run of the command line, as it looks from outside."""
+def trace_run(run: Callable[[], int], files: list[Path], bit: int) -> dict[str, Any]:
+    """Everything observable of one run of the command line."""
     out, err, real = io.StringIO(), io.StringIO(), os.urandom
     EVENTS.clear()
-    os.urandom = forced(bit)
+    os.urandom = forced_urandom(bit)
     try:
         with redirect_stdout(out), redirect_stderr(err):
-            WATCHED["on"] = True
+            TRACING["on"] = True
             code = run()
-            WATCHED["on"] = False
+            TRACING["on"] = False
     finally:
-        WATCHED["on"] = False
+        TRACING["on"] = False
         os.urandom = real
     return {
         "code": code,
-        "out": masked(out.getvalue().encode()),
-        "err": masked(err.getvalue().encode()),
+        "out": mask(out.getvalue().encode()),
+        "err": mask(err.getvalue().encode()),
         "events": list(EVENTS),
-        "files": {file.name: masked(file.read_bytes()) for file in files},
+        "files": {file.name: mask(file.read_bytes()) for file in files},
         "size": files[0].stat().st_size,
         "answer": out.getvalue(),
     }
 
 
-def runs(folder: Path, template: Path, command: list[str], bits: tuple[int, ...] = (0, 1)) -> Iterator[dict[str, Any]]:
-    """The same command on a fresh copy of the ledger, with the bits forced either way."""
+def trace_runs(
+    folder: Path, template: Path, command: list[str], bits: tuple[int, ...] = (0, 1)
+) -> Iterator[dict[str, Any]]:
+    """Runs a command on a new copy of the ledger for each forced bit."""
     from hetdp.cli.main import main
 
     files = [folder / name for name in ("used.ledger", "record.json", "page.html")]
@@ -95,24 +97,28 @@ def runs(folder: Path, template: Path, command: list[str], bits: tuple[int, ...]
         for file in files[1:]:
             file.unlink(missing_ok=True)
         shutil.copyfile(template, files[0])
-        yield watched(lambda: main([*command, *options]), files, bit)
+        yield trace_run(lambda: main([*command, *options]), files, bit)
 
 
-def of_mechanisms(folder: Path) -> Iterator[dict[str, Any]]:
-    for name, mechanism in (("certain", certain()), ("poll", poll()), ("gaussian", poll("gaussian"))):
+def trace_mechanisms(folder: Path) -> Iterator[dict[str, Any]]:
+    for name, mechanism in (
+        ("certain", certain_mechanism()),
+        ("poll", poll_mechanism()),
+        ("gaussian", poll_mechanism("gaussian")),
+    ):
         place = Path(f"{name}.json"), Path(f"{name}-mechanism.json")
         assert isinstance(mechanism.problem, hetdp.Problem)
         hetdp.save(mechanism.problem, place[0])
         hetdp.save(mechanism, place[1])
-        ledger(folder, "inf", "gaussian" if name == "gaussian" else "epsilon", f"{name}.ledger")
+        make_ledger(folder, "inf", "gaussian" if name == "gaussian" else "epsilon", f"{name}.ledger")
         labels = list(mechanism)
-        for label in [labels[0], *labels]:  # the first one loads what is loaded once, and is left out
+        for label in [labels[0], *labels]:  # the first run loads modules and is omitted
             command = ["release", *map(str, place), "--dataset", label]
-            yield {"world": name, "at": label, "runs": list(runs(folder, folder / f"{name}.ledger", command))}
+            yield {"world": name, "at": label, "runs": list(trace_runs(folder, folder / f"{name}.ledger", command))}
 
 
-def of_tables(folder: Path) -> Iterator[dict[str, Any]]:
-    ledger(folder, "inf")
+def trace_tables(folder: Path) -> Iterator[dict[str, Any]]:
+    make_ledger(folder, "inf")
     tables = itertools.product(["yes", "no", ""], ["yes", ""], ["yes", "no", ""])
     for number, votes in enumerate([("yes", "yes", "no"), *tables]):
         for design in ("balanced", "fair") if number % 9 < 3 else ("balanced",):
@@ -122,14 +128,14 @@ def of_tables(folder: Path) -> Iterator[dict[str, Any]]:
             Path("table.csv").write_text("\n".join(["id,area,eps,vote", *rows, ""]))
             os.utime("table.csv", ns=(10**18, 10**18))
             bits = (0, 1) if design == "balanced" and number % 9 < 2 else (number % 2,)
-            asked = ["--count", "vote = 'yes'", "--at-least", "50%", "--person", "id", "--epsilon", "eps"]
-            command = ["ask", "table.csv", *asked, "--by", "area", "--design", design]
-            found = list(runs(folder, folder / "a.ledger", command, bits))
+            question = ["--count", "vote = 'yes'", "--at-least", "50%", "--person", "id", "--epsilon", "eps"]
+            command = ["ask", "table.csv", *question, "--by", "area", "--design", design]
+            found = list(trace_runs(folder, folder / "a.ledger", command, bits))
             yield {"world": design, "at": list(votes), "runs": found, "warm": number > 0}
 
 
-def of_forms(folder: Path) -> Iterator[dict[str, Any]]:
-    """The same people in files of every other form."""
+def trace_formats(folder: Path) -> Iterator[dict[str, Any]]:
+    """The same people in files of the other formats."""
     import pyarrow as pa
     from pyarrow import feather, parquet
 
@@ -153,21 +159,23 @@ def of_forms(folder: Path) -> Iterator[dict[str, Any]]:
             place = f"table.{form}"
             write(pa.Table.from_arrays(arrays, ["id", "area", "eps", "vote"]), place)
             os.utime(place, ns=(10**18, 10**18))
-            asked = ["--count", "vote = 'yes'", "--at-least", "50%", "--person", "id", "--epsilon", "eps"]
-            found = list(runs(folder, folder / "a.ledger", ["ask", place, *asked, "--by", "area"], (len(tables) % 2,)))
+            question = ["--count", "vote = 'yes'", "--at-least", "50%", "--person", "id", "--epsilon", "eps"]
+            found = list(
+                trace_runs(folder, folder / "a.ledger", ["ask", place, *question, "--by", "area"], (len(tables) % 2,))
+            )
             yield {"world": form, "at": list(votes), "runs": found}
 
 
 def main() -> None:
-    """Prints all of them; the first of each world is only there to load what is loaded once."""
+    """Prints all runs as JSON, except the first of each kind, which loads modules."""
     folder = Path(sys.argv[1])
     os.chdir(folder)
     sys.addaudithook(hook)
     is_table = sys.argv[2] == "table"
-    found = [*of_tables(folder), *of_forms(folder)] if is_table else list(of_mechanisms(folder))
+    found = [*trace_tables(folder), *trace_formats(folder)] if is_table else list(trace_mechanisms(folder))
     seen: set[str] = set()
-    kept = [one for one in found if one["world"] in seen or seen.add(one["world"])]  # type: ignore[func-returns-value]
-    print(json.dumps(kept))  # noqa: T201
+    later_runs = [one for one in found if one["world"] in seen or seen.add(one["world"])]  # type: ignore[func-returns-value]
+    print(json.dumps(later_runs))  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Small problems to release from, in every notion, with p = 0 and p = 1 among their values; and a ledger for them."""
+"""Small mechanisms of every notion to release from, with values p = 0 and p = 1, and a ledger for them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROMISES: dict[str, dict[str, Any]] = {
 }
 
 
-def poll(notion: Any = "pure") -> LocalMechanism:
+def poll_mechanism(notion: Any = "pure") -> LocalMechanism:
     """Four datasets on a path; the last edge has no class."""
     graph = hetdp.DatasetGraph.from_edges(
         LABELS[:-1], LABELS[1:], classes=["pupils", "pupils", None], **PROMISES[notion]
@@ -36,8 +36,8 @@ def poll(notion: Any = "pure") -> LocalMechanism:
     return hetdp.extend(problem, {"one": 0.45, "two": 0.55})
 
 
-def certain() -> LocalMechanism:
-    """Some datasets answered for certain, either way, one by an even coin, and one in between.
+def certain_mechanism() -> LocalMechanism:
+    """A mechanism with p = 1, p = 0, p = ½ and a value in between.
 
     Nothing is promised on three edges.
     """
@@ -52,11 +52,13 @@ def certain() -> LocalMechanism:
     return found
 
 
-def ledger(folder: Path, cap: Any = 3, currency: str = "epsilon", name: str = "a.ledger", **caps: Any) -> hetdp.Ledger:
-    """A new ledger with one source."""
+def make_ledger(
+    folder: Path, cap: Any = 3, currency: str = "epsilon", name: str = "a.ledger", **caps: Any
+) -> hetdp.Ledger:
+    """Creates a ledger with one source."""
     return hetdp.Ledger.create(folder / name, source=SOURCE, cap=cap, caps=caps or None, currency=currency)
 
 
-def spent(kept: hetdp.Ledger) -> dict[str, str]:
-    """What each class has spent."""
-    return {one.name: one.spent for one in kept.status()[0].classes}
+def spent_by_class(ledger: hetdp.Ledger) -> dict[str, str]:
+    """The amount spent by each class."""
+    return {one.name: one.spent for one in ledger.status()[0].classes}

@@ -13,19 +13,11 @@ from typing import Any
 
 import pytest
 
+from benchmarks.studio import CHROMIUM
+from benchmarks.studio import browser as started_browser
 from hetdp.studio.session import Session
 
-CHROMIUM = "/usr/bin/chromium"
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-KEPT = Path(__file__).parents[2] / "build" / "studio"
+SCREENSHOTS = Path(__file__).parents[2] / "build" / "studio"
 NO_BROWSER = f"the studio's tests in a browser: there is no {CHROMIUM} (Debian: apt-get install chromium)"
 
 
@@ -33,16 +25,12 @@ NO_BROWSER = f"the studio's tests in a browser: there is no {CHROMIUM} (Debian: 
 def browser():
     if shutil.which(CHROMIUM) is None:
         pytest.skip(NO_BROWSER)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+    with started_browser() as started:
         yield started
-        started.close()
 
 
 class Studio:
-    """A session, its address, and the page that shows it: one for all tests, so that the browser knows its scripts."""
+    """A session, its server and its page, shared by all tests so that the browser caches its scripts."""
 
     def __init__(self, browser: Any) -> None:
         from hetdp.studio.gallery import GALLERY
@@ -54,10 +42,10 @@ class Studio:
         self.page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
         self.page.set_default_timeout(120_000)  # a busy machine may have to compile the search first
         self.complaints: list[str] = []
-        self.asked: list[str] = []
+        self.requested_urls: list[str] = []
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("console", lambda said: self.complaints.extend([said.text] * (said.type == "error")))
-        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("console", lambda message: self.complaints.extend([message.text] * (message.type == "error")))
+        self.page.on("request", lambda request: self.requested_urls.append(request.url))
 
     def open(self, document: Any) -> Studio:
         """Opens a document, and shows it as on a page that was just loaded."""
@@ -129,20 +117,20 @@ class Studio:
         self.settle()
 
     def type_number(self, name: str, value: str) -> None:
-        """Types into the field of a number that can be moved, and waits for the answer."""
+        """Types a number into the field of a slider and waits for the answer."""
         field = self.page.locator(f"#mover-{name} input[type=text]")
         field.fill(value)
         field.press("Enter")
         self.settle()
 
-    def keep(self, name: str) -> None:
-        """Keeps what is seen."""
-        KEPT.mkdir(parents=True, exist_ok=True)
-        self.page.screenshot(path=str(KEPT / f"{name}.png"))
+    def save_screenshot(self, name: str) -> None:
+        """Saves a screenshot of the page."""
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=str(SCREENSHOTS / f"{name}.png"))
 
 
 @pytest.fixture(scope="session")
-def served(browser):
+def shared_studio(browser):
     one = Studio(browser)
     yield one
     one.page.context.close()
@@ -150,12 +138,14 @@ def served(browser):
 
 
 @pytest.fixture
-def studio(served, request, monkeypatch):
-    """Opens a document in the studio; afterwards, nothing may have been complained of, or asked of anybody else."""
+def studio(shared_studio, request, monkeypatch):
+    """Opens a document in the studio; afterwards asserts that there were no errors and no requests to other hosts."""
     monkeypatch.setattr("hetdp.studio.answers.load_in_background", lambda: None)
-    served.complaints.clear()
-    served.asked.clear()
-    yield served.open
-    served.keep(request.node.name)
-    assert served.complaints == []
-    assert all(url.startswith((served.place.address, "data:", "blob:")) for url in served.asked), served.asked
+    shared_studio.complaints.clear()
+    shared_studio.requested_urls.clear()
+    yield shared_studio.open
+    shared_studio.save_screenshot(request.node.name)
+    assert shared_studio.complaints == []
+    assert all(
+        url.startswith((shared_studio.place.address, "data:", "blob:")) for url in shared_studio.requested_urls
+    ), shared_studio.requested_urls

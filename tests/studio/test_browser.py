@@ -1,4 +1,4 @@
-"""What a person does on the page, and whether the numbers are the library's."""
+"""User actions on the page, whose numbers must be those of the library."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_dataset_is_clicked_and_its_binding_path_is_highlighted(studio):
     opened.until("(cy) => cy.nodes('.highlighted').map((one) => one.data('at'))", [first])
 
 
-def test_an_epsilon_is_moved_and_the_mechanism_follows_as_the_library_says(studio):
+def test_moving_an_epsilon_updates_the_mechanism_as_in_the_library(studio):
     opened = studio(path_document())
     page, before = opened.page, opened.session.document.problem
     where = opened.in_graph("(cy) => cy.nodes().map((one) => [one.position('x'), one.position('y')])")
@@ -94,7 +94,7 @@ def test_values_that_contradict_each_other_show_a_witness_and_are_repaired(studi
     assert shown_p(opened.page) == pytest.approx(expected["two"], abs=5e-7)
 
 
-def test_what_is_exported_runs_and_gives_the_same(studio, tmp_path, monkeypatch):
+def test_exported_code_runs_and_gives_the_same_result(studio, tmp_path, monkeypatch):
     opened = studio(GALLERY["three-voters"].make())
     page = opened.page
     opened.press("edge", 0)
@@ -143,7 +143,7 @@ def test_every_entry_of_the_gallery_opens(studio):
     assert page.locator("#view label").all_inner_texts() == ["Map", "Summary", "Neighbourhood"]
 
 
-def test_accuracy_stands_beside_the_baselines_and_follows_the_objective(studio):
+def test_accuracy_is_shown_beside_the_baselines_and_follows_the_objective(studio):
     opened = studio(GALLERY["school"].make())
     page, problem = opened.page, opened.session.document.problem
     page.click("#tab label:has-text('Accuracy')")
@@ -155,7 +155,7 @@ def test_accuracy_stands_beside_the_baselines_and_follows_the_objective(studio):
     assert page.locator("#accuracy .baseline").count() == sum(each.baseline for each in expected.methods)
 
 
-def test_everything_is_reached_by_the_keyboard(studio):
+def test_everything_can_be_reached_by_keyboard(studio):
     opened = studio(path_document())
     page = opened.page
     page.keyboard.press("/")
@@ -191,7 +191,7 @@ HOSTILE = [
 ]
 
 
-def test_hostile_labels_are_words_and_nothing_else(studio):
+def test_hostile_labels_are_shown_as_plain_text(studio):
     opened = studio(path_document(labels=HOSTILE))
     page = opened.page
     for at, name in enumerate(HOSTILE):
@@ -238,7 +238,7 @@ def test_a_problem_of_5000_datasets_is_a_summary_and_a_neighbourhood(studio):
     assert opened.session.answer.mechanism is not None
 
 
-def test_problems_are_made_by_a_form_and_faults_are_told(studio):
+def test_problems_can_be_made_with_a_form_and_faults_are_reported(studio):
     opened = studio(path_document())
     page = opened.page
     page.click("#open")
@@ -258,7 +258,7 @@ def test_problems_are_made_by_a_form_and_faults_are_told(studio):
     assert opened.session.document.problem.identity == expected.identity
 
 
-def test_files_are_dropped_and_faults_are_told_without_places_of_this_machine(studio, tmp_path):
+def test_dropped_files_are_opened_and_faults_are_reported_without_local_paths(studio, tmp_path):
     opened = studio(path_document())
     page = opened.page
     page.click("#open")
@@ -285,7 +285,7 @@ def test_the_dark_page_is_dark(studio):
     opened.page.reload()
     opened.wait("Private")
     ground = opened.page.evaluate("() => getComputedStyle(document.body).backgroundColor")
-    opened.keep("dark")
+    opened.save_screenshot("dark")
     opened.page.emulate_media(color_scheme="light")
     assert sum(map(int, re.findall(r"\d+", ground)[:3])) < 100
 

@@ -49,7 +49,7 @@ def test_every_edge_that_is_changed_is_the_chosen_one(key, monkeypatch):
 
 
 @pytest.mark.parametrize("key", DOCUMENTS)
-def test_an_edge_found_by_its_ends_is_exported_as_the_library_has_it(key, tmp_path):
+def test_an_edge_found_by_its_ends_is_exported_as_in_the_library(key, tmp_path):
     session = Session(DOCUMENTS[key]())
     before = session.document.problem
     hetdp.save(before, tmp_path / "before.json")
@@ -73,7 +73,7 @@ def test_an_edge_found_by_its_ends_is_exported_as_the_library_has_it(key, tmp_pa
         session.undo()
 
 
-def test_a_problem_of_people_that_becomes_another_says_so():
+def test_a_changed_problem_of_people_is_marked_as_changed():
     session = Session(GALLERY["three-voters"].make())
     session.set_objective("weighted-vote")
     for value in (0.5, 0.4):  # one slider that is dragged
@@ -93,16 +93,16 @@ def test_a_problem_of_people_that_becomes_another_says_so():
     assert not remark(session)
 
 
-def test_an_edge_that_is_given_what_it_has_is_no_change():
+def test_setting_an_edge_to_its_own_value_changes_nothing():
     session = Session(GALLERY["three-voters"].make())
     session.set_parameter(0, "epsilon", float(session.edge_list.columns["epsilon"][0]))
     assert not session.past
     assert session.document.origin.python
 
 
-def test_a_query_with_one_answer_only_is_said_to_need_no_randomness():
+def test_a_query_with_one_answer_needs_no_randomness():
     problem = hetdp.spaces.votes(3, hetdp.questions.count("yes", 4), hetdp.privacy.rules(0.5))
     session = Session(new_document("never", problem))
     words = str(panels.status(session)[1])
-    assert "The answer is the same for every dataset: no. It uses no randomness and costs nobody anything." in words
+    assert "The answer is the same for every dataset: no. It uses no randomness and costs no privacy." in words
     assert "At the hardest dataset" not in words

@@ -1,4 +1,4 @@
-"""What the studio exports belongs together: every exported problem accepts every mechanism exported beside it."""
+"""Exported files fit together: every exported problem accepts the mechanism exported with it."""
 
 from __future__ import annotations
 
@@ -27,62 +27,62 @@ FORMS = {
 DOCUMENTS = {key: entry.make for key, entry in GALLERY.items()} | FORMS
 
 
-def nothing(session):
+def no_change(session):
     pass
 
 
-def edge(session):
+def change_edge(session):
     session.set_parameter(0, "epsilon", 0.1234567)
 
 
-def no_promise(session):
+def remove_constraint(session):
     session.set_parameter(len(session.edge_list.source) // 2, "epsilon", np.inf)
 
 
-def value(session):
+def change_value(session):
     session.set_pin(int(session.document.problem.boundary_mask.nonzero()[0][0]), 0.51)
 
 
-def keep(session):
+def keep_values(session):
     session.keep_values()
 
 
-def repair(session):
+def apply_repair(session):
     boundary = session.document.problem.boundary_mask.nonzero()[0].tolist()
     for at in boundary:
         session.set_pin(at, 0.95 if session.document.problem.answers[at] == 1 else 0.05)
     session.apply_repair()
 
 
-CHANGES = [nothing, edge, no_promise, value, keep, repair]
+CHANGES = [no_change, change_edge, remove_constraint, change_value, keep_values, apply_repair]
 
 
-def exported(session, folder: Path) -> tuple[Path, Path]:
+def export_both(session, folder: Path) -> tuple[Path, Path]:
     problem, mechanism = folder / export.PROBLEM, folder / export.MECHANISM
     problem.write_text(export.problem_text(session), encoding="utf-8")
     mechanism.write_text(export.mechanism_text(session), encoding="utf-8")
     return problem, mechanism
 
 
-def accepted(session, folder: Path) -> None:
-    problem, mechanism = exported(session, folder)
+def check_export(session, folder: Path) -> None:
+    problem, mechanism = export_both(session, folder)
     read, partial = hetdp.read_problem(problem)
     assert read.identity == session.document.problem.identity
     assert list(read.labels.names) == list(session.document.problem.labels.names)
-    for asked in (read, session.document.problem):
-        loaded = hetdp.read_mechanism(mechanism, asked)
-        proof = hetdp.verify(asked, loaded)
+    for problem_to_load in (read, session.document.problem):
+        loaded = hetdp.read_mechanism(mechanism, problem_to_load)
+        proof = hetdp.verify(problem_to_load, loaded)
         assert proof.private
         assert proof.optimal == session.answer.mechanism.certificate.optimal
         assert np.array_equal(loaded.coordinates, session.answer.mechanism.coordinates)
     assert np.flatnonzero(~np.isnan(pins_of(partial, read))).tolist() == sorted(session.document.pins)
 
 
-TRIED = [(key, change) for key in DOCUMENTS for change in (CHANGES if key != "survey" else [nothing, edge])]
+CASES = [(key, change) for key in DOCUMENTS for change in (CHANGES if key != "survey" else [no_change, change_edge])]
 
 
-@pytest.mark.parametrize(("key", "change"), TRIED)
-def test_every_exported_problem_accepts_the_mechanism_exported_beside_it(key, change, tmp_path):
+@pytest.mark.parametrize(("key", "change"), CASES)
+def test_every_exported_problem_accepts_the_mechanism_exported_with_it(key, change, tmp_path):
     session = Session(DOCUMENTS[key]())
     change(session)
     for objective in (
@@ -90,7 +90,7 @@ def test_every_exported_problem_accepts_the_mechanism_exported_beside_it(key, ch
     ):
         session.set_objective(objective)
         if session.answer.mechanism is not None:
-            accepted(session, tmp_path)
+            check_export(session, tmp_path)
     saved = [session.document.problem] if session.answer.mechanism is not None else []
     for problem, (name, tables) in itertools.product(saved, (("csv", "csv"), ("parquet", "parquet"))):
         hetdp.save(problem, tmp_path / name, tables=tables)  # as the page opens them again
@@ -99,15 +99,17 @@ def test_every_exported_problem_accepts_the_mechanism_exported_beside_it(key, ch
 
 
 @pytest.mark.parametrize("key", [key for key in DOCUMENTS if DOCUMENTS[key]().origin.python and key != "survey"])
-def test_the_lines_make_the_same_problem_and_the_shell_accepts_what_is_exported(key, tmp_path, monkeypatch, capsys):
+def test_the_exported_code_makes_the_same_problem_and_the_command_line_accepts_the_files(
+    key, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     session = Session(DOCUMENTS[key]())
-    _, mechanism = exported(session, tmp_path)
+    _, mechanism = export_both(session, tmp_path)
     lines = export.code_lines(session.document, session.answer)
     known: dict = {}
     exec(lines.python, known)
     assert known["problem"].identity == session.document.problem.identity
-    exported(session, tmp_path)
+    export_both(session, tmp_path)
     line = shlex.split(lines.shell.splitlines()[0])
     assert main([*line[1:-1], "made.json"]) == 0
     names = [str(mechanism), "made.json", export.PROBLEM]
@@ -123,7 +125,7 @@ def _first_name(session):
     return [spell_label(problem.labels.names[0], problem.labels)]
 
 
-def test_what_is_found_in_the_box_is_what_is_spelled():
+def test_the_search_box_finds_datasets_by_their_spelling():
     for make in DOCUMENTS.values():
         session = Session(make())
         labels = session.document.problem.labels

@@ -1,8 +1,10 @@
-"""Who is let in, over real connections: only with the token, only under this machine's own names."""
+"""Access control over real connections: requests need the token and one of this machine's own names."""
 
 from __future__ import annotations
 
+import gzip
 import http.client
+import re
 import socket
 import threading
 
@@ -10,6 +12,7 @@ import pytest
 
 import hetdp
 from hetdp.studio.gallery import GALLERY
+from hetdp.studio.guard import NOT_STORED, STORED
 from hetdp.studio.server import LIMIT, create_server
 from hetdp.studio.session import Session
 
@@ -76,7 +79,7 @@ def test_another_name_for_this_machine_is_refused(ask, host):
 OURS, PORT = "http://127.0.0.1:{port}", "{port}"
 SAME = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}
 LINK = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
-LET_IN: list[tuple[str, dict[str, str]]] = [  # method, headers
+ALLOWED_REQUESTS: list[tuple[str, dict[str, str]]] = [  # method, headers
     ("GET", {}),
     ("POST", {}),  # a program that has the token, not a browser
     ("GET", {"Origin": OURS}),
@@ -162,22 +165,24 @@ REFUSED: list[tuple[str, dict[str, str]]] = [
 
 
 def status_of(place, method: str, headers: dict[str, str], *more: tuple[str, str], target: str = "") -> int:
-    """What the server answers to exactly these headers, whatever a library would make of them."""
+    """The status of a request with exactly these headers, sent over a plain socket."""
     port, token = place.address.split(":")[2].split("/")[0], place.address.rstrip("/").rpartition("/")[2]
-    whole = {"Host": "127.0.0.1:{port}", **headers}
-    lines = [f"{name}: {value}".replace("{port}", port).replace("{token}", token) for name, value in whole.items()]
+    all_headers = {"Host": "127.0.0.1:{port}", **headers}
+    lines = [
+        f"{name}: {value}".replace("{port}", port).replace("{token}", token) for name, value in all_headers.items()
+    ]
     lines += [f"{name}: {value}".replace("{port}", port) for name, value in more]
     if method == "POST":
         lines += ["Content-Type: application/json", "Content-Length: 2"]
-    wanted = target or ("/{token}/_dash-update-component" if method == "POST" else "/{token}/_dash-layout")
-    said = "\r\n".join([f"{method} {wanted.replace('{token}', token)} HTTP/1.1", *lines, "Connection: close", "", ""])
+    path = target or ("/{token}/_dash-update-component" if method == "POST" else "/{token}/_dash-layout")
+    request = "\r\n".join([f"{method} {path.replace('{token}', token)} HTTP/1.1", *lines, "Connection: close", "", ""])
     with socket.create_connection(("127.0.0.1", int(port)), timeout=60) as connection:
-        connection.sendall((said + ("{}" if method == "POST" else "")).encode("latin-1"))
+        connection.sendall((request + ("{}" if method == "POST" else "")).encode("latin-1"))
         return int(connection.makefile("rb").readline().split()[1])
 
 
-@pytest.mark.parametrize(("method", "headers"), LET_IN)
-def test_its_own_page_and_whoever_has_the_address_are_let_in(place, method, headers):
+@pytest.mark.parametrize(("method", "headers"), ALLOWED_REQUESTS)
+def test_its_own_page_and_clients_with_the_address_are_allowed(place, method, headers):
     assert status_of(place, method, headers) == (
         200 if method == "GET" else 400
     )  # a POST of nothing cannot be answered
@@ -227,12 +232,12 @@ def test_a_request_that_is_too_large_is_refused(ask):
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])
-def test_it_never_answers_everywhere(host):
+def test_it_never_listens_on_all_interfaces(host):
     with pytest.raises(hetdp.UsageError, match="one address"):
         create_server(Session(GALLERY["contradiction"].make()), host)
 
 
-def test_a_port_that_is_taken_is_told(place):
+def test_a_port_that_is_taken_is_reported(place):
     port = int(place.address.split(":")[2].split("/")[0])
     with pytest.raises(hetdp.UsageError, match="free port"):
         create_server(Session(GALLERY["contradiction"].make()), port=port)
@@ -242,12 +247,73 @@ def test_a_port_that_is_taken_is_told(place):
     "body",
     [b"{}", b"[]", b"null", b"no json", b'{"output":"x"}', b'{"output":"x","inputs":[]}', b"[" * 100_000, b"\xff" * 9],
 )
-def test_what_cannot_be_answered_is_refused_and_no_log_holds_the_token(ask, place, body, capfd, caplog):
+def test_invalid_requests_are_refused_and_no_log_contains_the_token(ask, place, body, capfd, caplog):
     status, text, headers = ask("/{token}/_dash-update-component", method="POST", body=body)
     assert status in (400, 415)
     token = place.address.rstrip("/").rpartition("/")[2]
-    said = capfd.readouterr()
-    assert token not in said.err + said.out + caplog.text + text
-    assert "Traceback" not in said.err + caplog.text + text
+    message = capfd.readouterr()
+    assert token not in message.err + message.out + caplog.text + text
+    assert "Traceback" not in message.err + caplog.text + text
     assert "default-src 'none'" in headers["Content-Security-Policy"]
     assert ask("/{token}/nothing-here")[0] == 200, "every address below the token is the page"
+
+
+def request_asset(place, path: str, **headers: str) -> tuple[http.client.HTTPResponse, bytes]:
+    """The answer to a request below the token, as bytes."""
+    connection = http.client.HTTPConnection(place.address.split("/")[2], timeout=60)
+    connection.request("GET", f"/{place.address.split('/')[3]}/{path}", headers=headers)
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    return answer, content
+
+
+def test_browsers_store_scripts_and_styles_which_hold_neither_token_nor_problem(place):
+    token = place.address.split("/")[3]
+    page = request_asset(place, "")[1].decode()
+    paths = [path.removeprefix(f"/{token}/") for path in re.findall(r'(?:src|href)="([^"]+)"', page)]
+    assert len(paths) >= 15
+    for path in [*paths, "_dash-component-suites/dash/dcc/async-graph.js"]:
+        plain, content = request_asset(place, path)
+        assert (plain.status, plain.headers["Cache-Control"]) == (200, STORED), path
+        assert plain.headers["Vary"] == "Accept-Encoding"
+        assert token.encode() not in content
+        assert b"two ill" not in content  # a label of the problem
+        packed, compressed = request_asset(place, path, **{"Accept-Encoding": "br, gzip"})
+        assert packed.headers["Content-Encoding"] == "gzip"
+        assert packed.headers["Cache-Control"] == STORED
+        assert int(packed.headers["Content-Length"]) == len(compressed) < len(content)
+        assert gzip.decompress(compressed) == content
+        refused = request_asset(place, path, **{"Accept-Encoding": "gzip;q=0"})[0]
+        assert refused.headers["Content-Encoding"] is None
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("", {}, 200),
+        ("_dash-layout", {}, 200),
+        ("_dash-dependencies", {}, 200),
+        ("assets", {}, 200),  # the page
+        ("_favicon.icon", {}, 200),  # also the page, which holds the token
+        ("_dash-component-suites/", {}, 200),
+        ("assets/nothing.js", {}, 404),
+        ("_dash-component-suites/dash/nothing.js", {}, 400),
+        ("assets/studio.js", {"Origin": "http://example.org"}, 403),
+        ("assets/studio.js", {"Sec-Fetch-Site": "cross-site"}, 403),
+        ("_dash-component-suites/dash/dcc/async-graph.js", {"Referer": "http://example.org/"}, 403),
+    ],
+)
+def test_nothing_else_is_stored_or_compressed(place, path, headers, status):
+    answer, content = request_asset(place, path, **headers, **{"Accept-Encoding": "gzip"})
+    assert answer.status == status
+    assert answer.headers["Cache-Control"] == NOT_STORED
+    assert answer.headers["Content-Encoding"] is None
+    assert answer.headers["ETag"] is None
+    assert content[:2] != b"\x1f\x8b"
+
+
+def test_answers_about_the_problem_are_not_stored(ask):
+    found = ask("/{token}/_dash-update-component", method="POST", body=b"{}")[2]
+    assert found["Cache-Control"] == NOT_STORED
+    assert ask("/wrong/assets/studio.js")[2]["Cache-Control"] == NOT_STORED

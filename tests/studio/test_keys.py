@@ -15,8 +15,8 @@ from hetdp.studio.session import new_document
 SELECTED = "(cy) => cy.$('.selected').map((one) => one.id())"
 
 
-def reach(page, name: str) -> None:
-    """Goes to a part of the page by Tab."""
+def focus_by_tab(page, name: str) -> None:
+    """Moves the focus to a part of the page with Tab."""
     page.locator("#find").focus()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == name
@@ -28,7 +28,7 @@ def test_arrows_go_from_dataset_to_dataset_and_e_through_edges(studio):
     graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], [1.0, 0.5, 1.0, 1.0], datasets=labels)
     opened = studio(new_document("a path", hetdp.Problem(graph, [2, 2, 1, 1, 1])))
     page, drawn = opened.page, opened.session.document.opening
-    reach(page, "graph-box")
+    focus_by_tab(page, "graph-box")
     assert page.get_attribute("#graph-box", "role") == "application"
     assert "Arrow keys" in page.get_attribute("#graph-box", "aria-label")
     ring = page.evaluate("getComputedStyle(document.getElementById('graph-box')).outlineStyle")
@@ -40,7 +40,7 @@ def test_arrows_go_from_dataset_to_dataset_and_e_through_edges(studio):
     for key, number in (("ArrowRight", 3), ("ArrowUp", 3), ("ArrowLeft", 2), ("ArrowLeft", 1)):
         page.keyboard.press(key)
         opened.until(SELECTED, [f"n{drawn}-{number}"])
-    opened.keep("keys")
+    opened.save_screenshot("keys")
     opened.wait("Dataset one", "#announcement")
     for key, number in (("e", 1), ("e", 0), ("Shift+E", 1)):
         page.keyboard.press(key)
@@ -65,13 +65,13 @@ def test_arrows_go_from_dataset_to_dataset_and_e_through_edges(studio):
     assert not opened.session.document.pins, "what is only looked at is not given a value"
 
 
-def test_keys_that_follow_at_once_are_all_taken(studio):
+def test_keys_pressed_in_quick_succession_are_all_handled(studio):
     opened = studio(GALLERY["council"].make())
     page, at = opened.page, opened.session.document.problem.graph.index
     page.fill("#find", "5,5")
     page.locator("#find").press("Enter")
     opened.until(SELECTED, [f"n{opened.session.document.opening}-{at('5,5')}"])  # words may be there before it is drawn
-    reach(page, "graph-box")
+    focus_by_tab(page, "graph-box")
     for _ in range(4):
         page.keyboard.press("ArrowLeft")
     opened.until(SELECTED, [f"n{opened.session.document.opening}-{at('1,5')}"])
@@ -79,13 +79,13 @@ def test_keys_that_follow_at_once_are_all_taken(studio):
     assert not opened.session.document.pins
 
 
-def test_a_map_is_gone_through_cell_by_cell(studio):
+def test_arrows_move_through_a_map_cell_by_cell(studio):
     opened = studio(GALLERY["survey"].make())
     page = opened.page
     page.fill("#find", "3,40")
     page.locator("#find").press("Enter")
     opened.wait("3,40", "#inspect-words")
-    reach(page, "chart-box")
+    focus_by_tab(page, "chart-box")
     for key, name in (("ArrowRight", "4,40"), ("ArrowUp", "4,40"), ("ArrowDown", "4,39"), ("ArrowLeft", "3,39")):
         page.keyboard.press(key)
         opened.wait(f"Dataset {name},", "#announcement")
@@ -97,7 +97,7 @@ def test_a_map_is_gone_through_cell_by_cell(studio):
 
 @contextmanager
 def held_requests(page) -> Iterator[Callable[[], None]]:
-    """Holds what the page asks of the server, until the function that is given is called."""
+    """Holds the requests of the page until the yielded function is called."""
     held: list[Any] = []
     released: list[bool] = []
 
@@ -121,13 +121,13 @@ def held_requests(page) -> Iterator[Callable[[], None]]:
         page.unroute("**/_dash-update-component*")
 
 
-def test_keys_that_come_while_a_request_is_in_flight_are_all_taken_in_order(studio):
+def test_keys_pressed_during_a_request_are_all_handled_in_order(studio):
     opened = studio(GALLERY["council"].make())
     page, at = opened.page, opened.session.document.problem.graph.index
     with held_requests(page) as release:
         page.fill("#find", "5,5")
         page.locator("#find").press("Enter")
-        reach(page, "graph-box")
+        focus_by_tab(page, "graph-box")
         for key in ("ArrowLeft", "ArrowLeft", "ArrowLeft", "Enter", "ArrowRight", "ArrowRight"):
             page.keyboard.press(key)
         assert page.get_attribute("#studio", "aria-busy") == "true"
@@ -139,7 +139,7 @@ def test_keys_that_come_while_a_request_is_in_flight_are_all_taken_in_order(stud
     assert opened.session.document.pins == {at("2,5"): ("p", pytest.approx(fair + 0.01, abs=0.006))}
 
 
-def test_undo_is_taken_while_the_change_is_still_on_its_way(studio):
+def test_undo_is_handled_while_the_change_is_in_flight(studio):
     opened = studio(GALLERY["three-voters"].make())
     page = opened.page
     opened.press("dataset", 3)
@@ -158,7 +158,7 @@ def test_undo_is_taken_while_the_change_is_still_on_its_way(studio):
     assert opened.session.document.pins == {3: ("p", 0.5)}
 
 
-def test_keys_that_come_before_the_first_answer_are_taken(studio):
+def test_keys_pressed_before_the_first_answer_are_handled(studio):
     opened = studio(GALLERY["council"].make())
     page = opened.page.context.new_page()
     try:
@@ -175,7 +175,7 @@ def test_keys_that_come_before_the_first_answer_are_taken(studio):
     assert opened.session.selection.kind == "edge"
 
 
-def test_what_is_chosen_at_any_moment_around_an_answer_is_shown(studio):
+def test_a_selection_made_at_any_moment_around_an_answer_is_shown(studio):
     opened = studio(GALLERY["five-voters"].make())
     for moment in range(24):
         opened.session.select("dataset", moment)  # by another page: the next answer fills the panels anew
@@ -190,7 +190,7 @@ def test_what_is_chosen_at_any_moment_around_an_answer_is_shown(studio):
         opened.until(SELECTED, [f"n{opened.session.document.opening}-{chosen}"])
 
 
-def test_an_action_that_is_sent_twice_is_taken_once(studio):
+def test_an_action_that_is_sent_twice_is_handled_once(studio):
     opened = studio(GALLERY["council"].make())
     for _ in range(2):
         opened.page.evaluate("() => hetdp.act('keep', null)")

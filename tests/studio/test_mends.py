@@ -10,7 +10,7 @@ from hetdp.studio.gallery import GALLERY
 from hetdp.studio.server import create_server
 from hetdp.studio.session import Session, new_document
 
-RANGES = """() => { const all = document.querySelector('#chart .js-plotly-plot')._fullLayout;
+RANGES = """() => { const all = document.querySelector('#chart-box .js-plotly-plot')._fullLayout;
     return [...all.xaxis.range, ...all.yaxis.range]; }"""
 OUTSIDE = """(cy) => cy.nodes().filter((one) => { const box = one.renderedBoundingBox({includeLabels: false});
     return box.x1 < 0 || box.y1 < 0 || box.x2 > cy.width() || box.y2 > cy.height(); }).length"""
@@ -19,7 +19,7 @@ FILLED = """(cy) => { const box = cy.elements().renderedBoundingBox(), all = doc
     return Math.max(box.w / all.clientWidth, box.h / all.clientHeight); }"""
 
 
-def test_a_studio_that_has_ended_is_told_and_its_dialog_has_the_focus(browser):
+def test_a_studio_that_has_ended_is_reported_and_its_dialog_has_the_focus(browser):
     place = create_server(Session(GALLERY["contradiction"].make()), start=True)
     threading.Thread(target=place.serve, daemon=True).start()
     page = browser.new_page()
@@ -51,16 +51,16 @@ def test_numbers_have_names_and_fields_keep_what_is_typed(studio):
     opened.wait("two ill", "#inspect-words")
     assert page.get_by_label("Set p").get_attribute("type") == "range"
     field = page.get_by_label("p as text")
-    for odd, told in (("1,000", "two numbers"), ("1_0", "no number")):
+    for odd, report in (("1,000", "two numbers"), ("1_0", "not a number")):
         opened.type_number("p", odd)
-        opened.wait(told)
+        opened.wait(report)
         assert field.input_value() == "0.8"
     opened.type_number("p", "")
     page.wait_for_function("() => document.querySelector('#mover-p input[type=text]').value === '0.8'")
     assert not opened.session.past
 
 
-def test_the_whole_network_is_seen_in_every_window(studio):
+def test_the_whole_network_is_visible_in_every_window(studio):
     names = [f"a rather long name {at}" for at in range(12)]
     graph = hetdp.DatasetGraph.from_edges(names[:-1], names[1:], 1.0, datasets=names)
     opened = studio(new_document("long names", hetdp.Problem(graph, [1] * 6 + [2] * 6)))
@@ -70,7 +70,7 @@ def test_the_whole_network_is_seen_in_every_window(studio):
             opened.until(OUTSIDE, 0)
             box = opened.page.locator("#night").bounding_box()
             assert box["x"] + box["width"] <= wide
-            opened.keep(f"window-{wide}")
+            opened.save_screenshot(f"window-{wide}")
     finally:
         opened.page.set_viewport_size({"width": 1440, "height": 900})
     opened.until(OUTSIDE, 0)
@@ -78,7 +78,25 @@ def test_the_whole_network_is_seen_in_every_window(studio):
     assert all(one[1] <= other[0] + 1 for one, other in pairwise(sorted(boxes))), "names do not overlap"
 
 
-def test_the_whole_network_is_seen_after_the_window_changed_behind_another_picture(studio):
+TEXT = "(cy) => cy.nodes()[0].numericStyle('font-size')"
+OVERLAP = """(cy) => cy.nodes().some((one) => cy.nodes().some((other) => { if (one === other) { return false; }
+    const a = one.boundingBox({includeEdges: false}), b = other.boundingBox({includeEdges: false});
+    return a.x1 < b.x2 && b.x1 < a.x2 && a.y1 < b.y2 && b.y1 < a.y2; }))"""
+
+
+def test_names_are_legible_in_a_narrow_window(studio):
+    opened = studio(GALLERY["three-voters"].make())
+    assert opened.in_graph(TEXT) == 11
+    try:
+        opened.page.set_viewport_size({"width": 390, "height": 844})
+        opened.until(f"(cy) => ({OUTSIDE})(cy) === 0 && ({TEXT})(cy) * cy.zoom() > 7.5", True)
+        assert not opened.in_graph(OVERLAP)
+    finally:
+        opened.page.set_viewport_size({"width": 1440, "height": 900})
+    opened.until(TEXT, 11)
+
+
+def test_the_whole_network_is_visible_after_a_resize_behind_another_view(studio):
     opened = studio(GALLERY["school"].make())
     page = opened.page
     before = opened.in_graph(FILLED)
@@ -96,7 +114,7 @@ def test_the_whole_network_is_seen_after_the_window_changed_behind_another_pictu
 
 
 def test_nothing_else_moves_the_network_once_it_is_fitted(studio):
-    """Told of a size twice before anything was drawn at it: what fits from the last drawing would scale twice."""
+    """Two resize events before the next drawing must not scale the network twice."""
     opened = studio(GALLERY["school"].make())
     filled = opened.in_graph(
         f"""(cy) => {{
@@ -117,14 +135,14 @@ def test_nothing_else_moves_the_network_once_it_is_fitted(studio):
     assert 0.5 < filled[1] == filled[2] <= 1
 
 
-def test_a_map_is_whole_again_after_another_picture(studio):
+def test_a_map_is_complete_again_after_another_view(studio):
     opened = studio(GALLERY["survey"].make())
     page = opened.page
     page.wait_for_selector("#chart-box:not(.away) .heatmaplayer image")
     before = page.evaluate(RANGES)
     assert before == [-0.5, 60.5, -0.5, 40.5]
     page.click("#view label:has-text('Summary')")
-    page.wait_for_selector("#chart .barlayer path", state="attached")
+    page.wait_for_selector("#chart-box .barlayer path", state="attached")
     page.click("#view label:has-text('Map')")
-    page.wait_for_selector("#chart .heatmaplayer image")
+    page.wait_for_selector("#chart-box .heatmaplayer image")
     assert page.evaluate(RANGES) == before

@@ -31,7 +31,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("other", [lambda session: session.select("edge", 2), lambda session: session.set_pin(3, 0.2)])
-def test_a_page_that_has_not_seen_what_another_did_changes_nothing(session, change, other):
+def test_a_page_with_an_outdated_view_changes_nothing(session, change, other):
     session.set_objective("fair")
     seen = session.revision
     with session.acting_for(PageView("two", seen, 0)):
@@ -47,19 +47,35 @@ def test_a_page_that_has_not_seen_what_another_did_changes_nothing(session, chan
     assert not session.notice
 
 
-def test_a_refusal_is_nothing_that_another_page_has_to_see(session):
+@pytest.mark.parametrize("change", [*CHANGES.values(), lambda session: session.open(session.document)])
+def test_a_slider_shows_changes_made_by_other_controls(session, change):
+    session.set_pin(0, 0.1, by="slider-p")
+    assert session.last_control == "slider-p"
+    change(session)
+    assert session.last_control == ""
+
+
+def test_a_slider_shows_the_value_that_was_kept(session):
+    session.clear_pins()
+    session.set_pin(0, 0.1, by="slider-p")
+    session.keep_values()
+    assert not session.notice
+    assert session.last_control == ""
+
+
+def test_a_refusal_does_not_outdate_other_pages(session):
     seen = session.revision
     with session.acting_for(PageView("two", seen, 0)):
         session.set_pin(0, 0.9)
-    told = session.revision
+    report = session.revision
     with session.acting_for(PageView("one", seen, 0)):
         session.set_pin(0, 0.1)
-    with session.acting_for(PageView("two", told, 0)):
+    with session.acting_for(PageView("two", report, 0)):
         session.set_pin(0, 0.8)
     assert session.document.pins[0] == ("p", 0.8)
 
 
-def test_what_one_page_sends_in_a_row_is_taken_before_it_is_answered(session):
+def test_several_actions_of_a_page_are_handled_before_the_answer(session):
     seen = session.revision
     for value in (0.7, 0.6, 0.5):
         with session.acting_for(PageView("one", seen, 0)):
@@ -68,7 +84,7 @@ def test_what_one_page_sends_in_a_row_is_taken_before_it_is_answered(session):
     assert len(session.past) == 1
 
 
-def test_a_dataset_of_a_problem_that_is_gone_is_not_chosen(session):
+def test_a_dataset_of_a_closed_problem_is_not_selected(session):
     seen = session.revision
     session.open(session.document)
     with session.acting_for(PageView("one", seen, 0)):

@@ -34,7 +34,7 @@ def test_every_edge_keeps_its_number_while_its_epsilon_moves(session):
     assert describe_selection(session) == "Edge between a and b, without a class: ε = 1."
 
 
-def test_elements_have_ids_of_their_own_and_only_the_edge_that_binds_is_lit(session):
+def test_elements_have_their_own_ids_and_only_the_binding_edge_is_highlighted(session):
     session.select("dataset", 0)
     elements = Picture().update(session)
     ids = [one["data"]["id"] for one in elements]
@@ -66,7 +66,7 @@ def _parts(parts):
             yield from _parts(children)
 
 
-def test_what_is_exported_has_every_class(session, tmp_path):
+def test_exported_files_contain_every_class(session, tmp_path):
     path = tmp_path / export.PROBLEM
     path.write_text(export.problem_text(session), encoding="utf-8")
     assert hetdp.read_problem(path).problem.identity == session.document.problem.identity

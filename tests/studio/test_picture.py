@@ -1,4 +1,4 @@
-"""A page that is sent only what has changed has the picture of one that is sent everything."""
+"""Incremental updates lead to the same picture as a complete one."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ACTIONS = (
 
 @pytest.mark.parametrize("late", [1, 3])
 @pytest.mark.parametrize("most", [1_200, 30])
-def test_changes_lead_to_the_whole_picture(monkeypatch, late, most):
+def test_incremental_changes_lead_to_the_complete_picture(monkeypatch, late, most):
     monkeypatch.setattr(drawing, "MOST_DATASETS", most)
     session, picture = Session(new_document("ladder", ladder(40))), Picture()
     page = list(picture.update(session))
@@ -56,7 +56,7 @@ def test_changes_lead_to_the_whole_picture(monkeypatch, late, most):
         if turn % late:  # an answer that the page never took
             continue
         if frame == picture.frame_number:
-            changed = picture.changed_since(version)
+            changed = picture.changes_since(version)
             sent += len(changed)
             for at in changed:
                 page[at] = picture.elements[at]
@@ -70,7 +70,7 @@ def test_changes_lead_to_the_whole_picture(monkeypatch, late, most):
     assert most == 30 or 0 < sent < len(page) * len(ACTIONS) / late
 
 
-def test_a_path_is_lit_step_by_step_and_goes_out_again():
+def test_a_path_is_highlighted_step_by_step_and_cleared_again():
     session, picture = Session(GALLERY["three-voters"].make()), Picture()
     session.select("dataset", 0)
     whole = list(picture.update(session))
@@ -81,10 +81,10 @@ def test_a_path_is_lit_step_by_step_and_goes_out_again():
     assert not any("highlighted" in one["classes"].split() for one in picture.update(session))
 
 
-def test_nothing_changes_if_nothing_happens():
+def test_nothing_is_sent_if_nothing_changes():
     session, picture = Session(GALLERY["council"].make()), Picture()
     picture.update(session)
     version = picture.version
     picture.update(session)
-    assert picture.changed_since(version) == []
+    assert picture.changes_since(version) == []
     assert picture.frame_number == 1

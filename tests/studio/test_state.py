@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import hetdp
+from examples import security_council
 from hetdp.cli.main import main
 from hetdp.numbers import parse_typed
 from hetdp.studio import drawing, export, panels, views
@@ -44,7 +45,7 @@ def test_a_changed_edge_leaves_everything_else_as_it_was(session):
 
 
 @pytest.mark.parametrize(("edge", "name", "value"), [(9, "epsilon", 1.0), (0, "mu", 1.0), (0, "epsilon", -1.0)])
-def test_what_cannot_be_changed_is_refused_and_nothing_happens(session, edge, name, value):
+def test_invalid_changes_are_refused_without_effect(session, edge, name, value):
     before = session.document
     session.set_parameter(edge, name, value)
     assert session.document is before
@@ -129,7 +130,7 @@ def test_given_values_are_shown_as_p_however_they_were_written(session):
     assert [other.given_probability(at) for at in (0, 1, 3)] == [0.9, 0.5, 0.2]
 
 
-def test_an_epsilon_that_most_edges_have_is_that_of_more_than_half(session):
+def test_the_common_epsilon_is_that_of_more_than_half_of_the_edges(session):
     assert "most" not in str(legend.legend_of(session, views.NETWORK))
     labels = [one["data"]["label"] for one in Picture().update(session)[4:]]
     assert sorted(labels) == ["ε 0.1", "ε 0.5", "ε 1"]
@@ -150,8 +151,8 @@ def test_numbers_are_read_as_people_write_them(text, number):
 
 
 @pytest.mark.parametrize("text", ["1,000", "12,345,678", "1_0", "nan", "1.0.0", "0x10", "٣", "", "--1", "1 0"])
-def test_what_is_no_number_or_could_be_two_is_refused(text):
-    with pytest.raises(hetdp.UsageError, match="two numbers" if "," in text else "no number"):
+def test_invalid_and_ambiguous_numbers_are_refused(text):
+    with pytest.raises(hetdp.UsageError, match="two numbers" if "," in text else "not a number"):
         parse_typed(text)
 
 
@@ -172,7 +173,7 @@ def test_a_chosen_edge_has_a_colour_and_a_key_of_its_own(session, theme):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_charts_have_a_ground_and_even_ticks(theme):
+def test_charts_have_a_background_and_even_ticks(theme):
     session = Session(document_from_form("tallies", "a=12, b=14", "", "0.5"))
     for figure in (views.summary_figure(session, theme), views.map_figure(session, views.cells_of(session), theme)):
         assert figure["layout"]["paper_bgcolor"] == INKS[theme]["paper"]
@@ -194,7 +195,7 @@ def test_a_summary_shows_where_the_answer_changes_and_marks_both_sides_of_it():
     )
 
 
-def test_datasets_without_a_path_stand_outside():
+def test_datasets_without_a_path_are_drawn_outside():
     graph = hetdp.DatasetGraph.from_edges(["a", "c"], ["b", "d"], 1.0, datasets=list("abcd"))
     session = Session(new_document("two parts", hetdp.Problem(graph, [1, 2, 1, 1])))
     figure = views.summary_figure(session, "light")
@@ -204,7 +205,7 @@ def test_datasets_without_a_path_stand_outside():
     assert 0 not in figure["data"][-1]["x"]
 
 
-def test_a_missing_value_is_told_and_filled_with_the_fair_one(session):
+def test_a_missing_value_is_reported_and_filled_with_the_fair_one(session):
     session.clear_pin(1)
     assert session.answer.lacks_pins
     session.keep_values()
@@ -225,14 +226,29 @@ def test_edges_of_people_can_be_moved_and_their_datasets_found():
     assert session.find_dataset("no people") is None
 
 
-def test_a_selection_outside_is_none(session):
+def test_labels_of_more_than_120_characters_are_cut_beside_the_picture():
+    graph = hetdp.DatasetGraph.from_edges(["a" * 120], ["b" * 121], 1.0)
+    session = Session(new_document("long", hetdp.Problem(graph, [1, 2]), None))
+    assert panels.full_label(session, 0) == "a" * 120
+    assert panels.full_label(session, 1) == "b" * 119 + "…"
+
+
+def test_odds_say_how_much_of_a_finite_epsilon_is_used():
+    graph = hetdp.DatasetGraph.from_edges([0, 1, 1], [1, 2, 3], [0.5, 1.0, np.inf], classes=["a", "b", "c"])
+    found = hetdp.odds(hetdp.extend(hetdp.Problem(graph, [1, 2, 2, 2]), {0: 0.6, 1: 0.5, 2: 0.5, 3: 0.0}))
+    text = [str(one) for one in panels.odds_list(list(found.by_class.values()))[0].children]
+    assert ["ε used: 0.2231 of 0.5" in text[0], "ε used: 0 of 1" in text[1]] == [True, True]
+    assert "ε used" not in text[2]
+
+
+def test_an_invalid_selection_is_empty(session):
     for kind, number in (("dataset", 4), ("edge", 3), ("edge", -1), ("window", 0)):
         session.select(kind, number)
         assert session.selection.kind == ""
 
 
 @pytest.mark.parametrize("key", GALLERY)
-def test_the_lines_of_a_gallery_entry_give_what_the_page_shows(key, tmp_path, monkeypatch, capsys):
+def test_the_code_of_a_gallery_entry_gives_what_the_page_shows(key, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     session = Session(GALLERY[key].make())
     (tmp_path / export.PROBLEM).write_text(export.problem_text(session), encoding="utf-8")
@@ -245,7 +261,18 @@ def test_the_lines_of_a_gallery_entry_give_what_the_page_shows(key, tmp_path, mo
     assert json.loads(export.mechanism_text(session))["kind"] == "mechanism"
 
 
-def test_lines_run_where_there_is_no_mechanism_and_say_why(tmp_path, monkeypatch, capsys):
+def test_the_security_council_of_the_gallery_is_that_of_the_examples():
+    shown, example = GALLERY["council"].make().problem, security_council.problem(security_council.WAYS[0])
+    assert [f"{permanent},{elected}" for permanent, elected in example.graph.datasets] == list(shown.graph.datasets)
+    assert shown.graph.edge_count == example.graph.edge_count == 5 * 11 + 6 * 10
+    made = [hetdp.design(problem) for problem in (shown, example)]
+    assert made[0].coordinates.tolist() == made[1].coordinates.tolist()
+    assert [str(odds) for odds in hetdp.odds(made[0]).by_class.values()] == [
+        str(odds) for odds in hetdp.odds(made[1]).by_class.values()
+    ]
+
+
+def test_the_code_runs_without_a_mechanism_and_says_why_there_is_none(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
 
     def run(session: Session) -> tuple[dict, str]:
@@ -262,10 +289,10 @@ def test_lines_run_where_there_is_no_mechanism_and_say_why(tmp_path, monkeypatch
 
     voters = Session(GALLERY["three-voters"].make())
     voters.set_objective(GIVEN)
-    names, told = run(voters)
+    names, report = run(voters)
     assert "problem" in names
-    assert "no given value yet" in told
-    assert "partial" not in told
+    assert "no given value yet" in report
+    assert "partial" not in report
     voters.set_objective("weighted-vote")
     voters.set_pin(0, 0.9)
     assert "weighted-vote" in run(voters)[1]
@@ -305,7 +332,7 @@ def _address(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["../../up.json", "/etc/passwd.json", r"C:\windows\p.json", "..", "p.json"])
-def test_a_dropped_file_is_kept_nowhere_and_its_name_leads_nowhere(name, tmp_path, monkeypatch):
+def test_a_dropped_file_is_not_stored_and_its_name_is_not_used_as_a_path(name, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     text = '{"schema_version": 1, "datasets": [{"dataset": "a", "query": 1}], "edges": []}'
     if name == "..":
@@ -316,7 +343,14 @@ def test_a_dropped_file_is_kept_nowhere_and_its_name_leads_nowhere(name, tmp_pat
     assert list(tmp_path.rglob("*")) == []
 
 
-def test_dropped_files_are_bounded_and_faults_are_told(monkeypatch):
+def test_dropped_tables_are_recognised_with_upper_case_names():
+    tables = ["source,target,epsilon\na,b,0.5\n", "dataset,query\na,1\nb,2\n"]
+    for names in (["my-edges.csv", "my-datasets.csv"], ["EDGES.CSV", "Datasets.Csv"]):
+        found = opening.document_from_files(names, list(map(_address, tables)))
+        assert list(found.problem.graph.datasets) == ["a", "b"]
+
+
+def test_dropped_files_are_limited_in_size_and_faults_are_reported(monkeypatch):
     with pytest.raises(hetdp.UsageError, match="cannot be read"):
         opening.document_from_files(["p.json"], ["data:,%%%"])
     with pytest.raises(hetdp.UsageError, match="neither edges nor datasets"):
@@ -338,7 +372,7 @@ def _parquet(query: str, folder) -> str:
     return "data:;base64," + base64.b64encode(path.read_bytes()).decode()
 
 
-def test_a_small_file_that_unfolds_to_much_is_refused_before_it_is_read(tmp_path, monkeypatch):
+def test_a_decompression_bomb_is_refused_before_it_is_read(tmp_path, monkeypatch):
     edges = _parquet("SELECT 'a' AS source, 'b' AS target, 0.5 AS epsilon", tmp_path)
     names = ["edges.parquet", "datasets.parquet"]
     fine = _parquet("SELECT unnest(['a', 'b']) AS dataset, unnest([1, 2]) AS query", tmp_path)
@@ -365,12 +399,12 @@ def test_a_small_file_that_unfolds_to_much_is_refused_before_it_is_read(tmp_path
         (("votes", "Ann, Bob", "many", "1"), "how many"),
     ],
 )
-def test_a_form_that_makes_no_sense_is_refused(words, told):
+def test_an_invalid_form_is_refused(words, told):
     with pytest.raises(hetdp.HetdpError, match=told):
         document_from_form(*words)
 
 
-def test_the_map_of_three_groups_is_the_slice_of_what_is_chosen():
+def test_the_map_of_three_groups_is_the_selected_slice():
     session = Session(document_from_form("tallies", "pupils=6, staff=4, guests=3", "5", "1"))
     cells, index = views.cells_of(session), session.document.problem.graph.index
     assert cells.names == ("staff", "pupils")

@@ -1,4 +1,4 @@
-"""Two studios on one problem, and two pages of one studio: nothing mixes, and nothing is saved that was not seen."""
+"""Two studios on one problem, and two pages of one studio, do not interfere; a page saves only what it shows."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pytest
 
 import hetdp
 from hetdp.studio.callbacks import UNSEEN
+from hetdp.studio.guard import NOT_STORED
 from hetdp.studio.server import StudioServer, create_server
 from hetdp.studio.session import PageView, Session
 from hetdp.studio.uploads import document_from_path
@@ -30,12 +31,12 @@ def file(tmp_path):
     return tmp_path / "problem.json"
 
 
-def parts(place: StudioServer) -> tuple[int, str]:
+def port_and_token(place: StudioServer) -> tuple[int, str]:
     port, token = place.address.removeprefix("http://127.0.0.1:").rstrip("/").split("/")
     return int(port), token
 
 
-def asked(port: int, path: str, body: Any = None, **headers: str) -> tuple[int, str, list[tuple[str, str]]]:
+def send_request(port: int, path: str, body: Any = None, **headers: str) -> tuple[int, str, list[tuple[str, str]]]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     given = {"Content-Type": "application/json"} if body is not None else {}
     sent = None if body is None else json.dumps(body)
@@ -46,11 +47,11 @@ def asked(port: int, path: str, body: Any = None, **headers: str) -> tuple[int, 
     return found
 
 
-def saved(place: StudioServer, page: str, told: int) -> dict[str, Any]:
-    """What a page is told that presses the button that saves the problem."""
-    port, token = parts(place)
-    listed = json.loads(asked(port, f"/{token}/_dash-dependencies")[1])
-    one = next(one for one in listed if "download.data" in one["output"] and "save-problem" in str(one["inputs"]))
+def press_save(place: StudioServer, page: str, revision: int) -> dict[str, Any]:
+    """Presses the button that saves the problem and returns the response."""
+    port, token = port_and_token(place)
+    dependencies = json.loads(send_request(port, f"/{token}/_dash-dependencies")[1])
+    one = next(one for one in dependencies if "download-problem.data" in one["output"])
     names = [place["id"] for place in one["inputs"]]
     outputs = [text.rpartition(".") for text in one["output"].strip(".").split("...")]
     body = {
@@ -60,18 +61,19 @@ def saved(place: StudioServer, page: str, told: int) -> dict[str, Any]:
         "changedPropIds": ["save-problem.n_clicks"],
         "state": [
             {"id": "page", "property": "data", "value": page},
-            {"id": "shown", "property": "data", "value": told},
+            {"id": "shown", "property": "data", "value": revision},
         ],
     }
     assert len(outputs) == 3
-    status, text, _ = asked(port, f"/{token}/_dash-update-component", body)
+    status, text, headers = send_request(port, f"/{token}/_dash-update-component", body)
     assert status == 200, text
+    assert ("Cache-Control", NOT_STORED) in headers
     found: dict[str, Any] = json.loads(text)["response"]
     return found
 
 
 @pytest.fixture
-def two(file):
+def two_studios(file):
     places = []
     for _ in range(2):
         session = Session(document_from_path(str(file)))
@@ -83,49 +85,57 @@ def two(file):
         place.stop()
 
 
-def test_two_studios_share_neither_tokens_nor_work_and_leave_the_file_alone(two, file):
+def test_two_studios_share_neither_tokens_nor_work_and_leave_the_file_alone(two_studios, file):
     before = file.read_bytes(), file.stat().st_mtime_ns
-    (one, first), (other, second) = two
+    (one, first), (other, second) = two_studios
     one.set_parameter(0, "epsilon", 0.25)
     assert other.revision == 1
-    texts = [json.loads(saved(place, "p", session.revision)["download"]["data"]["content"]) for session, place in two]
+    texts = [
+        json.loads(press_save(place, "p", session.revision)["download-problem"]["data"]["content"])
+        for session, place in two_studios
+    ]
     assert [text["edges"][0]["epsilon"] for text in texts] == [0.25, 1.0]
     assert (file.read_bytes(), file.stat().st_mtime_ns) == before
     assert [entry.name for entry in file.parent.iterdir()] == ["problem.json"]
     for here, there in ((first, second), (second, first)):
-        port, token = parts(here)
-        strange = parts(there)[1]
-        status, _, headers = asked(port, f"/{token}/")
+        port, token = port_and_token(here)
+        strange = port_and_token(there)[1]
+        status, _, headers = send_request(port, f"/{token}/")
         assert status == 200
         assert not [name for name, _ in headers if name.lower() == "set-cookie"]  # they would be sent to all ports
-        assert asked(port, f"/{strange}/")[0] == 403
-        assert asked(port, f"/{strange}/_dash-layout", Cookie=f"token={token}")[0] == 403
-        assert asked(port, f"/{token}/_dash-layout", Cookie=f"token={strange}; session=x")[0] == 200
-        assert asked(port, f"/{token}/_dash-layout", Origin=f"http://127.0.0.1:{parts(there)[0]}")[0] == 403
+        assert send_request(port, f"/{strange}/")[0] == 403
+        assert send_request(port, f"/{strange}/_dash-layout", Cookie=f"token={token}")[0] == 403
+        assert send_request(port, f"/{token}/_dash-layout", Cookie=f"token={strange}; session=x")[0] == 200
+        assert (
+            send_request(port, f"/{token}/_dash-layout", Origin=f"http://127.0.0.1:{port_and_token(there)[0]}")[0]
+            == 403
+        )
 
 
-def test_a_page_saves_nothing_that_it_has_not_seen(two):
-    session, place = two[0]
+def test_a_page_saves_nothing_that_it_has_not_shown(two_studios):
+    session, place = two_studios[0]
     seen = session.revision
-    assert "content" in saved(place, "one", seen)["download"]["data"]
+    assert "content" in press_save(place, "one", seen)["download-problem"]["data"]
     with session.acting_for(PageView("two", seen, 0)):
         session.set_parameter(0, "epsilon", 0.25)
-    refused = saved(place, "one", seen)
+    refused = press_save(place, "one", seen)
     assert refused["saved"]["children"] == UNSEEN
-    assert "download" not in refused
+    assert "download-problem" not in refused
     assert refused["refresh"]["data"] == session.revision  # by which the page shows what is there now
-    for page, told in (("one", session.revision), ("two", seen)):
-        content = json.loads(saved(place, page, told)["download"]["data"]["content"])
+    for page, report in (("one", session.revision), ("two", seen)):
+        content = json.loads(press_save(place, page, report)["download-problem"]["data"]["content"])
         assert content["edges"][0]["epsilon"] == 0.25
 
 
-def test_two_pages_that_save_at_once_each_get_a_whole_file(two):
-    session, place = two[0]
+def test_two_pages_that_save_at_once_each_get_a_whole_file(two_studios):
+    session, place = two_studios[0]
     found: list[Any] = []
 
     def press(page: str) -> None:
-        told = (saved(place, page, session.revision + 9)["download"]["data"]["content"] for _ in range(5))
-        found.extend(map(json.loads, told))
+        report = (
+            press_save(place, page, session.revision + 9)["download-problem"]["data"]["content"] for _ in range(5)
+        )
+        found.extend(map(json.loads, report))
 
     pages = [threading.Thread(target=press, args=(name,)) for name in ("one", "two")]
     for page in pages:
@@ -157,6 +167,8 @@ def test_a_second_studio_finds_a_port_of_its_own_and_is_refused_one_that_is_take
             assert f"port {free} is in use" in done.stderr
             assert "without --port it finds a free one" in done.stderr
             assert done.stdout == ""
-            assert asked(free, f"/{address.rstrip('/').rpartition('/')[2]}/")[0] == 200  # the first is still there
+            assert (
+                send_request(free, f"/{address.rstrip('/').rpartition('/')[2]}/")[0] == 200
+            )  # the first is still there
         finally:
             first.terminate()

@@ -1,4 +1,4 @@
-"""What may be installed: the bounds of pyproject.toml, the pins of constraints.txt, and what advisories say of them."""
+"""Allowed dependencies: the bounds of pyproject.toml, the pins of constraints.txt, and known advisories."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).parent.parent.parent
-MEASURED_ONLY = {"bench"}  # extras that CI never installs: other people's libraries, to compare with
+NEVER_INSTALLED = {"bench", "gpu"}  # extras that CI leaves out: libraries to compare with, and what needs a device
 HASHES = r"(?P<hashes>(?: \\\n    --hash=sha256:[0-9a-f]{64})+)"
 PIN = re.compile(r"(?P<name>[a-z0-9.-]+)==(?P<version>\S+)(?: ; (?P<marker>[^\\]+?))?" + HASHES)
 
@@ -49,7 +49,7 @@ class Advisory:
         return self.affected.contains(version, prereleases=True)
 
     def meets(self, allowed: SpecifierSet) -> bool:
-        """Whether a version may exist that is allowed and affected: an end of the two ranges is, or the next one."""
+        """True if a version may be both allowed and affected, by trying the ends of both ranges and the next ones."""
         ends = {Version("0"), *(Version(one.version.removesuffix(".*")) for one in (*self.affected, *allowed))}
         tried = ends | {
             Version(f"{end.epoch}!{end.base_version.partition('!')[2] or end.base_version}.0.0.0.1") for end in ends
@@ -85,12 +85,12 @@ def requirements() -> list[tuple[str, Requirement]]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     listed = {"": project["project"]["dependencies"], "build": project["build-system"]["requires"]}
     listed |= project["project"]["optional-dependencies"]
-    found = [(extra, Requirement(text)) for extra in listed if extra not in MEASURED_ONLY for text in listed[extra]]
+    found = [(extra, Requirement(text)) for extra in listed if extra not in NEVER_INSTALLED for text in listed[extra]]
     return [(extra, requirement) for extra, requirement in found if requirement.name != "hetdp"]
 
 
 def closure(*extras: str) -> set[str]:
-    """The names of everything that hetdp, with some extras, brings along in this environment."""
+    """The names of all packages that hetdp with some extras depends on in this environment."""
     found, seen, pending = set[str](), set[tuple[str, frozenset[str]]](), [("hetdp", frozenset(extras))]
     while pending:
         name, wanted = pending.pop()

@@ -16,17 +16,19 @@ from tests.supply_chain.pins import ROOT, Advisory, advisories, closure, constra
 PINS = constraints()
 ADVISORIES = [one for one in advisories() if not one.accepted]
 ACCEPTED = [one for one in advisories() if one.accepted]
-NOT_OURS = {"hetdp", "pip", "uv"}  # pip comes with Python; uv only writes constraints.txt
+NOT_OURS = {"hetdp", "pip", "uv"}  # pip comes with Python; uv installs the others, and has a file of its own
 RUNNING = ("", "plots", "studio", "distributed", "postgres")  # what users install; the other extras are for developers
 
 
-def test_every_line_is_a_pin_and_none_names_a_place():
-    text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
-    assert len(PINS) > 80
+@pytest.mark.parametrize("file", ["constraints.txt", ".ci/uv.txt"])
+def test_every_line_is_a_pin_and_none_names_a_package_index(file: str):
+    text = (ROOT / file).read_text(encoding="utf-8")
+    found = pins(text)
+    assert [pin.name for pin in found] == ["uv"] if file == ".ci/uv.txt" else len(found) > 80
     assert "://" not in text
     assert "--index" not in text
     assert "--find-links" not in text
-    assert all(pin.hashes for pin in PINS)
+    assert all(pin.hashes for pin in found)
 
 
 def test_a_line_without_a_hash_or_without_a_version_is_noticed():
@@ -48,7 +50,9 @@ def test_nothing_that_is_installed_with_hetdp_is_without_a_pin():
 
 def test_ci_installs_the_pins_and_nothing_else():
     assert "make test PINNED=1" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert "--require-hashes --no-deps --requirement constraints.txt" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "--require-hashes --no-deps --requirement constraints.txt" in makefile
+    assert "--require-hashes --no-deps --requirement .ci/uv.txt" in makefile
     if os.environ.get("HETDP_PINNED"):  # as the Makefile says when it installed them
         pinned = {pin.name: pin.version for pin in PINS if pin.applies_here}
         there = {canonicalize_name(one.name): Version(one.version) for one in metadata.distributions()}
@@ -75,7 +79,7 @@ def test_no_bound_of_the_project_allows_a_version_that_is_known_to_be_vulnerable
 
 
 @pytest.mark.parametrize("one", ACCEPTED, ids=lambda one: one.id)
-def test_what_is_accepted_has_no_fixed_version_and_a_reason_why_it_does_not_matter(one: Advisory):
+def test_accepted_advisories_have_no_fixed_version_and_state_a_reason(one: Advisory):
     assert one.accepted.startswith("no fixed version on ")
     assert "; hetdp " in one.accepted
     assert all(one.concerns(pin.version) for pin in PINS if pin.name == one.package), (
@@ -84,7 +88,7 @@ def test_what_is_accepted_has_no_fixed_version_and_a_reason_why_it_does_not_matt
 
 
 @pytest.mark.parametrize("extra", RUNNING)
-def test_what_comes_along_with_a_dependency_has_a_bound_too(extra: str):
+def test_indirect_dependencies_have_bounds_too(extra: str):
     bounded = {name_of(requirement) for own, requirement in requirements() if own in ("", extra)}
     assert (closure(extra) & {one.package for one in ADVISORIES}) - bounded == set()
 
@@ -108,5 +112,5 @@ def test_what_comes_along_with_a_dependency_has_a_bound_too(extra: str):
         (">=15.0.0,<23.0.1", ">=23.0.1", False),
     ],
 )
-def test_two_ranges_meet_where_they_should(affected: str, allowed: str, meets: bool):
+def test_overlapping_version_ranges_are_detected(affected: str, allowed: str, meets: bool):
     assert Advisory("any", SpecifierSet(affected), "any").meets(SpecifierSet(allowed)) is meets

@@ -15,8 +15,8 @@ SUFFIXES = {"parquet": as_parquet, "csv": as_csv}
 LEVELS = (0.1, 0.25, 0.3, 1.0, 2.5, 0.123456789012345678, float("inf"))
 
 
-def crowd(seed: int, size: int = 400) -> Columns:
-    """People of a few kinds, in no order, some of whom said nothing."""
+def random_people(seed: int, size: int = 400) -> Columns:
+    """Random people of a few kinds, some without an answer."""
     rng = np.random.default_rng(seed)
     chosen: dict[str, Any] = {
         "id": rng.permutation(10 * size)[:size],
@@ -29,14 +29,14 @@ def crowd(seed: int, size: int = 400) -> Columns:
     return {name: cells.tolist() for name, cells in chosen.items()} | {"vote": votes}
 
 
-def cut(columns: Columns, folder: Path, ends: list[int], suffix: str = "parquet") -> Path:
-    """The rows before each end, and after the one before, as files of a new folder."""
+def write_parts(columns: Columns, folder: Path, ends: list[int], suffix: str = "parquet") -> Path:
+    """Writes the rows between consecutive ends as files of a new folder."""
     folder.mkdir()
     schema = pa.table(columns).schema
     for number, (begin, end) in enumerate(zip([0, *ends], [*ends, None], strict=True)):
         rows = {name: cells[begin:end] for name, cells in columns.items()}
         place = folder / f"part-{number}.{suffix}"
-        if suffix == "parquet":  # a file without rows has the same types, too
+        if suffix == "parquet":  # a file without rows has the same types
             pyarrow.parquet.write_table(
                 pa.table(rows, schema=schema), place, row_group_size=max(50, len(rows["id"]) // 8)
             )

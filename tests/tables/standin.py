@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Sentence(str):
-    """As `PopulationOdds`: the words, and who is protected only where they decide."""
+    """A fake `PopulationOdds`."""
 
     __slots__ = ()
     deciding = None
@@ -20,14 +20,14 @@ SENTENCE = Sentence("If you answer differently, the published answer is yes in a
 
 
 class Row(NamedTuple):
-    """As in `PopulationMechanism.accuracy_by_margin`."""
+    """A fake row of `PopulationMechanism.accuracy_by_margin`."""
 
     margin: int
     accuracy: float
     error: float
 
 
-class StandIn:
+class FakePopulation:
     """Balanced, for counts: the sum of the smallest ε on the way to the threshold, and the crossing."""
 
     constant = 0
@@ -37,7 +37,7 @@ class StandIn:
         self.size, self.deciding, self.groups = len(self.epsilon), deciding, groups
         self.seen: list[list[int]] = []
 
-    def design(self, objective: str) -> StandIn:
+    def design(self, objective: str) -> FakePopulation:
         assert objective in ("balanced", "weighted-vote")
         return self
 
@@ -74,6 +74,6 @@ class StandIn:
 
 def population(
     question: Any, epsilon: Any, values: Any = ("yes", "no"), groups: Any = None, deciding: Any = None
-) -> StandIn:
-    """As `hetdp.spaces.population` is called."""
-    return StandIn(question, epsilon, values, groups, deciding)
+) -> FakePopulation:
+    """A fake `hetdp.spaces.population`."""
+    return FakePopulation(question, epsilon, values, groups, deciding)

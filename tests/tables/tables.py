@@ -25,7 +25,7 @@ PEOPLE: Columns = {
 
 
 def as_csv(columns: Columns, folder: Path) -> Path:
-    """Nothing is written where there is no value."""
+    """Writes a CSV file in which missing values are empty."""
     place = folder / "people.csv"
     rows = [list(columns), *zip(*columns.values(), strict=True)]
     text = "".join(",".join("" if cell is None else _field(str(cell)) for cell in row) + "\n" for row in rows)

@@ -22,14 +22,14 @@ from hetdp.tables.sources import QueriedSource
 from tests.tables.tables import FORMATS, PEOPLE, as_csv, as_parquet
 
 VOTE: dict[str, Any] = {"count": "vote = 'yes'", "person": "id"}
-ASKED = VOTE | {"at_least": "50%", "epsilon": "eps"}
+QUESTION = VOTE | {"at_least": "50%", "epsilon": "eps"}
 MORE: dict[str, list[Any]] = PEOPLE | {"dec": [0.1, 0.2, 0.5, 0.5, 0.1, 1.0, 0.3]}
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_every_kind_of_table_is_promised_the_same(form, tmp_path):
+def test_every_kind_of_table_gets_the_same_promise(form, tmp_path):
     asked, plain = (
-        hetdp.ask(table, **ASKED, group="role", by="county", simulate=True, seed=2, plan=tmp_path / f"{at}.json")
+        hetdp.ask(table, **QUESTION, group="role", by="county", simulate=True, seed=2, plan=tmp_path / f"{at}.json")
         for at, table in enumerate((FORMATS[form](PEOPLE, tmp_path), as_csv(PEOPLE, tmp_path)))
     )
     assert asked.plan["people_sha256"] == plain.plan["people_sha256"]
@@ -43,20 +43,20 @@ def test_every_kind_of_table_is_promised_the_same(form, tmp_path):
 
 
 @pytest.mark.parametrize("design", ["balanced", "weighted-vote", "fair"])
-def test_the_command_line_says_the_same(design, tmp_path, capsys):
+def test_the_command_line_prints_the_same(design, tmp_path, capsys):
     table = str(as_csv(PEOPLE, tmp_path))
     by = {"pupil": 0.3, "staff": 1, "guest": 2}
-    asked = hetdp.ask(table, **VOTE, more_than=3, group="role", epsilon_by=by, design=design, simulate=True, seed=5)
+    result = hetdp.ask(table, **VOTE, more_than=3, group="role", epsilon_by=by, design=design, simulate=True, seed=5)
     words = ["ask", table, "--count", "vote = 'yes'", "--person", "id", "--more-than", "3", "--group", "role"]
     words += ["--epsilon-by", "pupil=0.3,staff=1,guest=2", "--design", design, "--simulate", "--seed", "5"]
     assert main(words) == 0
-    said = capsys.readouterr()
-    assert (said.out.rstrip(), said.err.rstrip()) == (str(asked.simulated[0]), asked.promise)
-    assert str(asked) == f"{asked.promise}\n{asked.simulated[0]}"
+    output = capsys.readouterr()
+    assert (output.out.rstrip(), output.err.rstrip()) == (str(result.simulated[0]), result.promise)
+    assert str(result) == f"{result.promise}\n{result.simulated[0]}"
     assert main([*words, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["plan"] == asked.plan
-    assert document["released"] is asked.released is False
+    assert document["plan"] == result.plan
+    assert document["released"] is result.released is False
 
 
 def test_the_names_are_those_of_the_options():
@@ -68,37 +68,37 @@ def test_the_names_are_those_of_the_options():
     assert grouped | payment | workers == {called.get(name, name) for name in options} - {"engine"}
 
 
-def test_the_promise_is_announced_and_the_plan_kept_before_any_answer_is_read(tmp_path, monkeypatch):
+def test_the_promise_is_announced_and_the_plan_saved_before_any_answer_is_read(tmp_path, monkeypatch):
     seen = []
     read = QueriedSource.read
 
-    def watched(self: Any, wanted: Any, parameters: Any = (), uses: Any = ()) -> Any:
+    def record_columns(self: Any, keys: Any, parameters: Any = (), uses: Any = ()) -> Any:
         seen.append(tuple(uses))
-        return read(self, wanted, parameters, uses)
+        return read(self, keys, parameters, uses)
 
-    monkeypatch.setattr(QueriedSource, "read", watched)
+    monkeypatch.setattr(QueriedSource, "read", record_columns)
     plan = tmp_path / "plan.json"
 
-    def announce(asked: hetdp.AskResult) -> None:
-        assert not asked.simulated
-        assert json.loads(plan.read_text()) == asked.plan
+    def announce(result: hetdp.AskResult) -> None:
+        assert not result.simulated
+        assert json.loads(plan.read_text()) == result.plan
         seen.append("announced")
 
     table = as_parquet(PEOPLE, tmp_path)
-    hetdp.ask(table, **ASKED, plan=plan, simulate=True, announce=announce)
+    hetdp.ask(table, **QUESTION, plan=plan, simulate=True, announce=announce)
     assert seen == [("id", "eps"), ("id", "eps"), "announced", ("vote",)]  # the second time for who is there
     seen.clear()
     hetdp.ask(table, plan=plan, dry_run=True)
     assert seen == [("id", "eps")] * 2
     seen.clear()
-    assert hetdp.ask(table, **ASKED, simulate=True).plan["people_sha256"] is None
+    assert hetdp.ask(table, **QUESTION, simulate=True).plan["people_sha256"] is None
     assert seen == [("id", "eps"), ("vote",)]
 
 
 @pytest.mark.parametrize("design", ["balanced", "fair"])
 def test_a_plan_is_carried_out_exactly_or_not_at_all(design, tmp_path):
     plan = tmp_path / "plan.json"
-    made = hetdp.ask(as_csv(MORE, tmp_path), **ASKED, deciding_epsilon="dec", design=design, plan=plan, dry_run=True)
+    made = hetdp.ask(as_csv(MORE, tmp_path), **QUESTION, deciding_epsilon="dec", design=design, plan=plan, dry_run=True)
     table = as_csv({name: cells[::-1] for name, cells in MORE.items()}, tmp_path)
     again = hetdp.ask(table, plan=plan, simulate=True)
     assert (again.plan, again.digest, again.promise) == (made.plan, made.digest, made.promise)
@@ -129,7 +129,7 @@ def test_a_plan_is_about_these_people_with_their_epsilon_group_and_area(changed,
         "county": ["North", "South", "North", "North", "South", "South", "South"],
         "dec": [0.1, 0.2, 0.5, 0.5, 0.1, 1.0, 0.3],
     }
-    options = ASKED | {"deciding_epsilon": "dec", "group": "role", "by": "county"}
+    options = QUESTION | {"deciding_epsilon": "dec", "group": "role", "by": "county"}
     plan = tmp_path / "plan.json"
     made = hetdp.ask(as_csv(people, tmp_path), **options, plan=plan, dry_run=True)
     as_csv({name: cells[::-1] for name, cells in people.items()}, tmp_path)
@@ -143,7 +143,7 @@ def test_a_plan_is_about_these_people_with_their_epsilon_group_and_area(changed,
 
 def test_the_digest_of_people_can_be_made_by_hand(tmp_path):
     table = pandas.DataFrame({"id": ["é", "b"], "eps": [0.5, -0.0], "vote": ["yes", "no"]})
-    asked = hetdp.ask(table, **ASKED, plan=tmp_path / "plan.json", dry_run=True)
+    result = hetdp.ask(table, **QUESTION, plan=tmp_path / "plan.json", dry_run=True)
     rows = sorted(
         (sha256(f"{len(who.encode())}:{who}".encode()).digest(), epsilon) for who, epsilon in (("é", 0.5), ("b", 0.0))
     )
@@ -152,12 +152,12 @@ def test_the_digest_of_people_can_be_made_by_hand(tmp_path):
         here = [(digest, epsilon) for digest, epsilon in rows if digest[0] == part]
         words = [digest[at : at + 8][::-1] for at in range(0, 32, 8) for digest, _ in here]
         parts.append(sha256(b"".join(words) + b"".join(struct.pack("<d", epsilon) for _, epsilon in here)).digest())
-    assert asked.plan["people_sha256"] == sha256(b"hetdp people 1\n" + b"".join(parts)).hexdigest()
+    assert result.plan["people_sha256"] == sha256(b"hetdp people 1\n" + b"".join(parts)).hexdigest()
 
 
 def test_a_fair_plan_names_its_mechanism_and_refuses_another(tmp_path, monkeypatch):
     plan, table = tmp_path / "plan.json", as_csv(PEOPLE, tmp_path)
-    made = hetdp.ask(table, **ASKED, design="fair", plan=plan, dry_run=True)
+    made = hetdp.ask(table, **QUESTION, design="fair", plan=plan, dry_run=True)
     (area,) = made.plan["areas"]
     assert area["mechanism"] == made.promises[0].mechanism.facts()
     assert "people who are alike make 32 tallies with 64 edges" in made.promise
@@ -174,7 +174,7 @@ def test_a_fair_plan_names_its_mechanism_and_refuses_another(tmp_path, monkeypat
 def test_fair_is_nowhere_worse_than_balanced(tmp_path):
     designs = ("fair", "balanced")
     table = as_csv(PEOPLE, tmp_path)
-    answer = {one: hetdp.ask(table, **ASKED, design=one, dry_run=True).promises[0].mechanism for one in designs}
+    answer = {one: hetdp.ask(table, **QUESTION, design=one, dry_run=True).promises[0].mechanism for one in designs}
     gain = 0.0
     for codes in product((0, 1), repeat=7):
         z = [answer[design].coordinate(list(codes)) for design in designs]
@@ -186,9 +186,9 @@ def test_fair_is_nowhere_worse_than_balanced(tmp_path):
 
 def test_the_deciding_epsilon_by_group_and_by_person(tmp_path):
     table = as_csv(MORE, tmp_path)
-    by = hetdp.ask(table, **ASKED, group="role", deciding_epsilon_by={"pupil": "0.10", "staff": 0.5}, dry_run=True)
+    by = hetdp.ask(table, **QUESTION, group="role", deciding_epsilon_by={"pupil": "0.10", "staff": 0.5}, dry_run=True)
     assert "ε is at most 0.10 for pupil, 0.5 for staff, and for all others their own" in by.promise
-    column = hetdp.ask(table, **ASKED, deciding_epsilon="dec", dry_run=True)
+    column = hetdp.ask(table, **QUESTION, deciding_epsilon="dec", dry_run=True)
     assert "where the answer depends on one person, ε is at most what the column dec says" in column.promise
     assert column.plan["privacy"]["deciding_epsilon"] == {"column": "dec"}
     epsilon = {"pupil": 0.1, "staff": 0.5, "guest": 2.0}
@@ -208,9 +208,9 @@ def test_the_deciding_epsilon_by_group_and_by_person(tmp_path):
         ({"deciding_epsilon": "nothing"}, "no column 'nothing'"),
         ({"deciding_epsilon": "-1"}, "ε is '-1'"),
         ({"deciding_epsilon": "county"}, "missing or invalid ε"),
-        ({"question": hetdp.questions.majority()}, "a threshold beside a question"),
+        ({"question": hetdp.questions.majority()}, "a threshold together with a question"),
         ({"at_least": None, "question": "majority"}, "no format is known for 'majority'"),
-        ({"at_least": None, "question": 7}, "it is made by hetdp.questions"),
+        ({"at_least": None, "question": 7}, "it must be made by hetdp.questions"),
         ({"at_least": None, "question": hetdp.questions.majority("maybe")}, "is about 'maybe'"),
         ({"at_least": None, "question": hetdp.questions.all_of("pupil")}, "names groups"),
         ({"at_least": None, "question": hetdp.questions.all_of("pupils"), "group": "role"}, "did you mean 'pupil'"),
@@ -234,15 +234,15 @@ def test_the_deciding_epsilon_by_group_and_by_person(tmp_path):
         ({"at_least": "3%", "of": "nobody"}, "a share is of 'all' rows or of 'respondents'"),
         ({"design": "average"}, "the designs are balanced, weighted-vote, fair"),
         ({"dry_run": False}, "only if a ledger pays for it"),
-        ({"simulate": True}, "dry_run=True beside simulate=True"),
+        ({"simulate": True}, "dry_run=True together with simulate=True"),
         ({"dry_run": False, "simulate": True, "seed": -1}, "the seed is -1"),
         ({"plan": "plan.txt"}, "the name of plan= ends in .json"),
         ({"count": None}, "nothing is counted"),
     ],
 )
-def test_what_cannot_be_done_is_refused(more, words, tmp_path):
+def test_impossible_requests_are_refused(more, words, tmp_path):
     with pytest.raises(hetdp.HetdpError) as refusal:
-        hetdp.ask(as_csv(PEOPLE, tmp_path), **(ASKED | {"dry_run": True} | more))
+        hetdp.ask(as_csv(PEOPLE, tmp_path), **(QUESTION | {"dry_run": True} | more))
     assert words in str(refusal.value)
 
 
@@ -288,7 +288,7 @@ def test_the_plan_never_replaces_the_table(tmp_path):
     table = Path(as_csv(PEOPLE, tmp_path))
     odd = table.rename(table.with_suffix(".json"))
     with pytest.raises(hetdp.UsageError, match="an input is never overwritten"):
-        hetdp.ask(odd, **ASKED, plan=odd, dry_run=True)
+        hetdp.ask(odd, **QUESTION, plan=odd, dry_run=True)
 
 
 @pytest.mark.parametrize(
@@ -299,23 +299,23 @@ def test_the_plan_never_replaces_the_table(tmp_path):
         ({"design": ""}, "the design"),
         ({"plan": 5}, "the plan is 5"),
         ({"announce": 5}, "announce= is 5"),
-        ({"workers": 2}, "workers= is 2; it is a hetdp.Workers"),
-        ({"payment": "a.ledger"}, "payment= is 'a.ledger'; it is a hetdp.Payment"),
-        ({"count": "vote = '\udcff'"}, "what is counted is no UTF-8 text"),
+        ({"workers": 2}, "workers= is 2; it must be a hetdp.Workers"),
+        ({"payment": "a.ledger"}, "payment= is 'a.ledger'; it must be a hetdp.Payment"),
+        ({"count": "vote = '\udcff'"}, "what is counted is not UTF-8 text"),
     ],
 )
-def test_what_is_not_meant_so_is_refused_before_anything_is_read(given, words, tmp_path):
+def test_misused_arguments_are_refused_before_anything_is_read(given, words, tmp_path):
     table = FORMATS["pandas"](PEOPLE, tmp_path)
     for way in ({"dry_run": True}, {"payment": hetdp.Payment(str(tmp_path / "some.ledger"))}):
         with pytest.raises(hetdp.UsageError, match=words):
-            hetdp.ask(table, **(ASKED | way | given))
+            hetdp.ask(table, **(QUESTION | way | given))
 
 
 def test_a_lazy_frame_is_a_table(tmp_path):
     lazy = FORMATS["polars"](PEOPLE, tmp_path).lazy()
     assert (
-        hetdp.ask(lazy, **ASKED, dry_run=True).promise
-        == hetdp.ask(as_csv(PEOPLE, tmp_path), **ASKED, dry_run=True).promise
+        hetdp.ask(lazy, **QUESTION, dry_run=True).promise
+        == hetdp.ask(as_csv(PEOPLE, tmp_path), **QUESTION, dry_run=True).promise
     )
 
 
@@ -323,11 +323,11 @@ def test_a_lazy_frame_is_computed_once_so_that_everybody_keeps_their_own_epsilon
     votes = [["yes", "no"][at % 2] for at in range(60)]
     people = polars.DataFrame({"id": range(60), "area": [f"{at:02}" for at in range(60)], "vote": votes})
     lazy = people.lazy().map_batches(lambda rows: rows.sample(fraction=1.0, shuffle=True))  # another order each time
-    asked = hetdp.ask(lazy, "vote = 'yes'", at_least=1, epsilon=200, person="id", by="area", simulate=True)
-    assert [one.answer for one in asked.simulated] == votes
+    result = hetdp.ask(lazy, "vote = 'yes'", at_least=1, epsilon=200, person="id", by="area", simulate=True)
+    assert [one.answer for one in result.simulated] == votes
 
 
-def test_a_lazy_frame_that_cannot_be_computed_says_no_cell_of_it():
+def test_the_error_of_a_lazy_frame_contains_no_cell():
     people = polars.DataFrame({"id": [1, 2], "vote": ["secret", "7"]}).lazy().with_columns(polars.col("vote").cast(int))
     with pytest.raises(hetdp.InputError) as refusal:
         hetdp.ask(people, "vote = 7", at_least=1, epsilon=1, person="id", dry_run=True)
@@ -337,43 +337,44 @@ def test_a_lazy_frame_that_cannot_be_computed_says_no_cell_of_it():
 
 
 @pytest.mark.parametrize("design", ["balanced", "weighted-vote", "fair"])
-def test_who_is_protected_only_where_they_decide_is_told_so(design, tmp_path):
+def test_the_odds_name_people_who_are_protected_only_where_they_decide(design, tmp_path):
     columns = PEOPLE | {
         "eps": [0.3, 0.3, "inf", "inf", 0.3, "inf", "inf"],
         "dec": [0.3, 0.3, 0.2, 0.1, 0.3, 0.2, "inf"],
     }
-    asked = hetdp.ask(
-        as_csv(columns, tmp_path), **ASKED, deciding_epsilon="dec", group="role", design=design, dry_run=True
+    result = hetdp.ask(
+        as_csv(columns, tmp_path), **QUESTION, deciding_epsilon="dec", group="role", design=design, dry_run=True
     )
-    found = {one.group: (one.people, one.unprotected, one.only_deciding) for one in asked.promises[0].protections}
+    found = {one.group: (one.people, one.unprotected, one.only_deciding) for one in result.promises[0].protections}
     assert found == {"guest": (1, 1, 0), "pupil": (3, 0, 0), "staff": (3, 0, 3)}
-    lines = asked.promise.splitlines()
+    lines = result.promise.splitlines()
     where = "protected only where the answer depends on one of them (elsewhere ε = inf)"
-    told = asked.promises[0].protections
-    used = {one.group: "all privacy" if one.used == float("inf") else f"{one.used:g}" for one in told}
+    report = result.promises[0].protections
+    used = {one.group: "all privacy" if one.used == float("inf") else f"{one.used:g}" for one in report}
     at = lines.index(f"protected: 3 rows of 'staff': {where}, {used['staff']} used")
     assert re.fullmatch(
-        r"  To these people a promise is made only where the answer depends on one of them \(elsewhere ε = ∞\):"
-        r" there, if they answer differently, it is (yes|no) in at most 5\d of 100 runs instead of 4\d;"
-        r" elsewhere the published answer may show theirs for certain\.",
+        r"  A promise is made to these people only where the answer depends on one of them \(elsewhere ε = ∞\):"
+        r" there, if they answer differently, the published answer is (yes|no) in at most 5\d of 100 runs instead of"
+        r" 4\d;"
+        r" elsewhere the published answer may reveal their answers with certainty\.",
         lines[at + 1],
     )
     assert f"protected: 1 row of 'guest': no protection promised (ε = inf), {used['guest']} used" in lines
-    everybody = hetdp.ask(as_csv(columns, tmp_path), **ASKED, deciding_epsilon="dec", design=design, dry_run=True)
+    everybody = hetdp.ask(as_csv(columns, tmp_path), **QUESTION, deciding_epsilon="dec", design=design, dry_run=True)
     (all_,) = everybody.promises[0].protections
     most = "all privacy" if all_.used == float("inf") else f"{all_.used:g}"
     words = f"protected: 7 rows: ε from 0.3 to inf allowed, at most {most} used"
     words += "; 3 of them are protected only where the answer depends on one of them"
     assert f"{words}; 1 of them are promised no protection" in everybody.promise.splitlines()
-    assert "To 3 of 7 people a promise is made only where" in all_.odds
-    assert "To 1 of 7 people no promise is made" in all_.odds
+    assert "A promise is made to 3 of 7 people only where" in all_.odds
+    assert "No promise is made to 1 of 7 people" in all_.odds
 
 
-def test_thousands_of_groups_are_not_all_told_in_words(tmp_path):
+def test_thousands_of_groups_are_not_all_listed(tmp_path):
     columns = (
         PEOPLE | {key: PEOPLE[key] * 5 for key in PEOPLE} | {"id": [*range(35)], "role": [f"r{n}" for n in range(35)]}
     )
-    asked = hetdp.ask(as_csv(columns, tmp_path), **ASKED, group="role", dry_run=True)
-    assert "and 15 groups more, in the plan" in asked.promise.splitlines()
-    assert asked.promise.count("protected: 1 row of") == 20
-    assert len(asked.promises[0].protections) == 35
+    result = hetdp.ask(as_csv(columns, tmp_path), **QUESTION, group="role", dry_run=True)
+    assert "and 15 groups more, in the plan" in result.promise.splitlines()
+    assert result.promise.count("protected: 1 row of") == 20
+    assert len(result.promises[0].protections) == 35

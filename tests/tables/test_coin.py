@@ -1,4 +1,4 @@
-"""What a promise, a plan, a record and a page say of an answer that a coin would beat, or that is nearly certain."""
+"""Promises, plans, records and pages about an answer that is worse than a coin or nearly certain."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def people(epsilon: list[float]) -> pandas.DataFrame:
 
 
 FEW = people([0.1, 0.1, 0.1, 0.1, 5.0])
-SAID = "where it takes 2 people or fewer to change it, the answer may be wrong more often than right"
+WARNING = "where it takes 2 people or fewer to change it, the answer may be wrong more often than right"
 
 
-def test_a_weighted_vote_that_is_worse_than_a_coin_says_how_far() -> None:
-    asked = hetdp.ask(FEW, **VOTE, design="weighted-vote", dry_run=True)
-    assert f"caution: {SAID}" in asked.promise
-    assert "such as the design balanced" in asked.promise
-    assert asked.plan["areas"][0]["worse_than_coin_up_to"] == 2
+def test_a_weighted_vote_that_is_worse_than_a_coin_states_the_margin() -> None:
+    result = hetdp.ask(FEW, **VOTE, design="weighted-vote", dry_run=True)
+    assert f"caution: {WARNING}" in result.promise
+    assert "such as the design balanced" in result.promise
+    assert result.plan["areas"][0]["worse_than_coin_up_to"] == 2
     balanced = hetdp.ask(FEW, **VOTE, dry_run=True)
     assert "caution" not in balanced.promise
     assert "could not be shown" not in balanced.promise
@@ -51,33 +51,33 @@ def test_the_margin_is_the_largest_at_which_some_table_is_answered_wrongly(epsil
     assert mechanism.worse_than_coin_up_to() == wrong
 
 
-def test_the_record_and_the_page_say_it_too(tmp_path: Path) -> None:
+def test_the_record_and_the_page_contain_the_warning_too(tmp_path: Path) -> None:
     table, ledger = tmp_path / "people.csv", tmp_path / "l.sqlite"
     FEW.to_csv(table, index=False)
     hetdp.Ledger.create(ledger, source="survey", cap="100")
     record, page = tmp_path / "r.json", tmp_path / "r.html"
     hetdp.ask(table, **VOTE, design="weighted-vote", payment=hetdp.Payment(ledger, record=record, html=page))
-    caution = f"{SAID[:1].upper()}{SAID[1:]}."
+    caution = f"{WARNING[:1].upper()}{WARNING[1:]}."
     assert json.loads(record.read_text())["cautions"] == [caution]
     assert f"<strong>Caution.</strong> {caution}" in page.read_text()
 
 
 @pytest.mark.parametrize("design", ["balanced", "fair"])
-def test_an_answer_that_is_a_coin_says_so(design: str) -> None:
-    asked = hetdp.ask(people([0.0] * 5), **VOTE, design=design, dry_run=True)
-    assert "the answer may be right only as often as a coin" in asked.promise
-    assert asked.plan["areas"][0]["as_a_coin_up_to"] >= 1
+def test_an_answer_that_is_a_coin_is_described_as_one(design: str) -> None:
+    result = hetdp.ask(people([0.0] * 5), **VOTE, design=design, dry_run=True)
+    assert "the answer may be right only as often as a coin" in result.promise
+    assert result.plan["areas"][0]["as_a_coin_up_to"] >= 1
 
 
 @pytest.mark.parametrize("design", ["balanced", "fair"])
-def test_what_is_nearly_certain_is_promised_as_such_and_never_as_certain(design: str, tmp_path: Path) -> None:
+def test_a_nearly_certain_answer_is_never_promised_as_certain(design: str, tmp_path: Path) -> None:
     table, ledger = tmp_path / "people.csv", tmp_path / "l.sqlite"
     people([60.0] * 4 + [2000.0]).to_csv(table, index=False)
     hetdp.Ledger.create(ledger, source="survey", cap="100000")
     page = tmp_path / "r.html"
-    asked = hetdp.ask(table, **VOTE, design=design, payment=hetdp.Payment(ledger, html=page))
-    told = asked.plan["areas"][0]["accuracy_by_margin"]
-    assert told["1"] == "1 − 8.8e-27"
-    assert "1 − 8.8e-27 where 1 person decides" in asked.promise
+    result = hetdp.ask(table, **VOTE, design=design, payment=hetdp.Payment(ledger, html=page))
+    report = result.plan["areas"][0]["accuracy_by_margin"]
+    assert report["1"] == "1 − 8.8e-27"
+    assert "1 − 8.8e-27 where 1 person decides" in result.promise
     assert "100 %" not in page.read_text()
-    assert "1.000000" not in page.read_text() + asked.promise + json.dumps(asked.plan)
+    assert "1.000000" not in page.read_text() + result.promise + json.dumps(result.plan)

@@ -1,4 +1,4 @@
-"""A question whose answer is the same for every table: it is said, no random bit is drawn, and nobody pays."""
+"""A question with the same answer for every table: this is reported, no bit is drawn, and nobody pays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PEOPLE = pandas.DataFrame(
         "vote": ["yes", "no", "yes"] * 4,
     }
 )
-ASKED: dict[str, Any] = {"epsilon": 0.5, "person": "id"}
+OPTIONS: dict[str, Any] = {"epsilon": 0.5, "person": "id"}
 CONSTANT: dict[str, tuple[dict[str, Any], str]] = {
     "more than there are": ({"count": "vote = 'yes'", "at_least": 13}, "no"),
     "at least none": ({"count": "vote = 'yes'", "at_least": 0}, "yes"),
@@ -36,23 +36,23 @@ CONSTANT: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-def never(*_: Any) -> bool:
+def fail_if_drawn(*_: Any) -> bool:
     raise AssertionError("a random bit was asked for")
 
 
 @pytest.mark.parametrize("case", CONSTANT)
-def test_it_is_said_everywhere_and_nobody_pays(case, tmp_path, monkeypatch):
+def test_a_constant_answer_is_reported_everywhere_and_nobody_pays(case, tmp_path, monkeypatch):
     given, answer = CONSTANT[case]
-    words = f"The answer is the same for every table: {answer}. It uses no randomness and costs nobody anything."
-    dry = hetdp.ask(PEOPLE, **ASKED, **given, dry_run=True, plan=tmp_path / "plan.json")
+    words = f"The answer is the same for every table: {answer}. It uses no randomness and costs no privacy."
+    dry = hetdp.ask(PEOPLE, **OPTIONS, **given, dry_run=True, plan=tmp_path / "plan.json")
     assert dry.promise.splitlines()[-1] == words
     assert "right with a probability" not in dry.promise
     assert [one["constant"] for one in dry.plan["areas"]] == [answer]
-    monkeypatch.setattr(request_module, "draw", never)
+    monkeypatch.setattr(request_module, "draw", fail_if_drawn)
     ledger = hetdp.Ledger.create(tmp_path / "a.ledger", source="people", cap=0)
     places: dict[str, Any] = {"record": tmp_path / "a.json", "html": tmp_path / "a.html"}
     first = hetdp.ask(
-        PEOPLE, **ASKED, **given, payment=hetdp.Payment(ledger, **places), plan=tmp_path / "plan.json"
+        PEOPLE, **OPTIONS, **given, payment=hetdp.Payment(ledger, **places), plan=tmp_path / "plan.json"
     ).release
     assert first.answers[0].words == answer
     entry = ledger.history()[-1]
@@ -61,7 +61,7 @@ def test_it_is_said_everywhere_and_nobody_pays(case, tmp_path, monkeypatch):
     record = first.record
     assert record["constant"] == [{"area": None, "answer": answer}]
     assert [one["used"] for one in record["privacy"]["promises"]] == ["0"]
-    assert record["accuracy"] == [{"area": None, "where": "whatever the data is", "probability": "1"}]
+    assert record["accuracy"] == [{"area": None, "where": "for any data", "probability": "1"}]
     page = page_of(record)
     assert words in page
     assert "A little randomness" not in page
@@ -69,14 +69,14 @@ def test_it_is_said_everywhere_and_nobody_pays(case, tmp_path, monkeypatch):
     assert "drawn with" not in page
     verdict = hetdp.verify_record(tmp_path / "a.json", ledger=ledger, plan=tmp_path / "plan.json")
     assert verdict.valid, str(verdict)
-    again = hetdp.ask(PEOPLE, **ASKED, **given, payment=hetdp.Payment(ledger)).release
+    again = hetdp.ask(PEOPLE, **OPTIONS, **given, payment=hetdp.Payment(ledger)).release
     assert again.repeated
     assert again.answers == first.answers
-    assert hetdp.ask(PEOPLE, **ASKED, **given, simulate=True, seed=3).simulated[0].answer == answer
+    assert hetdp.ask(PEOPLE, **OPTIONS, **given, simulate=True, seed=3).simulated[0].answer == answer
 
 
 def test_an_area_can_have_one_answer_only_while_others_pay(tmp_path):
-    given: dict[str, Any] = ASKED | {"count": "vote = 'yes'", "at_least": 4, "by": "area"}
+    given: dict[str, Any] = OPTIONS | {"count": "vote = 'yes'", "at_least": 4, "by": "area"}
     dry = hetdp.ask(PEOPLE, **given, dry_run=True)
     assert [one["constant"] for one in dry.plan["areas"]] == [None, "no"]
     ledger = hetdp.Ledger.create(tmp_path / "a.ledger", source="people", cap=1)
@@ -102,8 +102,8 @@ def test_each_area_is_charged_what_its_own_mechanism_can_reveal(tmp_path):
     assert used[1] == ["3"]
 
 
-def test_a_record_or_a_plan_that_tells_another_use_is_found_out(tmp_path):
-    given: dict[str, Any] = ASKED | {"count": "vote = 'yes'", "at_least": "50%", "group": "role"}
+def test_a_record_or_plan_with_another_loss_is_found(tmp_path):
+    given: dict[str, Any] = OPTIONS | {"count": "vote = 'yes'", "at_least": "50%", "group": "role"}
     ledger = hetdp.Ledger.create(tmp_path / "a.ledger", source="people", cap=1)
     plan = tmp_path / "plan.json"
     hetdp.ask(PEOPLE, **given, dry_run=True, plan=plan)
@@ -116,8 +116,8 @@ def test_a_record_or_a_plan_that_tells_another_use_is_found_out(tmp_path):
 
 
 @pytest.mark.parametrize("answer", [1, 2])
-def test_a_mechanism_that_always_says_the_same_costs_nothing(answer, tmp_path, monkeypatch):
-    monkeypatch.setattr(request_module, "draw", never)
+def test_a_mechanism_with_a_constant_answer_costs_nothing(answer, tmp_path, monkeypatch):
+    monkeypatch.setattr(request_module, "draw", fail_if_drawn)
     graph = hetdp.DatasetGraph.from_edges("ab", "bc", [0.5, 0.3], classes=["x", "y"])
     mechanism = hetdp.design(hetdp.Problem(graph, [answer] * 3))
     ledger = hetdp.Ledger.create(tmp_path / "a.ledger", source="people", cap=0)
@@ -131,7 +131,7 @@ def test_a_mechanism_that_always_says_the_same_costs_nothing(answer, tmp_path, m
     assert hetdp.release(mechanism, "a", ledger=ledger).repeated
 
 
-def test_values_that_are_alike_but_random_cost_nothing_and_are_drawn(tmp_path):
+def test_equal_values_that_are_random_cost_nothing_and_are_drawn(tmp_path):
     graph = hetdp.DatasetGraph.from_edges("ab", "bc", [0.5, 0.3])
     mechanism = hetdp.extend(hetdp.Problem(graph, [1, 1, 1]), dict.fromkeys("abc", 0.75))
     ledger = hetdp.Ledger.create(tmp_path / "a.ledger", source="people", cap=0)
@@ -149,11 +149,11 @@ LARGE: list[dict[str, Any]] = [
 @pytest.mark.parametrize("given", LARGE)
 def test_a_constant_question_needs_no_tallies_however_many_people_there_are(given):
     people = pandas.DataFrame({"id": range(5000), "eps": [at / 1000 for at in range(5000)], "vote": ["yes"] * 5000})
-    asked = hetdp.ask(people, "vote = 'yes'", epsilon="eps", person="id", **given, dry_run=True)
-    assert [one["constant"] for one in asked.plan["areas"]] == ["no"]
+    result = hetdp.ask(people, "vote = 'yes'", epsilon="eps", person="id", **given, dry_run=True)
+    assert [one["constant"] for one in result.plan["areas"]] == ["no"]
 
 
-def test_what_the_parts_of_a_question_tell_is_so_for_every_table():
+def test_constant_parts_of_a_question_are_recognised():
     sizes, values = {"a": 2, "b": 3}, ("yes", "no")
     parts = [
         Q.count("yes", 0),

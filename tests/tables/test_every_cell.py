@@ -39,24 +39,26 @@ CONDITIONS: list[Shape] = [
 ]
 
 
-def about(column: str, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+def condition_about(column: str, shape: tuple[Any, ...]) -> tuple[Any, ...]:
     """A condition about a column."""
     return (shape[0], column, *shape[1:])
 
 
 def outcomes(source: Source, column: str, exact: bool = False, shapes: list[Shape] = CONDITIONS) -> list[Any]:
-    """What each condition says of each row; or that it is refused."""
+    """The result of each condition for each row, or the note that it is refused."""
     found: list[Any] = [REFUSED] * len(shapes)
-    wanted, parameters = {}, []
+    questions, parameters = {}, []
     for at, shape in enumerate(shapes):
         try:
-            words, values = condition(parse_predicate(oracle.written(about(column, shape))), source.columns, exact)
+            words, values = condition(
+                parse_predicate(oracle.condition_text(condition_about(column, shape))), source.columns, exact
+            )
         except hetdp.UsageError:
             continue
-        wanted[str(at)] = words
+        questions[str(at)] = words
         parameters += values
-    if wanted:
-        for place, cells in source.read(wanted, parameters, [column]).items():
+    if questions:
+        for place, cells in source.read(questions, parameters, [column]).items():
             found[int(place)] = [PLACES[code] for code in cells.tolist()]
     return found
 
@@ -82,9 +84,9 @@ def test_whether_a_question_is_answered_depends_on_the_type_and_what_it_says_on_
                 found = outcomes(source, column, exact, shapes)
                 assert found[0] is not REFUSED, column
                 assert [one is REFUSED for one in found] == [one is REFUSED for one in before], column
-                for shape, said in zip(shapes, found, strict=True):
-                    if said is not REFUSED:
-                        expected = [codes[oracle.truth(about(column, shape), row, exact)] for row in rows]
-                        assert said == expected, (column, shape, exact)
+                for shape, output in zip(shapes, found, strict=True):
+                    if output is not REFUSED:
+                        expected = [codes[oracle.truth(condition_about(column, shape), row, exact)] for row in rows]
+                        assert output == expected, (column, shape, exact)
                         answered += LENGTH
     assert answered > 100

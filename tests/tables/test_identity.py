@@ -1,6 +1,6 @@
-"""The canonical form of a question: equal forms are answered alike by every table, and what is answered alike is equal.
+"""The canonical form of a question: questions have equal forms if and, in most cases, only if their answers agree.
 
-Every question is evaluated by a few lines of its own, from the documented meaning, on all tables of so many people.
+Every question is evaluated on all tables by a few lines of code that follow its documented meaning.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ import pytest
 
 from hetdp import questions, spaces
 from hetdp.people.questions.logic import And, Not, Or
+from hetdp.tables import identity
 from hetdp.tables.identity import EVERYBODY, canonical_question
+from hetdp.tables.request import build_request
 
 VALUES = ("yes", "no", "blank")
 SIZES = {"a": 2, "b": 2}
@@ -24,7 +27,7 @@ Table = dict[str, tuple[int, int, int]]
 
 
 def tables(sizes: dict[str, int]) -> Iterator[Table]:
-    """How many people of each group have each value, in every possible way."""
+    """All tables: the numbers of people of each group with each value."""
     ways = {
         group: [(yes, no, size - yes - no) for yes in range(size + 1) for no in range(size + 1 - yes)]
         for group, size in sizes.items()
@@ -34,7 +37,7 @@ def tables(sizes: dict[str, int]) -> Iterator[Table]:
 
 
 def number(table: Table, value: str, groups: Any = None) -> int:
-    """How many people say it."""
+    """The number of people with a value."""
     return sum(row[VALUES.index(value)] for group, row in table.items() if groups is None or group in groups)
 
 
@@ -42,10 +45,10 @@ def people(table: Table, groups: Any = None) -> int:
     return sum(number(table, value, groups) for value in VALUES)
 
 
-Asked = tuple[Any, Any]  # a question, and what it means
+QuestionWithMeaning = tuple[Any, Any]  # a question and its meaning as a function
 
 
-def thresholds() -> Iterator[Asked]:
+def thresholds() -> Iterator[QuestionWithMeaning]:
     """Every simple question with several thresholds."""
     for k, groups in product(range(6), (None, ["a"], ["a", "b"])):
         yield (
@@ -93,7 +96,7 @@ def thresholds() -> Iterator[Asked]:
         yield questions.ratio_of_shares("yes", "a", "b", at_least=r, strict=strict), ratio
 
 
-def joined() -> Iterator[Asked]:
+def compound_questions() -> Iterator[QuestionWithMeaning]:
     """Questions made of questions: in both orders, with parts twice, nested, and negated."""
     some = list(thresholds())[::7]
     for (one, means), (other, says) in combinations(some, 2):
@@ -109,32 +112,32 @@ def joined() -> Iterator[Asked]:
         yield Not(one), lambda t, m=means: not m(t)
 
 
-def formed(sizes: dict[str, int]) -> list[tuple[Any, str, tuple[bool, ...]]]:
-    """Every question with its form, and what it means for every table."""
+def canonical_forms(sizes: dict[str, int]) -> list[tuple[Any, str, tuple[bool, ...]]]:
+    """Every question with its canonical form and its answers for all tables."""
     found = []
     every = list(tables(sizes))
-    for asked, means in (*thresholds(), *joined()):
+    for asked, means in (*thresholds(), *compound_questions()):
         form = canonical_question(asked, sizes)
         found.append((asked, json.dumps(form, sort_keys=True), tuple(bool(means(one)) for one in every)))
     return found
 
 
 @pytest.fixture(scope="module", params=[SIZES, {"a": 3, "b": 1}])
-def known(request):
-    return formed(request.param)
+def formed_questions(request):
+    return canonical_forms(request.param)
 
 
-def test_questions_of_one_form_are_answered_alike_by_every_table(known):
+def test_questions_with_the_same_form_have_the_same_answers(formed_questions):
     by_form: dict[str, tuple[bool, ...]] = {}
-    for asked, form, answers in known:
+    for asked, form, answers in formed_questions:
         assert by_form.setdefault(form, answers) == answers, str(asked)
-    assert len(by_form) < len(known), "some are the same"
+    assert len(by_form) < len(formed_questions), "some are the same"
 
 
-def test_sums_of_the_same_scores_that_are_answered_alike_have_one_form(known):
+def test_sums_of_the_same_scores_with_the_same_answers_have_the_same_form(formed_questions):
     """Other scores are another mechanism, even where all answers agree; so are a sum and what joins several."""
     forms: dict[tuple[str, tuple[bool, ...]], set[str]] = {}
-    for _, form, answers in known:
+    for _, form, answers in formed_questions:
         found = json.loads(form)
         if isinstance(found, bool) or found[0] == "sum":
             scores = "" if isinstance(found, bool) else json.dumps(found[1])
@@ -143,13 +146,15 @@ def test_sums_of_the_same_scores_that_are_answered_alike_have_one_form(known):
     assert all(len(group) == 1 for group in forms.values())
 
 
-def test_most_meanings_have_one_form(known):
-    """What remains apart is drawn and charged anew, and announced; in small tables many thresholds coincide."""
+def test_most_questions_with_the_same_answers_have_the_same_form(formed_questions):
+    """Questions with other forms are announced, drawn and charged again; in small tables many thresholds coincide."""
     forms: dict[tuple[bool, ...], set[str]] = {}
-    for _, form, answers in known:
+    for _, form, answers in formed_questions:
         forms.setdefault(answers, set()).add(form)
     apart = [group for group in forms.values() if len(group) > 1]
-    assert len(apart) < len(forms) / 2, f"{len(known)} questions, {len(forms)} meanings, {len(apart)} in several forms"
+    assert len(apart) < len(forms) / 2, (
+        f"{len(formed_questions)} questions, {len(forms)} meanings, {len(apart)} in several forms"
+    )
 
 
 def test_a_count_a_share_and_a_majority_of_so_many_people_are_one_question():
@@ -162,14 +167,14 @@ def test_a_count_a_share_and_a_majority_of_so_many_people_are_one_question():
                     share = Fraction(min(k, parts), parts)
                     needs = share * size
                     least = int(needs) + 1 if strict else -(-needs.numerator // needs.denominator)
-                    asked = questions.share("yes", at_least=str(share), strict=strict)
+                    question = questions.share("yes", at_least=str(share), strict=strict)
                     same = canonical_question(questions.count("yes", at_least=least), sizes)
-                    assert canonical_question(asked, sizes) == same
+                    assert canonical_question(question, sizes) == same
             if k == size // 2 + 1:
                 assert canonical_question(questions.majority("yes"), sizes) == form
 
 
-def test_scores_with_a_common_factor_and_numbers_typed_otherwise_are_one_question():
+def test_common_factors_and_the_spelling_of_numbers_do_not_matter():
     sizes = {"a": 5, "b": 7}
     first = canonical_question(questions.weighted_sum({"a": 1, "b": 3}, at_least=4), sizes)
     for factor, form in product((2, 3, 10), (str, int, float)):
@@ -180,7 +185,7 @@ def test_scores_with_a_common_factor_and_numbers_typed_otherwise_are_one_questio
     assert canonical_question(questions.weighted_sum({"a": 1, "b": 3}, at_least=5), sizes) != first
 
 
-def test_the_opposite_question_is_another_one():
+def test_the_opposite_question_has_another_form():
     for asked, _ in thresholds():
         form = canonical_question(asked, SIZES)
         assert canonical_question(Not(asked), SIZES) != form
@@ -210,3 +215,13 @@ def test_questions_of_one_form_have_the_same_mechanism_with_and_without_groups()
                     assert len({one.coordinate(answers) for one in mechanisms}) == 1
                     tried += 1
     assert tried > 200
+
+
+def test_groups_that_only_report_are_left_out_even_if_the_question_is_not_a_sum():
+    request = build_request("vote = 'yes'", at_least="50%", epsilon="eps", person="id", group="site")
+    levels = SimpleNamespace(levels=np.array([0.1, 0.5]))
+    policy = SimpleNamespace(parts=lambda: [(None, None)], levels_of=lambda area: levels)
+    assert identity._reduce_request(request, policy, [["as written", {}]]).group is None
+    epsilon = {"Town": "0.1", "Harbour": "0.5"}
+    by_group = build_request("vote = 'yes'", at_least="50%", by_group=epsilon, person="id", group="site")
+    assert identity._reduce_request(by_group, policy, [["as written", {}]]).group == "site"

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 import hetdp
 from hetdp.tables.comparison import open_locked
 from hetdp.tables.people_table import LocalTable
+from hetdp.tables.policy import find_repeated
 from hetdp.tables.predicates import Comparison
 from hetdp.tables.preparation import prepare
 from hetdp.tables.request import AskRequest, build_request
@@ -34,30 +35,30 @@ from tests.tables.tables import FILES, FORMATS, PEOPLE, as_csv, as_parquet, as_s
 ROOT = Path(__file__).parents[2]
 
 
-def wanted(**changed: Any) -> AskRequest:
-    given = {"counted": "vote = 'yes'", "at_least": "50%", "epsilon": "eps", "person": "id"} | changed
+def make_request(**changes: Any) -> AskRequest:
+    given = {"counted": "vote = 'yes'", "at_least": "50%", "epsilon": "eps", "person": "id"} | changes
     return build_request(**given)
 
 
-def codes_of(table: Any, asked: AskRequest) -> list[list[int]]:
-    """What the mechanism of each area is given, after all that comes before."""
+def codes_of(table: Any, request: AskRequest) -> list[list[int]]:
+    """The codes that the mechanism of each area receives."""
     with open_source(table) as source:
-        prepared = prepare(LocalTable(source), asked, population=population)
+        prepared = prepare(LocalTable(source), request, population=population)
         prepared.coordinates()
         return [promise.mechanism.seen[0] for promise in prepared.promises]
 
 
-def refusal(table: Any, asked: AskRequest, curator: bool = False) -> str:
+def refusal(table: Any, request: AskRequest, curator: bool = False) -> str:
     with pytest.raises(hetdp.InputError) as caught, open_source(table, curator=curator) as source:
-        prepare(LocalTable(source, curator), asked, population=population)
+        prepare(LocalTable(source, curator), request, population=population)
     return str(caught.value)
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_gives_the_same_policy_and_answers(form, tmp_path):
-    asked = wanted(group="role", area="county")
+    request = make_request(group="role", area="county")
     with open_source(FORMATS[form](PEOPLE, tmp_path)) as source:
-        prepared = prepare(LocalTable(source), asked, population=population)
+        prepared = prepare(LocalTable(source), request, population=population)
         prepared.coordinates()
     assert prepared.policy.epsilon.tolist() == PEOPLE["eps"]
     assert prepared.policy.groups is not None
@@ -65,17 +66,17 @@ def test_every_format_gives_the_same_policy_and_answers(form, tmp_path):
     assert [(promise.area, promise.people) for promise in prepared.promises] == [("North", 3), ("South", 4)]
     assert [promise.mechanism.seen for promise in prepared.promises] == [[[0, 1, 0]], [[1, 0, 1, 0]]]
     with open_source(as_csv(PEOPLE, tmp_path)) as source:
-        assert prepared.policy.digest() == prepare(LocalTable(source), asked, population=population).policy.digest()
+        assert prepared.policy.digest() == prepare(LocalTable(source), request, population=population).policy.digest()
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_missing_value_is_not_yes_or_blank_as_was_said(form, tmp_path):
+def test_a_missing_value_counts_as_no_or_blank_as_requested(form, tmp_path):
     table = FORMATS[form](PEOPLE, tmp_path)
-    assert codes_of(table, wanted()) == [[0, 1, 0, 1, 0, 1, 0]]
-    assert codes_of(table, wanted(of="respondents")) == [[0, 1, 0, 2, 0, 1, 0]]
-    assert codes_of(table, wanted(counted="vote != 'yes'")) == [[1, 0, 1, 1, 1, 0, 1]]
-    assert codes_of(table, wanted(counted="NOT (vote = 'yes')")) == [[1, 0, 1, 1, 1, 0, 1]]
-    assert codes_of(table, wanted(counted="vote IS NULL")) == [[1, 1, 1, 0, 1, 1, 1]]
+    assert codes_of(table, make_request()) == [[0, 1, 0, 1, 0, 1, 0]]
+    assert codes_of(table, make_request(of="respondents")) == [[0, 1, 0, 2, 0, 1, 0]]
+    assert codes_of(table, make_request(counted="vote != 'yes'")) == [[1, 0, 1, 1, 1, 0, 1]]
+    assert codes_of(table, make_request(counted="NOT (vote = 'yes')")) == [[1, 0, 1, 1, 1, 0, 1]]
+    assert codes_of(table, make_request(counted="vote IS NULL")) == [[1, 1, 1, 0, 1, 1, 1]]
 
 
 @pytest.mark.parametrize(
@@ -89,87 +90,112 @@ def test_a_missing_value_is_not_yes_or_blank_as_was_said(form, tmp_path):
         ("parquet", [1.0, 1.0, -1e-300], 3),
     ],
 )
-def test_an_epsilon_that_is_none_refuses_the_run_and_names_nobody(form, epsilons, wrong, tmp_path):
+def test_an_invalid_epsilon_is_refused_and_nobody_is_named(form, epsilons, wrong, tmp_path):
     columns = {"id": ["Ann", "Bob", "Cid"], "eps": epsilons, "vote": ["yes", "no", "yes"]}
-    words = refusal(FILES[form](columns, tmp_path), wanted())
+    words = refusal(FILES[form](columns, tmp_path), make_request())
     assert words == (
-        f"people.{form}, eps: missing or invalid ε; everybody has an ε, a number ≥ 0 or inf;"
-        " no default is assumed. Hint: curator=True shows the first rows"
+        f"people.{form}, eps: missing or invalid ε; each person must have an ε, a number ≥ 0 or inf; there is no"
+        " default. Hint: curator=True shows the first rows"
     )
-    assert f"row {wrong}, eps" in refusal(FILES[form](columns, tmp_path), wanted(), curator=True)
+    assert f"row {wrong}, eps" in refusal(FILES[form](columns, tmp_path), make_request(), curator=True)
 
 
 @pytest.mark.parametrize("form", FILES)
-def test_people_who_are_there_twice_or_have_no_id_are_refused(form, tmp_path):
+def test_duplicate_and_missing_ids_are_refused(form, tmp_path):
     columns = {"id": ["Ann", "Bob", "Ann"], "eps": [1.0, 1.0, 1.0], "vote": ["yes", "no", "yes"]}
-    words = refusal(FILES[form](columns, tmp_path), wanted())
+    words = refusal(FILES[form](columns, tmp_path), make_request())
     assert words.startswith(f"people.{form}, id: a duplicate id; ")
     assert "Ann" not in words
     assert not re.search(r"\brow\b", words)
-    shown = refusal(FILES[form](columns, tmp_path), wanted(), curator=True)
+    shown = refusal(FILES[form](columns, tmp_path), make_request(), curator=True)
     assert "row 1, id: a duplicate id: 'Ann'" in shown
     assert "row 3, id" in shown
     assert "Bob" not in shown
-    assert "a missing id" in refusal(FILES[form](columns | {"id": ["Ann", None, "Cid"]}, tmp_path), wanted())
+    assert "a missing id" in refusal(FILES[form](columns | {"id": ["Ann", None, "Cid"]}, tmp_path), make_request())
 
 
-def test_an_id_may_have_the_digest_that_stands_for_nobody(monkeypatch, tmp_path):
+def test_an_id_may_have_the_digest_that_means_nobody(monkeypatch, tmp_path):
     with open_locked(None) as database:
-        (largest,) = database.execute("SELECT max(hash(range)) FROM range(7)").fetchone()
+        (largest,) = database.execute("SELECT max(hash(range::VARCHAR)) FROM range(7)").fetchone()
     monkeypatch.setattr("hetdp.tables.policy.NOBODY", largest)
-    monkeypatch.setattr("hetdp.tables.policy.NOBODY", largest)
-    assert codes_of(as_parquet(PEOPLE | {"id": [*range(7)]}, tmp_path), wanted()) == [[0, 1, 0, 1, 0, 1, 0]]
+    texts = [str(number) for number in range(7)]
+    assert codes_of(as_parquet(PEOPLE | {"id": texts}, tmp_path), make_request()) == [[0, 1, 0, 1, 0, 1, 0]]
+
+
+def test_an_id_may_be_the_number_that_means_nobody(tmp_path):
+    ids = [2**62, -1, 0, -(2**63), 2**63 - 1, 5, 6]
+    assert codes_of(as_parquet(PEOPLE | {"id": ids}, tmp_path), make_request()) == [[0, 1, 0, 1, 0, 1, 0]]
+    for wrong, what in (([*ids[:6], None], "a missing id"), ([*ids[:6], -1], "a duplicate id")):
+        assert what in refusal(as_parquet(PEOPLE | {"id": wrong}, tmp_path), make_request())
+
+
+@pytest.mark.parametrize("size", [1, 2, 1000, 600_000])
+@pytest.mark.parametrize("kind", ["serial", "spaced", "hashes", "upper half"])
+def test_repeated_numbers_are_found_in_any_range(size, kind):
+    chance = np.random.default_rng(size)
+    numbers = chance.permutation(size).astype(np.uint64)
+    if kind == "hashes":
+        numbers = chance.integers(0, 2**64, size, dtype=np.uint64)
+    elif kind != "serial":
+        numbers *= np.uint64(1_000_003 if kind == "spaced" else 2**32)
+    assert find_repeated(numbers).tolist() == []
+    numbers[: size // 3] = numbers[size - size // 3 :]
+    numbers[:2] = numbers[-1]
+    ordered, counts = np.unique(numbers, return_counts=True)
+    assert find_repeated(numbers).tolist() == ordered[counts > 1].tolist()
 
 
 def test_two_ids_with_one_digest_are_two_people(monkeypatch, tmp_path):
     monkeypatch.setattr("hetdp.tables.policy.quote_name", lambda _: "1")  # everybody's digest is that of 1
-    assert codes_of(as_parquet(PEOPLE, tmp_path), wanted()) == [[0, 1, 0, 1, 0, 1, 0]]
+    assert codes_of(as_parquet(PEOPLE, tmp_path), make_request()) == [[0, 1, 0, 1, 0, 1, 0]]
 
 
 @pytest.mark.parametrize("column", ["group", "area"])
-def test_everybody_has_a_group_and_an_area(column, tmp_path):
+def test_a_missing_group_or_area_is_refused(column, tmp_path):
     columns = PEOPLE | {"county": [None, *PEOPLE["county"][1:]]}
-    words = refusal(as_parquet(columns, tmp_path), wanted(**{column: "county"}))
-    assert words.startswith("people.parquet, county: a person without a group or area; everybody has one")
+    words = refusal(as_parquet(columns, tmp_path), make_request(**{column: "county"}))
+    assert words.startswith("people.parquet, county: a person without a group or area; each person must have one")
     assert words.endswith("Hint: curator=True shows the first rows")
-    words = refusal(as_parquet(columns, tmp_path), wanted(**{column: "county"}), curator=True)
+    words = refusal(as_parquet(columns, tmp_path), make_request(**{column: "county"}), curator=True)
     assert words.startswith("people.parquet: people.parquet row 1, county: a person without a group or area: ''; ")
 
 
 @pytest.mark.parametrize("form", ["parquet", "sqlite"])
-def test_too_many_groups_are_told_as_such(form, tmp_path, monkeypatch):
+def test_too_many_groups_are_reported_as_such(form, tmp_path, monkeypatch):
     monkeypatch.setattr("hetdp.tables.policy.MOST_NAMES", 2)
-    words = refusal(FORMATS[form](PEOPLE, tmp_path), wanted(group="role"))
+    words = refusal(FORMATS[form](PEOPLE, tmp_path), make_request(group="role"))
     assert ", role: too many groups or areas; there are at most 2 different ones." in words
 
 
-def test_a_bad_byte_after_the_header_is_no_fault_of_the_header(tmp_path):
+def test_a_bad_byte_after_the_header_is_not_a_fault_of_the_header(tmp_path):
     place = tmp_path / "people.csv"
     place.write_bytes(b"id,vote\n1,\xff\n")
-    assert "people.csv: no UTF-8 text; " in refusal(place, wanted(epsilon=1))
+    assert "people.csv: not UTF-8 text; " in refusal(place, make_request(epsilon=1))
 
 
-def test_a_finite_epsilon_that_no_float_holds_is_not_made_a_promise_of_nothing(tmp_path):
-    with pytest.raises(hetdp.UsageError, match=r"ε is '1e400'; .*; a number this large is none"):
-        wanted(epsilon="1e400")
-    assert "missing or invalid ε" in refusal(as_csv(PEOPLE | {"eps": ["1e400"] * 7}, tmp_path), wanted())
+def test_a_finite_epsilon_too_large_for_a_float_does_not_become_infinite(tmp_path):
+    with pytest.raises(hetdp.UsageError, match=r"ε is '1e400'; .*; this number is too large"):
+        make_request(epsilon="1e400")
+    assert "missing or invalid ε" in refusal(as_csv(PEOPLE | {"eps": ["1e400"] * 7}, tmp_path), make_request())
 
 
-def test_a_column_of_truth_says_how_it_is_compared(tmp_path):
+def test_the_error_for_a_boolean_column_explains_the_comparison(tmp_path):
     table = as_parquet(PEOPLE | {"vote": [True, False] * 3 + [None]}, tmp_path)
     with pytest.raises(hetdp.UsageError, match=r"Hint: vote = TRUE, or = FALSE$"), open_source(table) as source:
-        prepare(LocalTable(source), wanted(), population=population)
+        prepare(LocalTable(source), make_request(), population=population)
 
 
-def test_a_table_that_is_not_there_is_told_as_such(tmp_path):
-    assert refusal(tmp_path / "none.csv", wanted()).endswith("does not exist; a table is a file, or a folder of files.")
+def test_a_missing_table_is_reported_as_missing(tmp_path):
+    assert refusal(tmp_path / "none.csv", make_request()).endswith(
+        "does not exist; a table is a file, or a folder of files."
+    )
 
 
 @pytest.mark.parametrize("column", ["group", "area"])
 @pytest.mark.parametrize("form", ["parquet", "sqlite", "pandas"])
-def test_names_of_groups_and_areas_that_arrays_would_mix_up_are_refused(form, column, tmp_path):
+def test_names_of_groups_and_areas_that_arrays_would_merge_are_refused(form, column, tmp_path):
     columns = PEOPLE | {"role": ["staff", "staff\0", *PEOPLE["role"][2:]]}
-    words = refusal(FORMATS[form](columns, tmp_path), wanted(**{column: "role"}))
+    words = refusal(FORMATS[form](columns, tmp_path), make_request(**{column: "role"}))
     assert re.search(", role: a group or area with a NUL in its name; a name is plain text", words)
 
 
@@ -178,23 +204,23 @@ def test_a_column_of_epsilon_may_have_almost_any_name(name, tmp_path):
     table = as_csv({name: [2.0] * 7} | PEOPLE, tmp_path)
     with open_source(table) as source:
         assert (
-            prepare(LocalTable(source), wanted(epsilon=name), population=population).policy.epsilon.tolist()
+            prepare(LocalTable(source), make_request(epsilon=name), population=population).policy.epsilon.tolist()
             == [2.0] * 7
         )
 
 
 @pytest.mark.parametrize("typed", ["-1", "1,5", "50%", "1e", ".5.", "1/2", "nan", "-inf", "1e5e"])
-def test_what_was_meant_as_a_number_is_no_name_of_a_column(typed):
+def test_a_mistyped_number_is_not_taken_for_the_name_of_a_column(typed):
     with pytest.raises(hetdp.UsageError, match="ε"):
-        wanted(epsilon=typed)
+        make_request(epsilon=typed)
 
 
-def test_a_group_that_was_promised_nothing_is_refused(tmp_path):
-    asked = wanted(epsilon=None, by_group={"pupil": 0.3, "staff": "1"}, group="role")
+def test_a_group_without_an_epsilon_is_refused(tmp_path):
+    request = make_request(epsilon=None, by_group={"pupil": 0.3, "staff": "1"}, group="role")
     table = as_parquet(PEOPLE, tmp_path)
-    assert "guest" not in refusal(table, asked)
-    assert "row 7, role: a group without an ε: 'guest'" in refusal(table, asked, curator=True)
-    promised = wanted(epsilon=None, by_group={"pupil": 0.3, "staff": "1", "guest": 2, "nobody": 0}, group="role")
+    assert "guest" not in refusal(table, request)
+    assert "row 7, role: a group without an ε: 'guest'" in refusal(table, request, curator=True)
+    promised = make_request(epsilon=None, by_group={"pupil": 0.3, "staff": "1", "guest": 2, "nobody": 0}, group="role")
     with open_source(table) as source:
         assert prepare(LocalTable(source), promised, population=population).policy.epsilon.tolist() == PEOPLE["eps"]
 
@@ -209,13 +235,13 @@ def test_a_group_that_was_promised_nothing_is_refused(tmp_path):
 )
 def test_a_column_of_the_wrong_type_is_refused_by_its_type(asked, words, tmp_path):
     more = {"score": [0.5] * 7, "tags": [["a"]] * 7}
-    assert words in refusal(as_parquet(PEOPLE | more, tmp_path), wanted(**asked))
+    assert words in refusal(as_parquet(PEOPLE | more, tmp_path), make_request(**asked))
 
 
 def test_epsilon_is_never_above_what_is_written(tmp_path):
     written = ["0.299999999999999999999", "0.3", "1e-3", "inf", "0", "3.0000000000000001", "4096"]
     with open_source(as_csv(PEOPLE | {"eps": written}, tmp_path)) as source:
-        found = prepare(LocalTable(source), wanted(), population=population).policy.epsilon.tolist()
+        found = prepare(LocalTable(source), make_request(), population=population).policy.epsilon.tolist()
     assert found[1:5] == [0.3, 0.001, float("inf"), 0.0]
     for value, text in ((found[0], written[0]), (found[5], written[5])):
         assert Fraction(repr(value)) <= Fraction(text)
@@ -224,10 +250,18 @@ def test_epsilon_is_never_above_what_is_written(tmp_path):
 def test_sqlite_rounds_no_float(tmp_path):
     exact = [0.1234567890123456, 2.0000000000000004, 0.3, 1e-20, 1e22, float("inf"), 3]
     with open_source(as_sqlite(PEOPLE | {"eps": exact}, tmp_path)) as source:
-        found = prepare(LocalTable(source), wanted(), population=population).policy.epsilon.tolist()
+        found = prepare(LocalTable(source), make_request(), population=population).policy.epsilon.tolist()
         assert all(0.0 <= value <= float(text) for value, text in zip(found, exact, strict=True))
         assert found[2:] == exact[2:]
-        assert LocalTable(source).read_answers(wanted(counted="eps > 2.0", epsilon=1)).tolist() == [1, 0, 1, 1, 0, 1, 0]
+        assert LocalTable(source).read_answers(make_request(counted="eps > 2.0", epsilon=1)).tolist() == [
+            1,
+            0,
+            1,
+            1,
+            0,
+            1,
+            0,
+        ]
 
 
 HOSTILE = ['vote"; DROP TABLE people; --', "vote'", "a,b", "SELECT", "größe", "x\ny", " vote ", "?", "100%", "$1", "{}"]
@@ -245,10 +279,10 @@ def test_names_of_columns_and_values_are_only_names_and_values(form, tmp_path):
         for at, name in enumerate(HOSTILE):
             counted = Comparison(name, "=", VALUES[at])
             columns_used = {"person": f"{name} id", "epsilon": f"{name} eps"}
-            asked = wanted(counted=str(counted), of="respondents", exact_text=True, **columns_used)
-            assert asked.counted == counted
-            assert prepare(LocalTable(source), asked, population=population).policy.size == len(VALUES)
-            assert LocalTable(source).read_answers(asked).tolist() == [0] + [1] * (len(VALUES) - 1)
+            request = make_request(counted=str(counted), of="respondents", exact_text=True, **columns_used)
+            assert request.counted == counted
+            assert prepare(LocalTable(source), request, population=population).policy.size == len(VALUES)
+            assert LocalTable(source).read_answers(request).tolist() == [0] + [1] * (len(VALUES) - 1)
 
 
 CELLS = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5)
@@ -256,12 +290,12 @@ CELLS = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(cells=st.lists(CELLS, min_size=7, max_size=7), form=st.sampled_from(sorted(FILES)))
-def test_whatever_people_answer_nothing_fails(cells, form, tmp_path):
+def test_no_answer_causes_a_failure(cells, form, tmp_path):
     columns = PEOPLE | {"vote": [cell or None for cell in cells]}
     columns["vote"][0] = "yes"
     table = FILES[form](columns, tmp_path)
     for counted in ("vote = 'yes'", "vote > 3", "NOT vote IN ('a', 'yes')"):
-        (codes,) = codes_of(table, wanted(counted=counted, of="respondents"))
+        (codes,) = codes_of(table, make_request(counted=counted, of="respondents"))
         assert set(codes) <= {0, 1, 2}
         assert [code == 2 for code in codes] == [not (cell or "").strip() for cell in columns["vote"]] or ">" in counted
 
@@ -277,9 +311,9 @@ MOMENTS = {
 }
 
 
-def outcome(table: Any, asked: AskRequest) -> str:
+def outcome(table: Any, request: AskRequest) -> str:
     try:
-        codes_of(table, asked)
+        codes_of(table, request)
     except hetdp.HetdpError as refused:
         return str(refused)
     return "answered"
@@ -289,18 +323,18 @@ def outcome(table: Any, asked: AskRequest) -> str:
     ("form", "kind"),
     [*(("table", kind) for kind in MOMENTS), *(("parquet", kind) for kind in MOMENTS if kind != "seconds")],
 )
-def test_whether_a_moment_can_be_read_does_not_depend_on_it(form, kind, tmp_path):
+def test_whether_a_timestamp_can_be_read_does_not_depend_on_its_value(form, kind, tmp_path):
     for counted in ("vote IS NULL", "vote = '2026-01-01 00:00:00'"):
         found = set()
         for cell in (0, 10**9, 2**63 - 2, -(2**62)):
             votes = pa.array([cell] * 7, pa.int64()).view(MOMENTS[kind])
-            found.add(outcome(FORMATS[form](PEOPLE | {"vote": votes}, tmp_path), wanted(counted=counted)))
+            found.add(outcome(FORMATS[form](PEOPLE | {"vote": votes}, tmp_path), make_request(counted=counted)))
         assert len(found) == 1
         assert found == {"answered"} or kind not in ("microseconds", "nanoseconds")
 
 
-class Speechless:
-    """What cannot be written as text."""
+class Unprintable:
+    """An object that cannot be converted to text."""
 
     def __str__(self) -> str:
         raise RuntimeError("a secret")
@@ -308,18 +342,18 @@ class Speechless:
 
 @pytest.mark.parametrize("kind", ["cells", "categories"])
 def test_any_python_value_in_a_data_frame_has_a_meaning(kind):
-    cells = ["yes", "\udc80", Speechless(), None, float("nan"), Decimal("sNaN"), pandas.NaT, ["yes"]]
+    cells = ["yes", "\udc80", Unprintable(), None, float("nan"), Decimal("sNaN"), pandas.NaT, ["yes"]]
     votes = pandas.Series(cells, dtype=object)
     if kind == "categories":
         votes = pandas.Series(
             pandas.Categorical.from_codes(
                 [0, 1, 2, -1, -1, 3, -1, 4],
-                pandas.Index(["yes", "\udc80", Speechless(), Decimal(1), ("yes",)], dtype=object, tupleize_cols=False),
+                pandas.Index(["yes", "\udc80", Unprintable(), Decimal(1), ("yes",)], dtype=object, tupleize_cols=False),
             )
         )
     table = pandas.DataFrame({"id": range(8), "eps": 1.0, "vote": votes, "self": votes})
-    assert codes_of(table, wanted(of="respondents")) == [[0, 1, 2, 2, 2, 1, 2, 1]]
-    assert codes_of(table, wanted(counted="self IS NULL")) == [[1, 1, 0, 0, 0, 1, 0, 1]]
+    assert codes_of(table, make_request(of="respondents")) == [[0, 1, 2, 2, 2, 1, 2, 1]]
+    assert codes_of(table, make_request(counted="self IS NULL")) == [[1, 1, 0, 0, 0, 1, 0, 1]]
 
 
 def broken_parquet(tmp_path: Path) -> Path:
@@ -335,7 +369,7 @@ def broken_parquet(tmp_path: Path) -> Path:
 
 
 def broken_sqlite(tmp_path: Path) -> Path:
-    """A file in which a text of the column vote goes on in a page that is not there."""
+    """A file in which a text of the column vote continues on a missing page."""
     long = "yes" * 5000
     place = as_sqlite(PEOPLE | {"vote": [long, *PEOPLE["vote"][1:]]}, tmp_path)
     data = bytearray(place.read_bytes())
@@ -348,17 +382,27 @@ def broken_sqlite(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("broken", [broken_parquet, broken_sqlite])
 def test_before_the_mechanism_is_fixed_no_private_column_is_read(broken, tmp_path):
     with open_source(broken(tmp_path)) as source:
-        prepared = prepare(LocalTable(source), wanted(group="role", area="county"), population=population)
+        prepared = prepare(LocalTable(source), make_request(group="role", area="county"), population=population)
         with pytest.raises(hetdp.InputError) as caught:
             prepared.coordinates()
     assert re.fullmatch(r"people\.(parquet|sqlite): cannot be read; .*", str(caught.value))
 
 
-def test_a_table_that_changes_meanwhile_is_refused(tmp_path):
+def test_a_table_that_changes_while_it_is_read_is_refused(tmp_path):
     place = as_csv(PEOPLE, tmp_path)
     with open_source(place) as source:
-        prepared = prepare(LocalTable(source), wanted(), population=population)
+        prepared = prepare(LocalTable(source), make_request(), population=population)
         place.write_bytes(place.read_bytes() + b"8,South,staff,1,yes\n")
+        with pytest.raises(hetdp.InputError, match="changed while it was read"):
+            prepared.coordinates()
+
+
+def test_an_sqlite_file_that_is_replaced_while_it_is_read_is_refused(tmp_path):
+    (tmp_path / "other").mkdir()
+    place, other = as_sqlite(PEOPLE, tmp_path), as_sqlite(PEOPLE, tmp_path / "other")
+    with open_source(place) as source:
+        prepared = prepare(LocalTable(source), make_request(), population=population)
+        other.replace(place)
         with pytest.raises(hetdp.InputError, match="changed while it was read"):
             prepared.coordinates()
 
@@ -368,12 +412,12 @@ def test_an_sqlite_file_is_read_as_it_was_when_it_was_opened(tmp_path):
     with closing(sqlite3.connect(place)) as writer:
         writer.execute("PRAGMA journal_mode = WAL")
         with open_source(place) as source:
-            prepared = prepare(LocalTable(source), wanted(), population=population)
+            prepared = prepare(LocalTable(source), make_request(), population=population)
             with writer:
                 writer.execute("UPDATE people SET vote = 'yes'")
             prepared.coordinates()
         assert [promise.mechanism.seen for promise in prepared.promises] == [[[0, 1, 0, 1, 0, 1, 0]]]
-        assert codes_of(place, wanted()) == [[0] * 7]
+        assert codes_of(place, make_request()) == [[0] * 7]
 
 
 def test_an_index_of_an_sqlite_table_does_not_change_the_order(tmp_path):
@@ -381,7 +425,7 @@ def test_an_index_of_an_sqlite_table_does_not_change_the_order(tmp_path):
     with closing(sqlite3.connect(place)) as file, file:
         file.execute("CREATE INDEX sideways ON people (vote)")
         file.execute("CREATE INDEX other ON people (eps DESC, id DESC)")
-    assert codes_of(place, wanted()) == [[0, 1, 0, 1, 0, 1, 0]]
+    assert codes_of(place, make_request()) == [[0, 1, 0, 1, 0, 1, 0]]
 
 
 def test_an_sqlite_file_with_several_tables_needs_a_name(tmp_path):
@@ -411,11 +455,11 @@ def test_an_sqlite_file_with_several_tables_needs_a_name(tmp_path):
         b"id,eps,vote\n",
     ],
 )
-def test_a_broken_csv_file_is_refused_whole_and_nothing_of_it_is_told(text, tmp_path):
+def test_a_broken_csv_file_is_refused_whole_and_nothing_of_it_is_reported(text, tmp_path):
     place = tmp_path / "people.csv"
     place.write_bytes(text)
     with pytest.raises(hetdp.InputError) as caught, open_source(place) as source:
-        prepare(LocalTable(source), wanted(), population=population)
+        prepare(LocalTable(source), make_request(), population=population)
     assert "yes" not in str(caught.value)
 
 
@@ -423,11 +467,11 @@ def test_a_broken_csv_file_is_refused_whole_and_nothing_of_it_is_told(text, tmp_
 def test_a_header_after_an_empty_line_is_not_counted_as_a_person(before, tmp_path):
     place = tmp_path / "people.csv"
     place.write_bytes(before + b"id,vote\n1,yes\n")
-    assert "no header row that can be read" in refusal(place, wanted(epsilon=1))
+    assert "no readable header row" in refusal(place, make_request(epsilon=1))
 
 
 @pytest.mark.parametrize("name", ["people.parquet", "people.arrow", "people.sqlite"])
-def test_what_is_no_such_file_is_refused(name, tmp_path):
+def test_files_of_another_format_are_refused(name, tmp_path):
     (tmp_path / name).write_bytes(b"not a table of people at all" * 10)
     with pytest.raises(hetdp.InputError, match=f"^{name}: cannot be read"), open_source(tmp_path / name):
         pass
@@ -435,7 +479,7 @@ def test_what_is_no_such_file_is_refused(name, tmp_path):
         pass
 
 
-def test_names_that_differ_in_capitals_only_are_refused(tmp_path):
+def test_names_that_differ_only_in_case_are_refused(tmp_path):
     rows = pa.table([[1], [1.0], ["yes"], ["no"]], names=["id", "eps", "Vote", "vote"])
     pyarrow.parquet.write_table(rows, tmp_path / "people.parquet")
     for table in (tmp_path / "people.parquet", rows):
@@ -443,11 +487,11 @@ def test_names_that_differ_in_capitals_only_are_refused(tmp_path):
             pass
     nested = pa.table([[1], [1.0], [{"Vote": 1}], ["yes"]], names=["id", "eps", "more", "vote"])
     pyarrow.parquet.write_table(nested, tmp_path / "people.parquet")
-    assert codes_of(tmp_path / "people.parquet", wanted()) == [[0]]
+    assert codes_of(tmp_path / "people.parquet", make_request()) == [[0]]
 
 
 @pytest.mark.parametrize("names", ["id,eps,EPS,vote", "id,eps,Vote,vote", "id,eps,\u212aind,kind,vote"])
-def test_so_they_are_in_a_csv_file_where_one_epsilon_would_be_taken_for_another(names, tmp_path):
+def test_names_that_differ_in_case_are_refused_in_csv_files_too(names, tmp_path):
     place = tmp_path / "people.csv"
     place.write_text(f"{names}\n1,0.1,5,yes,yes\n", encoding="utf-8")
     with pytest.raises(hetdp.InputError, match="two columns of one name"), open_source(place):
@@ -455,8 +499,18 @@ def test_so_they_are_in_a_csv_file_where_one_epsilon_would_be_taken_for_another(
 
 
 @pytest.mark.parametrize("table", [None, 7, [1, 2], {"a": 1}])
-def test_what_is_no_table_is_refused(table):
+def test_arguments_that_are_not_tables_are_refused(table):
     with pytest.raises(hetdp.UsageError), open_source(table):
+        pass
+
+
+@pytest.mark.parametrize("columns", [["id", "eps", 0], ["id", ("eps", 1), "vote"]])
+def test_a_column_whose_name_is_not_text_is_refused(columns):
+    names = pandas.Index(columns, dtype=object, tupleize_cols=False)
+    with (
+        pytest.raises(hetdp.UsageError, match="whose name is not text; columns of people's tables are named by text"),
+        open_source(pandas.DataFrame([["a", 1.0, "yes"]], columns=names)),
+    ):
         pass
 
 
@@ -474,7 +528,7 @@ def test_patterns_pipes_and_unknown_formats_are_refused(tmp_path):
     with pytest.raises(hetdp.UsageError, match="no format is known"), open_source(tmp_path / "people.xlsx"):
         pass
     os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(hetdp.InputError, match="is no plain file"), open_source(tmp_path / "pipe.csv"):
+    with pytest.raises(hetdp.InputError, match="is not a plain file"), open_source(tmp_path / "pipe.csv"):
         pass
 
 
@@ -517,10 +571,10 @@ def test_a_million_rows_keep_their_order(form, tmp_path):
     else:
         with pa.OSFile(str(place), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table, max_chunksize=10_000)
-    asked = wanted(counted="vote = 'yes'")
+    request = make_request(counted="vote = 'yes'")
     with open_source(place) as source:
-        prepared = prepare(LocalTable(source), asked, population=population)
-        codes = LocalTable(source).read_answers(asked)
+        prepared = prepare(LocalTable(source), request, population=population)
+        codes = LocalTable(source).read_answers(request)
     np.testing.assert_array_equal(prepared.policy.epsilon, (numbers % 8) / 8)
     np.testing.assert_array_equal(codes, numbers % 3 != 0)
 
@@ -532,11 +586,11 @@ def test_ids_that_sqlite_keeps_as_floats_are_refused(declared, refused, tmp_path
         file.execute(f"CREATE TABLE people (id {declared}, eps TEXT, vote TEXT)")
         file.executemany("INSERT INTO people VALUES (?, '0.3', 'yes')", [(1,), (2,)])
 
-    def promised() -> Any:
+    def ask_dry() -> Any:
         return hetdp.ask(place, "vote = 'yes'", at_least="50%", epsilon="eps", person="id", dry_run=True)
 
     if refused:
         with pytest.raises(hetdp.InputError, match="REAL"):
-            promised()
+            ask_dry()
     else:
-        assert promised().plan["counts"]["people"] == 2
+        assert ask_dry().plan["counts"]["people"] == 2

@@ -19,15 +19,16 @@ import pyarrow as pa
 import pytest
 
 import hetdp
-from hetdp.partitioned import workers as asking_workers
+from hetdp.partitioned import workspace
 from tests.oracle import asking as oracle
-from tests.oracle.conditions import CELLS, SCHEMA, TEXTS, TYPED, some_condition, some_rows
+from tests.oracle.conditions import CELLS, SCHEMA, TEXTS, TYPED, random_condition, random_rows
 from tests.partitioned.inline import Inline
-from tests.tables.folders import cut
+from tests.stress import long
+from tests.tables.folders import write_parts
 from tests.tables.tables import FORMATS
 
 WHOLE = bool(os.environ.get("HETDP_WHOLE_ORACLE"))
-CERTAIN = 200  # of an ε: what is less probable than e⁻²⁰⁰ is never drawn
+CERTAIN = 200  # an ε: answers less probable than e⁻²⁰⁰ are never drawn
 SPELLINGS: dict[str, list[str | None]] = {
     "yes": ["yes", "Yes", " YES ", "yes\t", "yeſ", "\u00a0yEs"],
     "no": ["no", "NO", "maybe", "y es", "yess"],
@@ -90,8 +91,8 @@ def groups_of(question: Q) -> set[str]:
     return named.union(*map(groups_of, parts))
 
 
-def asked_about(tables: list[Any], seed: int) -> pandas.DataFrame:
-    """One area for each table; rows in any order, and values spelt in any way."""
+def frame_of_tables(tables: list[Any], seed: int) -> pandas.DataFrame:
+    """A data frame with one area for each table, rows in random order, and values in random spelling."""
     chance = random.Random(seed)
     rows: list[tuple[Any, ...]] = [
         (f"{area}.{at}", f"{area:05}", group, chance.choice(SPELLINGS[value]))
@@ -114,8 +115,8 @@ def test_the_mechanism_lies_on_the_side_of_the_true_answer(question, design):
     tables = [table for table in TABLES if named <= {group for group, _ in table}]
     if not WHOLE:
         tables = random.Random(str(question)).sample(tables, 5)
-    frame = asked_about(tables, len(tables))
-    asked = hetdp.ask(
+    frame = frame_of_tables(tables, len(tables))
+    result = hetdp.ask(
         frame,
         "vote = 'yes'",
         question=question_of(question),
@@ -126,32 +127,41 @@ def test_the_mechanism_lies_on_the_side_of_the_true_answer(question, design):
         design=design,
         simulate=True,
     )
-    found = [one.answer == "yes" for one in asked.simulated]
-    assert found == [oracle.answer(question, list(table)) for table in tables]
+    found = [one.answer == "yes" for one in result.simulated]
+    assert found == [oracle.true_answer(question, list(table)) for table in tables]
 
 
-def test_the_flaw_that_was_reported():
-    """Three yes, one no and three blank rows: yes wins, and blank rows do not count."""
+def test_blank_rows_do_not_count_for_respondents():
+    """With three yes, one no and three blank rows, yes wins, since blank rows do not count."""
     frame = pandas.DataFrame({"id": range(7), "vote": ["yes"] * 3 + ["no"] + [None] * 3})
     for epsilon in (1, CERTAIN):
         question = hetdp.questions.versus("yes", "no")
-        asked = hetdp.ask(frame, "vote = 'yes'", question=question, epsilon=epsilon, person="id", simulate=True)
-        with asked.open_request() as request:
+        result = hetdp.ask(frame, "vote = 'yes'", question=question, epsilon=epsilon, person="id", simulate=True)
+        with result.open_request() as request:
             (z,) = request.prepared.coordinates()
         assert z > 0
-    assert asked.simulated[0].answer == "yes"
+    assert result.simulated[0].answer == "yes"
 
 
-@pytest.mark.parametrize("deciding", [None, 0.3])
-@pytest.mark.parametrize("design", ["balanced", "fair"])
+THREE_VALUES = [*SEVERAL_VALUES, *NO_FORMULA, *ONE_VALUE[:3]]
+CHANGE_CASES = [  # every question with both designs, one with an ε of its own for deciding steps; the rest is long
+    pytest.param(question, design, deciding, marks=() if (at + is_fair + is_apart) % 2 else long)
+    for at, question in enumerate(THREE_VALUES)
+    for is_fair, design in enumerate(("balanced", "fair"))
+    for is_apart, deciding in enumerate((None, 0.3))
+]
+
+
 @pytest.mark.parametrize(
-    "question", [*SEVERAL_VALUES, *NO_FORMULA, *ONE_VALUE[:3]], ids=lambda question: question["asks"]
+    ("question", "design", "deciding"),
+    CHANGE_CASES,
+    ids=lambda given: given["asks"] if isinstance(given, dict) else None,
 )
 def test_every_change_among_three_values_is_within_epsilon(question, design, deciding):
-    """All tables of four people, all changes of one person: brute force, in the few lines that privacy takes."""
+    """Brute force over all tables of four people and all changes of one person."""
     roles, epsilons = ["a", "a", "b", "b"], [0.2, 1.0, 0.5, 0.7]
     frame = pandas.DataFrame({"id": range(4), "role": roles, "eps": epsilons, "vote": "yes"})
-    asked = hetdp.ask(
+    result = hetdp.ask(
         frame,
         "vote = 'yes'",
         question=question_of(question),
@@ -163,7 +173,7 @@ def test_every_change_among_three_values_is_within_epsilon(question, design, dec
         dry_run=True,
     )
     three = len(question_of(question).values_used()) > 1
-    mechanism, log_p, truth = asked.promises[0].mechanism, {}, {}
+    mechanism, log_p, truth = result.promises[0].mechanism, {}, {}
     for table in product(("yes", "no", "blank"), repeat=4):
         alone = min(question_of(question).values_used())
         codes = [("yes", "no", "blank").index(one) if three else int(one != alone) for one in table]
@@ -171,7 +181,7 @@ def test_every_change_among_three_values_is_within_epsilon(question, design, dec
         tail = -abs(z) - log(2.0)
         logs = (tail, log1p(-exp(tail)))
         log_p[table] = logs if z < 0 else logs[::-1]
-        truth[table] = oracle.answer(question, list(zip(roles, table, strict=True)))
+        truth[table] = oracle.true_answer(question, list(zip(roles, table, strict=True)))
     for table, who, value in product(log_p, range(4), ("yes", "no", "blank")):
         other = (*table[:who], value, *table[who + 1 :])
         epsilon = min(epsilons[who], deciding or 9.0) if truth[table] != truth[other] else epsilons[who]
@@ -182,25 +192,29 @@ def test_every_change_among_three_values_is_within_epsilon(question, design, dec
 # Conditions: how many rows are yes and no, by thresholds on both sides; or each row, as an area of one person.
 
 
-def asks(table: Any, condition: str, value: str, at_least: int, **options: Any) -> list[bool]:
-    """Whether so many rows have a value, for each area."""
+def ask_count(table: Any, condition: str, value: str, at_least: int, **options: Any) -> list[bool]:
+    """Asks for each area whether at least so many rows have a value."""
     question = hetdp.questions.count(value, at_least)
     found = hetdp.ask(table, condition, question=question, epsilon=CERTAIN, person="id", simulate=True, **options)
     return [one.answer == "yes" for one in found.simulated]
 
 
-def require_said(table: Any, rows: list[Any], condition: tuple[Any, ...], exact: bool = False, **options: Any) -> None:
-    """Asks what the rows of a table say to a condition, and compares it with the oracle."""
-    said, text = expected(rows, condition, exact), oracle.written(condition)
+def check_condition(
+    table: Any, rows: list[Any], condition: tuple[Any, ...], exact: bool = False, **options: Any
+) -> None:
+    """Compares the answers of a table to a condition with the oracle."""
+    expected_answers, text = expected_values(rows, condition, exact), oracle.condition_text(condition)
     for value in ("yes", "no", "blank") if WHOLE else ("yes", "no"):
-        many = said.count(value)
+        many = expected_answers.count(value)
         if WHOLE:
-            assert asks(table, text, value, 1, exact_text=exact, by="area", **options) == [one == value for one in said]
-        assert asks(table, text, value, many, exact_text=exact, **options) == [True], (text, value)
-        assert asks(table, text, value, many + 1, exact_text=exact, **options) == [False], (text, value)
+            assert ask_count(table, text, value, 1, exact_text=exact, by="area", **options) == [
+                one == value for one in expected_answers
+            ]
+        assert ask_count(table, text, value, many, exact_text=exact, **options) == [True], (text, value)
+        assert ask_count(table, text, value, many + 1, exact_text=exact, **options) == [False], (text, value)
 
 
-def expected(rows: list[dict[str, Any]], condition: tuple[Any, ...], exact: bool) -> list[str]:
+def expected_values(rows: list[dict[str, Any]], condition: tuple[Any, ...], exact: bool) -> list[str]:
     words = {True: "yes", False: "no", None: "blank"}
     return [words[oracle.truth(condition, row, exact)] for row in rows]
 
@@ -208,32 +222,32 @@ def expected(rows: list[dict[str, Any]], condition: tuple[Any, ...], exact: bool
 @pytest.mark.parametrize("seed", range(100 if WHOLE else 2))
 def test_conditions_mean_what_is_documented(seed):
     chance = random.Random(seed)
-    rows = some_rows(chance, 48, CELLS | TYPED)
+    rows = random_rows(chance, 48, CELLS | TYPED)
     table = pa.Table.from_pylist(rows, SCHEMA)
     table = table.append_column("id", [range(len(rows))])
     table = table.append_column("area", [[f"{at:05}" for at in range(len(rows))]])
     for _ in range(3):
-        condition, exact = some_condition(chance, [*SCHEMA.names, "text"]), chance.random() < 0.3
-        require_said(table, rows, condition, exact)
+        condition, exact = random_condition(chance, [*SCHEMA.names, "text"]), chance.random() < 0.3
+        check_condition(table, rows, condition, exact)
 
 
-def test_every_value_of_a_row_is_seen():
+def test_every_value_of_a_row_occurs():
     """The conditions above say yes, no and blank of many rows each: the comparison is not about nothing."""
     seen: Counter[str] = Counter()
     chance = random.Random(1)
-    rows = some_rows(chance, 48, CELLS)
+    rows = random_rows(chance, 48, CELLS)
     for _ in range(100):
-        seen.update(expected(rows, some_condition(chance, list(CELLS)), False))
+        seen.update(expected_values(rows, random_condition(chance, list(CELLS)), False))
     assert min(seen[value] for value in ("yes", "no", "blank")) > 500
 
 
 DOORS = {
     **FORMATS,
-    "folder of csv": lambda columns, place: cut(columns, place / "people", [20], "csv"),
-    "folder of parquet": lambda columns, place: cut(columns, place / "people", [20]),
+    "folder of csv": lambda columns, place: write_parts(columns, place / "people", [20], "csv"),
+    "folder of parquet": lambda columns, place: write_parts(columns, place / "people", [20]),
 }
-EVERYWHERE = ["text", "text", "whole", "real", 'odd "name", or']
-CHOSEN = [
+COMMON_COLUMNS = ["text", "text", "whole", "real", 'odd "name", or']
+CHOSEN_CONDITIONS = [
     ("=", "text", "yes"),
     ("not in", "text", ["strasse", "σίγμας", "É", "i"]),
     ("=", "text", "İ"),
@@ -248,28 +262,30 @@ CHOSEN = [
 
 
 @pytest.mark.parametrize("door", [*DOORS, "workers, csv", "workers, parquet"])
-def test_a_cell_means_the_same_in_every_door(door, tmp_path, monkeypatch):
+def test_a_cell_means_the_same_in_every_format(door, tmp_path, monkeypatch):
     chance = random.Random(7)
     cells = CELLS | {"real": [18.0, 0.1, -7.5, 1e300, None]}
     del cells["flag"]
-    rows = some_rows(chance, len(TEXTS), cells)
+    rows = random_rows(chance, len(TEXTS), cells)
     columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in cells}
     columns |= {"id": list(range(len(rows))), "area": [f"a{at:05}" for at in range(len(rows))]}
     options: dict[str, Any] = {}
     if door.startswith("workers"):
-        monkeypatch.setattr(asking_workers, "start_runner", lambda *_: Inline(twice=False))
+        monkeypatch.setattr(workspace, "start_runner", lambda *_: Inline(twice=False))
         door, options = f"folder of {door.split()[1]}", {"workers": hetdp.Workers()}
     table = DOORS[door](columns, tmp_path)
-    some = [some_condition(chance, EVERYWHERE) for _ in range(100)]
-    for condition in CHOSEN + some if WHOLE else random.Random(door).sample(CHOSEN, 1 if options else 2):
-        require_said(table, rows, condition, **options)
+    some = [random_condition(chance, COMMON_COLUMNS) for _ in range(100)]
+    for condition in (
+        CHOSEN_CONDITIONS + some if WHOLE else random.Random(door).sample(CHOSEN_CONDITIONS, 1 if options else 2)
+    ):
+        check_condition(table, rows, condition, **options)
     if "csv" in door:  # such a file cannot tell an empty text from none
         rows = [row | {"text": row["text"] or None} for row in rows]
-    require_said(table, rows, ("=", "text", "yes"), exact=True, **options)
+    check_condition(table, rows, ("=", "text", "yes"), exact=True, **options)
 
 
 def test_one_condition_is_released_once(tmp_path):
-    """However it is typed, with or without a plan; exact text is another question."""
+    """In any spelling, with or without a plan; exact text makes it another question."""
     frame = pandas.DataFrame({"id": range(9), "vote": ["Yes", "no", "yes "] * 3, "age": [str(at) for at in range(9)]})
     ledger = hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=9)
     given: dict[str, Any] = {"at_least": 3, "epsilon": 1, "person": "id", "payment": hetdp.Payment(ledger)}
@@ -288,16 +304,19 @@ def test_a_plan_is_carried_out_for_the_same_condition_only(tmp_path):
     given: dict[str, Any] = {"at_least": 3, "epsilon": 1, "person": "id", "plan": tmp_path / "p.json", "dry_run": True}
     one = hetdp.ask(frame, "vote = 'yes'", **given)
     assert hetdp.ask(frame, "vote IN ('YES')", **given).digest == one.digest
-    assert "case and outer spaces" in one.promise
+    assert "case and surrounding spaces" in one.promise
     with pytest.raises(hetdp.InputError, match="exact_text"):
         hetdp.ask(frame, "vote = 'yes'", exact_text=True, **given)
     exact = hetdp.ask(frame, "vote = 'yes'", exact_text=True, **given | {"plan": tmp_path / "q.json"})
-    assert "letter by letter" in exact.promise
+    assert "character by character" in exact.promise
     assert hetdp.ask(frame, plan=tmp_path / "q.json", dry_run=True).promise == exact.promise
 
 
 def test_groups_that_look_alike_are_announced_and_stay_apart():
     frame = pandas.DataFrame({"id": range(4), "role": ["North", "north ", "South", "South"], "vote": "yes"})
-    asked = hetdp.ask(frame, "vote = 'yes'", at_least=1, epsilon=1, person="id", group="role", dry_run=True)
-    assert "groups that differ in case or outer spaces only, and stay apart: 'North', 'north '" in asked.promise
-    assert len(asked.promises[0].protections) == 3
+    result = hetdp.ask(frame, "vote = 'yes'", at_least=1, epsilon=1, person="id", group="role", dry_run=True)
+    assert (
+        "groups that differ only in case or surrounding spaces, and are treated as different: 'North', 'north '"
+        in result.promise
+    )
+    assert len(result.promises[0].protections) == 3

@@ -17,7 +17,7 @@ from hetdp.partitioned import cluster as dask_cluster
 from hetdp.partitioned import table_tasks as merging
 from hetdp.partitioned import table_tasks as tasks
 from hetdp.partitioned import tables as parted
-from hetdp.partitioned import workers as asking_workers
+from hetdp.partitioned import workspace
 from hetdp.partitioned.tables import PartitionedTable
 from hetdp.tables.people_table import LocalTable
 from hetdp.tables.preparation import prepare
@@ -26,50 +26,55 @@ from hetdp.tables.sources import QueriedSource, open_source
 from tests.partitioned.inline import Inline
 from tests.partitioned.processes import Processes
 from tests.stress import mostly_long
-from tests.tables.folders import crowd, cut
+from tests.tables.folders import random_people, write_parts
 from tests.tables.tables import PEOPLE, as_parquet
-from tests.tables.test_folders import ASKED, CUTS, WAYS, broken
+from tests.tables.test_folders import CUTS, QUESTION, WAYS, break_folder
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 WORKERS = {"auto": None, "dask": hetdp.Workers()}
-WISHED: dict[str, Any] = {"counted": "vote = 'yes'", "at_least": "50%", "person": "id", "epsilon": "eps"}
+REQUEST: dict[str, Any] = {"counted": "vote = 'yes'", "at_least": "50%", "person": "id", "epsilon": "eps"}
 
 
 @pytest.fixture
 def inline(monkeypatch):
-    """Tasks run here."""
+    """Runs tasks in this process."""
     found = Inline(twice=False)
-    monkeypatch.setattr(asking_workers, "start_runner", lambda *_: found)
+    monkeypatch.setattr(workspace, "start_runner", lambda *_: found)
     monkeypatch.setattr(parted, "IDS", 60)  # so that several tasks compare ids
     return found
 
 
-def told(asked: hetdp.AskResult) -> tuple[Any, ...]:
-    return asked.plan, asked.promise, asked.promises[0].accuracy, asked.simulated
+def reported_parts(result: hetdp.AskResult) -> tuple[Any, ...]:
+    return result.plan, result.promise, result.promises[0].accuracy, result.simulated
 
 
 def coordinates(source: Any, **changed: Any) -> list[float]:
-    return prepare(source, build_request(**(WISHED | changed))).coordinates()
+    return prepare(source, build_request(**(REQUEST | changed))).coordinates()
 
 
-@pytest.mark.parametrize(("cuts", "suffix"), [("one", "csv"), *((cuts, "parquet") for cuts in CUTS)])
-def test_workers_promise_and_answer_what_one_machine_does(cuts, suffix, inline, tmp_path):
-    folder = cut(crowd(len(cuts)), tmp_path / "people", CUTS[cuts], suffix)
+@pytest.mark.parametrize(
+    ("cuts", "suffix"),
+    mostly_long([("one", "csv"), *((cuts, "parquet") for cuts in ("two", "skewed", "empty", "one", "eight"))], 4),
+)
+def test_workers_give_the_same_promise_and_answer_as_one_machine(cuts, suffix, inline, tmp_path):
+    folder = write_parts(random_people(len(cuts)), tmp_path / "people", CUTS[cuts], suffix)
     for way in [*WAYS, {"design": "weighted-vote", "by": "county"}] if cuts == "two" else WAYS[:1]:
-        given = ASKED | way | {"simulate": True, "seed": 3}
-        assert told(hetdp.ask(folder, **given, workers=hetdp.Workers())) == told(hetdp.ask(folder, **given))
-        given = ASKED | way | {"dry_run": True}
+        given = QUESTION | way | {"simulate": True, "seed": 3}
+        assert reported_parts(hetdp.ask(folder, **given, workers=hetdp.Workers())) == reported_parts(
+            hetdp.ask(folder, **given)
+        )
+        given = QUESTION | way | {"dry_run": True}
         assert hetdp.ask(folder, **given, workers=hetdp.Workers()).plan == hetdp.ask(folder, **given).plan
     assert inline.ran["find_repeated"] == 2 * 7 * (5 if cuts == "two" else 1)
 
 
 @pytest.mark.parametrize("seed", [0, 3])
 def test_every_coordinate_is_the_same_bit_for_bit(seed, tmp_path):
-    people = crowd(seed, 300)
+    people = random_people(seed, 300)
     if seed == 3:  # everybody has an ε of their own, and they are many: one machine then counts them otherwise
-        people = crowd(seed, 6000)
+        people = random_people(seed, 6000)
         people["eps"] = np.random.default_rng(seed).random(6000).tolist()
-    folder = cut(people, tmp_path / "people", [100, 101])
+    folder = write_parts(people, tmp_path / "people", [100, 101])
     for changed in ({}, {"deciding": "dec", "area": "county", "objective": ["weighted-vote", "balanced"][seed % 2]}):
         with open_source(folder) as source:
             expected = coordinates(LocalTable(source), **changed)
@@ -77,23 +82,23 @@ def test_every_coordinate_is_the_same_bit_for_bit(seed, tmp_path):
     assert not list(tmp_path.glob("ids-*"))
 
 
-def test_the_counted_columns_are_read_when_all_is_fixed_and_once(inline, tmp_path, monkeypatch):
-    seen, counted = [], QueriedSource.counted
+def test_the_counted_columns_are_read_once_after_everything_is_fixed(inline, tmp_path, monkeypatch):
+    seen, counted = [], QueriedSource.count_rows
     inline._twice = True
 
-    def watched(self: Any, keys: Any, flags: Any, parameters: Any, uses: Any, most: int) -> Any:
+    def record_columns(self: Any, keys: Any, flags: Any, parameters: Any, uses: Any, most: int) -> Any:
         seen.append((tuple(uses), "yes" in flags))
         return counted(self, keys, flags, parameters, uses, most)
 
-    monkeypatch.setattr(QueriedSource, "counted", watched)
-    folder, plan = cut(PEOPLE, tmp_path / "people", [3]), tmp_path / "plan.json"
+    monkeypatch.setattr(QueriedSource, "count_rows", record_columns)
+    folder, plan = write_parts(PEOPLE, tmp_path / "people", [3]), tmp_path / "plan.json"
 
-    def announce(asked: hetdp.AskResult) -> None:
+    def announce(result: hetdp.AskResult) -> None:
         assert plan.exists()
-        assert not asked.simulated
+        assert not result.simulated
         seen.append("announced")
 
-    hetdp.ask(folder, **ASKED, plan=plan, simulate=True, announce=announce, workers=hetdp.Workers())
+    hetdp.ask(folder, **QUESTION, plan=plan, simulate=True, announce=announce, workers=hetdp.Workers())
     public, private = (("id", "eps"), False), (("id", "eps", "vote"), True)
     assert seen == [public] * 4 + ["announced"] + [private] * 4  # two files; here, every task runs twice
     seen.clear()
@@ -103,12 +108,15 @@ def test_the_counted_columns_are_read_when_all_is_fixed_and_once(inline, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("first", "way"), mostly_long([(first, way) for first in ("auto", "dask") for way in range(len(WAYS))], 5)
+    ("first", "way"),
+    mostly_long(
+        [("auto", 0), ("dask", 1), ("auto", 2), ("dask", 3), ("dask", 0), ("auto", 1), ("dask", 2), ("auto", 3)], 4
+    ),
 )
 def test_a_release_charges_everybody_as_one_machine_does(way, first, inline, tmp_path):
-    folder = cut(crowd(way), tmp_path / "people", [0, 100, 100])
+    folder = write_parts(random_people(way), tmp_path / "people", [0, 100, 100])
     ledger = hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=float("inf"))
-    given, second = ASKED | WAYS[way], "dask" if first == "auto" else "auto"
+    given, second = QUESTION | WAYS[way], "dask" if first == "auto" else "auto"
     places = [hetdp.Payment(ledger, record=tmp_path / name) for name in ("one.json", "two.json")]
     one = hetdp.ask(folder, **given, workers=WORKERS[first], payment=places[0]).release
     two = hetdp.ask(folder, **given, workers=WORKERS[second], payment=places[1]).release  # or refused, if others paid
@@ -116,24 +124,24 @@ def test_a_release_charges_everybody_as_one_machine_does(way, first, inline, tmp
     assert two.repeated
     assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
     assert ledger.history()[-1].accounts == one.record["composition"]["accounts"] == 400
-    asked = hetdp.ask(folder, **ASKED | WAYS[way], dry_run=True, workers=hetdp.Workers())
-    assert hetdp.release(asked, ledger=ledger, version="2").answers[0].words in ("yes", "no")
+    result = hetdp.ask(folder, **QUESTION | WAYS[way], dry_run=True, workers=hetdp.Workers())
+    assert hetdp.release(result, ledger=ledger, version="2").answers[0].words in ("yes", "no")
 
 
 def test_nobody_pays_if_somebody_cannot_or_the_table_changes(inline, tmp_path, monkeypatch):
-    folder = cut(PEOPLE, tmp_path / "people", [3])
+    folder = write_parts(PEOPLE, tmp_path / "people", [3])
     ledger = hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=0.7)  # four of them use 0.76
     with pytest.raises(hetdp.BudgetError, match="4 of 7 accounts would exceed the cap"):
-        hetdp.ask(folder, **ASKED, payment=hetdp.Payment(ledger), workers=hetdp.Workers())
+        hetdp.ask(folder, **QUESTION, payment=hetdp.Payment(ledger), workers=hetdp.Workers())
     read = PartitionedTable.read_payers
 
-    def one_more(self: PartitionedTable, wished: Any) -> Any:
+    def add_file(self: PartitionedTable, request: Any) -> Any:
         as_parquet(PEOPLE | {"id": list(range(11, 18))}, folder)
-        return read(self, wished)
+        return read(self, request)
 
-    monkeypatch.setattr(PartitionedTable, "read_payers", one_more)
+    monkeypatch.setattr(PartitionedTable, "read_payers", add_file)
     with pytest.raises(hetdp.InputError, match="changed while it was read"):
-        hetdp.ask(folder, **ASKED, payment=hetdp.Payment(ledger), workers=hetdp.Workers())
+        hetdp.ask(folder, **QUESTION, payment=hetdp.Payment(ledger), workers=hetdp.Workers())
     assert len(ledger.history()) == 2  # made, and declared
 
 
@@ -141,38 +149,42 @@ def rewrite(folder: Path, columns: dict[str, Any]) -> None:
     pyarrow.parquet.write_table(pa.table(columns), folder / "part-1.parquet")
 
 
-GONE = {
+LOSSES = {
     "id": lambda folder: rewrite(folder, PEOPLE | {"id": [None, *range(12, 18)]}),
     "column": lambda folder: rewrite(folder, {name: PEOPLE[name] for name in PEOPLE if name != "eps"}),
     "file": lambda folder: (folder / "part-1.parquet").unlink(missing_ok=True),
 }
 
 
-@pytest.mark.parametrize("what", GONE)
+@pytest.mark.parametrize("what", LOSSES)
 @pytest.mark.parametrize("after", ["describe", "tally_file", "write_people"])
-def test_a_table_that_loses_something_at_any_moment_is_refused_in_words(what, after, inline, tmp_path, monkeypatch):
-    folder = cut(PEOPLE, tmp_path / "people", [3])
+def test_a_table_that_loses_something_at_any_moment_is_refused_with_a_message(
+    what, after, inline, tmp_path, monkeypatch
+):
+    folder = write_parts(PEOPLE, tmp_path / "people", [3])
     ledger = hetdp.Ledger.create(tmp_path / "people.ledger", source="people", cap=9)
     run = inline.run
 
-    def changed(task: Any, *told: Any) -> Any:
-        found = run(task, *told)
+    def run_and_damage(task: Any, *items: Any) -> Any:
+        found = run(task, *items)
         if task.__name__ == after:
-            GONE[what](folder)
+            LOSSES[what](folder)
         return found
 
-    monkeypatch.setattr(inline, "run", changed)
+    monkeypatch.setattr(inline, "run", run_and_damage)
     with pytest.raises(hetdp.InputError):
-        hetdp.ask(folder, **ASKED, payment=hetdp.Payment(ledger), workers=hetdp.Workers())
+        hetdp.ask(folder, **QUESTION, payment=hetdp.Payment(ledger), workers=hetdp.Workers())
     assert len(ledger.history()) == 2
 
 
 @pytest.mark.parametrize("how", ["truncated", "damaged", "type"])
 def test_a_file_that_does_not_fit_is_named_as_on_one_machine(how, inline, tmp_path):
-    folder = cut({name: PEOPLE[name] for name in ("id", "eps", "role", "county", "vote")}, tmp_path / "people", [3])
-    words = broken(folder, how)
+    folder = write_parts(
+        {name: PEOPLE[name] for name in ("id", "eps", "role", "county", "vote")}, tmp_path / "people", [3]
+    )
+    words = break_folder(folder, how)
     with pytest.raises(hetdp.InputError, match=words):
-        hetdp.ask(folder, **ASKED, by="county", dry_run=True, workers=hetdp.Workers())
+        hetdp.ask(folder, **QUESTION, by="county", dry_run=True, workers=hetdp.Workers())
 
 
 FAULTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -194,25 +206,25 @@ FAULTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_faults_are_told_in_the_same_words(fault, inline, tmp_path):
+def test_faults_are_reported_in_the_same_words(fault, inline, tmp_path):
     columns, way = FAULTS[fault]
-    folder = cut(PEOPLE | columns, tmp_path / "people", [3])
+    folder = write_parts(PEOPLE | columns, tmp_path / "people", [3])
     words = []
     for engine in ("auto", "dask"):
         with pytest.raises(hetdp.HetdpError) as caught:
-            hetdp.ask(folder, **(ASKED | way), simulate=True, workers=WORKERS[engine])
+            hetdp.ask(folder, **(QUESTION | way), simulate=True, workers=WORKERS[engine])
         words.append((type(caught.value), str(caught.value)))
     assert words[0] == words[1]
 
 
 @pytest.mark.parametrize("fault", ["no id", "twice in two files", "no ε", "no group"])
-def test_a_curator_is_told_rows_of_one_file_at_least(fault, inline, tmp_path):
+def test_a_curator_sees_the_rows_of_one_file_at_least(fault, inline, tmp_path):
     columns, way = FAULTS[fault]
-    folder = cut(PEOPLE | columns, tmp_path / "people", [0, 3])
+    folder = write_parts(PEOPLE | columns, tmp_path / "people", [0, 3])
     found = []
     for engine in ("auto", "dask"):
         with pytest.raises(hetdp.InputError) as caught:
-            hetdp.ask(folder, **(ASKED | way), simulate=True, workers=WORKERS[engine], curator=True)
+            hetdp.ask(folder, **(QUESTION | way), simulate=True, workers=WORKERS[engine], curator=True)
         found.append([str(fault) for fault in caught.value.faults])
     assert found[1] == found[0][: len(found[1])]
     assert found[1]
@@ -225,78 +237,82 @@ def test_a_column_may_have_any_name_where_an_id_is_there_twice(ids, inline, tmp_
     (tmp_path / "people").mkdir()
     for number, piece in enumerate(pieces):
         pyarrow.parquet.write_table(pa.table(piece), tmp_path / "people" / f"{number}.parquet")
-    told = []
+    report = []
     for engine in ("auto", "dask"):
         with pytest.raises(hetdp.InputError) as caught:
             hetdp.ask(
-                tmp_path / "people", **ASKED | {"person": "Place"}, dry_run=True, workers=WORKERS[engine], curator=True
+                tmp_path / "people",
+                **QUESTION | {"person": "Place"},
+                dry_run=True,
+                workers=WORKERS[engine],
+                curator=True,
             )
-        told.append(str(caught.value))
-    assert told[0] == told[1]
-    assert "people/1.parquet row 4, Place" in told[0]
+        report.append(str(caught.value))
+    assert report[0] == report[1]
+    assert "people/1.parquet row 4, Place" in report[0]
 
 
-def test_two_ids_of_one_digest_are_two_people(inline, tmp_path, monkeypatch):
-    def alike(places: Any, low: int, high: int) -> list[int]:
+def test_two_ids_with_the_same_digest_are_two_people(inline, tmp_path, monkeypatch):
+    def find_all(places: Any, low: int, high: int) -> list[int]:
         return np.unique(np.concatenate([np.load(place) for place in places])).tolist() if low == 0 else []
 
-    monkeypatch.setattr(tasks, "find_repeated", alike)
+    monkeypatch.setattr(tasks, "find_repeated", find_all)
     monkeypatch.setattr(tasks, "AGAIN", 2)
-    folder = cut(PEOPLE, tmp_path / "people", [3])
-    assert hetdp.ask(folder, **ASKED, dry_run=True, workers=hetdp.Workers()).plan["counts"]["people"] == 7
+    folder = write_parts(PEOPLE, tmp_path / "people", [3])
+    assert hetdp.ask(folder, **QUESTION, dry_run=True, workers=hetdp.Workers()).plan["counts"]["people"] == 7
     assert inline.ran["find_ids"] == 4 * 2
 
 
 def test_a_file_that_changes_before_the_answers_is_refused(inline, tmp_path):
-    folder = cut(PEOPLE, tmp_path / "people", [3])
+    folder = write_parts(PEOPLE, tmp_path / "people", [3])
     file = folder / "part-1.parquet"
     stamp = file.stat()
 
-    def other_people(_: hetdp.AskResult) -> None:
+    def change_people(_: hetdp.AskResult) -> None:
         table = pyarrow.parquet.read_table(file)
         eps = pa.array([2.0] * 4)
         pyarrow.parquet.write_table(table.set_column(3, "eps", eps), file)
         os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
 
-    def one_more(_: hetdp.AskResult) -> None:
+    def add_file(_: hetdp.AskResult) -> None:
         as_parquet(PEOPLE | {"id": list(range(11, 18))}, folder)
 
-    for change in (other_people, one_more):
+    for change in (change_people, add_file):
         with pytest.raises(hetdp.InputError, match="changed while it was read"):
-            hetdp.ask(folder, **ASKED, simulate=True, announce=change, workers=hetdp.Workers())
+            hetdp.ask(folder, **QUESTION, simulate=True, announce=change, workers=hetdp.Workers())
 
 
-def test_what_workers_do_not_do_is_refused_in_words(inline, tmp_path, monkeypatch):
-    folder, single = cut(PEOPLE, tmp_path / "people", [3]), as_parquet(PEOPLE, tmp_path)
+def test_unsupported_requests_are_refused_with_a_message(inline, tmp_path, monkeypatch):
+    folder, single = write_parts(PEOPLE, tmp_path / "people", [3]), as_parquet(PEOPLE, tmp_path)
     refused: list[tuple[Any, dict[str, Any], str]] = [
         (single, {}, "workers= for a table that is not a folder"),
         (folder, {"number": 0}, "the number of workers is 0"),
-        (folder, {"work": folder / "w"}, "a folder that is a table holds"),
-        (folder, {"work": folder / "w" / "w"}, "a folder that is a table holds"),
+        (folder, {"work": folder / "w"}, "a folder that is a table may contain"),
+        (folder, {"work": folder / "w" / "w"}, "a folder that is a table may contain"),
     ]
     for table, given, words in refused:
         with pytest.raises(hetdp.UsageError, match=words):
-            hetdp.ask(table, **ASKED, workers=hetdp.Workers(**given), dry_run=True)
+            hetdp.ask(table, **QUESTION, workers=hetdp.Workers(**given), dry_run=True)
     for engine in ("auto", "dask"):
         with pytest.raises(hetdp.InputError, match=r"nobody: does not exist; a table is a file, or a folder"):
-            hetdp.ask(tmp_path / "nobody", **ASKED, workers=WORKERS[engine], dry_run=True)
+            hetdp.ask(tmp_path / "nobody", **QUESTION, workers=WORKERS[engine], dry_run=True)
     monkeypatch.setattr(merging, "MOST_KINDS", 3)
     with pytest.raises(hetdp.UsageError, match="people of too many kinds; workers count people who have the same ε"):
-        hetdp.ask(folder, **ASKED, dry_run=True, workers=hetdp.Workers())
+        hetdp.ask(folder, **QUESTION, dry_run=True, workers=hetdp.Workers())
 
 
-def test_workers_that_digest_otherwise_are_refused(inline, tmp_path, monkeypatch):
-    def other(file: Any, person: str, place: str, curator: bool) -> str:
+def test_workers_that_compute_other_digests_are_refused(inline, tmp_path, monkeypatch):
+    def write_other_digests(file: Any, person: str, place: str, curator: bool) -> str:
         return f"DuckDB {Path(file.path).name}"
 
-    monkeypatch.setattr(tasks, "write_digests", other)
+    monkeypatch.setattr(tasks, "write_digests", write_other_digests)
     with pytest.raises(hetdp.UsageError, match=r"workers have DuckDB part-0\.parquet and DuckDB part-1\.parquet; all"):
-        hetdp.ask(cut(PEOPLE, tmp_path / "people", [3]), **ASKED, dry_run=True, workers=hetdp.Workers())
+        hetdp.ask(write_parts(PEOPLE, tmp_path / "people", [3]), **QUESTION, dry_run=True, workers=hetdp.Workers())
 
 
-def test_real_workers_on_the_command_line_of_whom_one_is_killed(tmp_path, monkeypatch, capsys):
+def test_a_killed_worker_does_not_change_the_output_of_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    cut(crowd(8), tmp_path / "people", [1, 200, 200])
+    write_parts(random_people(8), tmp_path / "people", [1, 200, 200])
     words = ["ask", "people", "--count", "vote = 'yes'", "--at-least", "50%", "--epsilon", "eps", "--person", "id"]
     words += ["--by", "county", "--simulate", "--seed", "4", "--json"]
     (tmp_path / "cluster").mkdir()

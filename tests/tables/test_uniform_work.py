@@ -35,7 +35,7 @@ KINDS: dict[str, tuple[Any, Any]] = {  # what yes and no are
     "text": ("yes", "no"),
     "day": (pandas.Timestamp("2024-01-01").date(), pandas.Timestamp("2020-01-01").date()),
 }
-COUNTED = {
+CONDITIONS = {
     "truth": "truth = TRUE",
     "whole": "whole = 1",
     "among": "whole IN (1, 3, 5)",
@@ -53,9 +53,9 @@ TEXTS_ONLY = ("whole", "several texts", "day", "missing")  # of CSV and SQLite f
 def people(share: str) -> dict[str, list[Any]]:
     chance, (yes, blank) = random.Random(7), SHARES[share]
     rows: dict[str, list[Any]] = {"id": list(range(ROWS)), "eps": [0.5] * ROWS}
-    said = [None if chance.random() < blank else chance.random() < yes for _ in range(ROWS)]
+    output = [None if chance.random() < blank else chance.random() < yes for _ in range(ROWS)]
     for name, (if_yes, if_no) in KINDS.items():
-        rows[name] = [None if one is None else if_yes if one else if_no for one in said]
+        rows[name] = [None if one is None else if_yes if one else if_no for one in output]
     return rows
 
 
@@ -109,7 +109,7 @@ FORMATS: dict[str, Callable[[dict[str, list[Any]], Path], Any]] = {
 }
 
 
-class Watched:
+class RecordingConnection:
     """A connection that writes down what each query does: operators, what they compute, and how many rows they give."""
 
     def __init__(self, database: Any, seen: list[Any]) -> None:
@@ -125,39 +125,41 @@ class Watched:
     def execute(self, query: str, parameters: Any = ()) -> Any:
         if query.startswith("SELECT"):
             found = self._database.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query}", parameters).fetchall()
-            self._seen += list(work(json.loads(found[0][1]).get("operator", [])))
+            self._seen += list(operator_work(json.loads(found[0][1]).get("operator", [])))
         return self._database.execute(query, parameters)
 
 
-def work(operators: list[dict[str, Any]]) -> Iterator[Any]:
+def operator_work(operators: list[dict[str, Any]]) -> Iterator[Any]:
     for one in operators:
-        told = {key: words for key, words in one["extra_info"].items() if "Files" not in key and "Filename" not in key}
-        yield one["type"], one["intermediate_rows"], re.sub(r"/\S+", "PATH", json.dumps(told, sort_keys=True))
-        yield from work(one.get("children", []))
+        report = {
+            key: words for key, words in one["extra_info"].items() if "Files" not in key and "Filename" not in key
+        }
+        yield one["type"], one["intermediate_rows"], re.sub(r"/\S+", "PATH", json.dumps(report, sort_keys=True))
+        yield from operator_work(one.get("children", []))
 
 
 @pytest.fixture
-def seen(monkeypatch):
+def queries(monkeypatch):
     found: list[Any] = []
     real = sources.open_locked
 
     @contextmanager
     def watched(*paths: str | None) -> Iterator[Any]:
         with real(*paths) as database:
-            yield Watched(database, found)
+            yield RecordingConnection(database, found)
 
     for module in (sources, folders):
         monkeypatch.setattr(module, "open_locked", watched)
     return found
 
 
-def asked(name: str) -> AskRequest:
-    return build_request(COUNTED[name], at_least="50%", epsilon="eps", person="id")
+def make_request(name: str) -> AskRequest:
+    return build_request(CONDITIONS[name], at_least="50%", epsilon="eps", person="id")
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_answers_are_read_by_the_same_work_whatever_they_are(form, seen, tmp_path):
-    counted = list(COUNTED) if form in ("people.parquet", "polars") else TEXTS_ONLY
+def test_reading_the_answers_takes_the_same_work_whatever_they_are(form, queries, tmp_path):
+    counted = list(CONDITIONS) if form in ("people.parquet", "polars") else TEXTS_ONLY
     tables = {}
     for share in SHARES:
         (tmp_path / share).mkdir()
@@ -167,9 +169,9 @@ def test_the_answers_are_read_by_the_same_work_whatever_they_are(form, seen, tmp
         done = {}
         for share, table in tables.items():
             with open_source(table, curator=True) as source:
-                seen.clear()
-                results.add(tuple(LocalTable(source).read_answers(asked(name))))
-                done[share] = list(seen)
+                queries.clear()
+                results.add(tuple(LocalTable(source).read_answers(make_request(name))))
+                done[share] = list(queries)
         assert any(kind == "PROJECTION" and rows == ROWS for kind, rows, _ in done["half"]) or form == "people.sqlite"
         for share, did in done.items():
             assert did == done["half"], (name, share)
@@ -177,16 +179,16 @@ def test_the_answers_are_read_by_the_same_work_whatever_they_are(form, seen, tmp
 
 
 @pytest.mark.parametrize("form", ["people.csv", "people.parquet"])
-def test_so_it_is_where_workers_count(form, seen, tmp_path):
+def test_counting_on_workers_takes_the_same_work_too(form, queries, tmp_path):
     for name in TEXTS_ONLY:
         done = {}
         for share in SHARES:
             (tmp_path / share).mkdir(exist_ok=True)
             place = FORMATS[form](people(share), tmp_path / share / form)
-            seen.clear()
-            told = tasks.tally_file(shared.file_state(place), asked(name), False, True)
-            assert told.said is not None
-            done[share] = list(seen)
+            queries.clear()
+            report = tasks.tally_file(shared.file_state(place), make_request(name), False, True)
+            assert report.said is not None
+            done[share] = list(queries)
         assert len(done["half"]) > 3
         for share, did in done.items():
             assert did == done["half"], (name, share)

@@ -1,4 +1,4 @@
-"""Tables that nobody should trust: Arrow data that leads elsewhere, Parquet cells beyond their type, SQLite schemas."""
+"""Untrusted tables: Arrow data with invalid offsets, Parquet cells outside their type, and SQLite schemas."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ import pytest
 import hetdp
 from hetdp import duck
 from hetdp.cli.main import main
-from hetdp.partitioned import workers as asking_workers
+from hetdp.partitioned import workspace
 from hetdp.tables.sources import open_source
 from tests.partitioned.inline import Inline
-from tests.tables.extremes import BAD_TEXTS, MAKERS, arrow_columns, of_texts
+from tests.tables.extremes import BAD_TEXTS, MAKERS, arrow_columns, text_array
 from tests.tables.tables import PEOPLE, as_arrow, as_sqlite
 from tests.tables.test_every_cell import WHOLE, outcomes
 
-ASKED: dict[str, Any] = {"at_least": 3, "epsilon": 1, "person": "id"}
+QUESTION: dict[str, Any] = {"at_least": 3, "epsilon": 1, "person": "id"}
 
 
 def table_of(votes: Any) -> pa.Table:
@@ -39,7 +39,7 @@ def table_of(votes: Any) -> pa.Table:
 
 
 def lost_offsets() -> pa.Array:
-    """Texts that stand far behind the end of what is there."""
+    """Texts with offsets far behind the end of the data."""
     offsets = np.array([0, 1 << 30, -(1 << 30), 5], dtype=np.int32)
     return pa.Array.from_buffers(pa.string(), 3, [None, pa.py_buffer(offsets), pa.py_buffer(b"yesno")])
 
@@ -54,25 +54,25 @@ def lost_views() -> pa.Array:
     return pa.Array.from_buffers(pa.string_view(), 3, [None, pa.py_buffer(views)])
 
 
-LOST = {"offsets": lost_offsets, "indices": lost_indices, "views": lost_views}
+BROKEN_ARROW = {"offsets": lost_offsets, "indices": lost_indices, "views": lost_views}
 
 
-@pytest.mark.parametrize("lost", LOST)
-def test_arrow_data_that_leads_elsewhere_is_refused_in_words_before_it_is_followed(lost):
-    for table in (table_of(LOST[lost]()), table_of(LOST[lost]()).to_batches()[0]):
+@pytest.mark.parametrize("lost", BROKEN_ARROW)
+def test_invalid_offsets_in_arrow_data_are_refused_before_they_are_followed(lost):
+    for table in (table_of(BROKEN_ARROW[lost]()), table_of(BROKEN_ARROW[lost]()).to_batches()[0]):
         with pytest.raises(hetdp.InputError, match=r"^the table: cannot be read; .*Hint: curator=True shows"):
-            hetdp.ask(table, "vote = 'yes'", **ASKED, dry_run=True)
+            hetdp.ask(table, "vote = 'yes'", **QUESTION, dry_run=True)
     with pytest.raises(hetdp.InputError, match=r"cannot be read: .+"):
-        hetdp.ask(table_of(LOST[lost]()), "vote = 'yes'", **ASKED, dry_run=True, curator=True)
+        hetdp.ask(table_of(BROKEN_ARROW[lost]()), "vote = 'yes'", **QUESTION, dry_run=True, curator=True)
     if lost != "views":
-        edges = pa.table({"source": LOST[lost](), "target": ["a", "b", "c"], "epsilon": [1.0] * 3})
+        edges = pa.table({"source": BROKEN_ARROW[lost](), "target": ["a", "b", "c"], "epsilon": [1.0] * 3})
         with pytest.raises(hetdp.InputError, match="broken Arrow data"):
             hetdp.from_table(edges)
     frame = pandas.DataFrame(
-        {"id": range(3), "vote": pandas.arrays.ArrowExtensionArray(pa.chunked_array([LOST[lost]()]))}
+        {"id": range(3), "vote": pandas.arrays.ArrowExtensionArray(pa.chunked_array([BROKEN_ARROW[lost]()]))}
     )
     with pytest.raises(hetdp.InputError, match="cannot be read"):
-        hetdp.ask(frame, "vote = 'yes'", **ASKED, simulate=True)
+        hetdp.ask(frame, "vote = 'yes'", **QUESTION, simulate=True)
 
 
 def test_an_arrow_file_with_any_one_byte_changed_is_read_or_refused(tmp_path, capsys):
@@ -109,29 +109,29 @@ def test_an_arrow_file_with_any_one_byte_changed_is_read_or_refused(tmp_path, ca
     assert "cannot be read" in capsys.readouterr().err
 
 
-def test_what_can_be_read_only_once_or_changes_unseen_is_no_table(tmp_path):
+def test_readers_and_datasets_of_arrow_are_not_tables(tmp_path):
     whole = table_of(["yes"] * 4)
     pyarrow.parquet.write_table(whole, tmp_path / "people.parquet")
     for table, hint in (
         (pyarrow.dataset.dataset(tmp_path / "people.parquet"), "to_table"),
         (whole.to_reader(), "read_all"),
     ):
-        with pytest.raises(hetdp.UsageError, match=f"the table is .*{hint}"):
-            hetdp.ask(table, "vote = 'yes'", **ASKED, dry_run=True)
+        with pytest.raises(hetdp.UsageError, match=f"expected a table, got .*{hint}"):
+            hetdp.ask(table, "vote = 'yes'", **QUESTION, dry_run=True)
 
 
-def test_text_that_is_no_utf8_has_no_value_wherever_arrow_holds_it(tmp_path):
+def test_text_that_is_not_utf8_has_no_value_wherever_arrow_holds_it(tmp_path):
     cells = [*BAD_TEXTS, b"yes", None]
     for kind in (pa.string(), pa.large_string(), pa.string_view()):
-        table = table_of(of_texts(kind, cells))
+        table = table_of(text_array(kind, cells))
         frame = pandas.DataFrame({"id": range(len(cells)), "vote": pandas.arrays.ArrowExtensionArray(table["vote"])})
         with pa.ipc.new_file(str(tmp_path / "people.arrow"), table.schema) as file:
             file.write_table(table)
         for door in (table, frame, polars.from_arrow(table), tmp_path / "people.arrow"):
-            asked = hetdp.ask(door, "vote IS NULL", at_least=7, epsilon=200, person="id", simulate=True)
-            assert asked.simulated[0].answer == "yes"
-            asked = hetdp.ask(door, "vote = 'yes'", at_least=1, epsilon=200, person="id", simulate=True)
-            assert asked.simulated[0].answer == "yes"
+            result = hetdp.ask(door, "vote IS NULL", at_least=7, epsilon=200, person="id", simulate=True)
+            assert result.simulated[0].answer == "yes"
+            result = hetdp.ask(door, "vote = 'yes'", at_least=1, epsilon=200, person="id", simulate=True)
+            assert result.simulated[0].answer == "yes"
 
 
 def raw(cells: list[int], width: int) -> list[bytes]:
@@ -140,7 +140,7 @@ def raw(cells: list[int], width: int) -> list[bytes]:
 
 MARK = 0x55
 WIDE = [0, 1, -1, 2**31 - 1, -(2**31), 70_000, 300]
-PATCHED: dict[str, tuple[pa.Array, bytes, list[bytes], dict[str, Any]]] = {
+PATCHED_CELLS: dict[str, tuple[pa.Array, bytes, list[bytes], dict[str, Any]]] = {
     **{
         str(kind): (pa.array([MARK] * 3, kind), raw([MARK], 4)[0], raw(WIDE, 4), {})
         for kind in (pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.uint32())
@@ -184,27 +184,27 @@ PATCHED: dict[str, tuple[pa.Array, bytes, list[bytes], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", PATCHED)
+@pytest.mark.parametrize("kind", PATCHED_CELLS)
 def test_a_parquet_cell_that_its_type_does_not_allow_decides_nothing(kind, tmp_path):
     """Nor do statistics that are not about the cells."""
-    array, mark, cells, options = PATCHED[kind]
+    array, mark, cells, options = PATCHED_CELLS[kind]
     place = tmp_path / "people.parquet"
     pyarrow.parquet.write_table(pa.table({"x": array}), place, compression="NONE", use_dictionary=False, **options)
     whole = place.read_bytes()
     assert whole.count(mark * 3) == 1
     with open_source(place) as source:
         usual = [isinstance(one, str) for one in outcomes(source, "x")]
-    said = set()
+    output = set()
     for cell in cells:
         place.write_bytes(whole.replace(mark * 3, cell * 3))
         with open_source(place) as source:
             found = outcomes(source, "x")
         assert [isinstance(one, str) for one in found] == usual
-        said.add(str(found))
-    assert len(said) > 1 or kind == "date32"
+        output.add(str(found))
+    assert len(output) > 1 or kind == "date32"
 
 
-FILED = {
+PATCHED_FILES = {
     "arrow file": 'timestamp s", "date64", "string bad", "decimal beyond',
     "parquet": 'timestamp us", "date32", "decimal128(38,0)", "float',
     "folder": 'timestamp us", "date32", "decimal128(38,0)", "float',
@@ -213,12 +213,12 @@ FILED = {
 }
 
 
-@pytest.mark.parametrize("form", FILED)
-def test_the_command_line_says_and_ends_the_same_whatever_stands_in_the_cells(form, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(asking_workers, "start_runner", lambda *_: Inline(twice=False))
-    asked = " OR ".join(f'"{name}" IS NULL' for name in FILED[form].split('", "'))
+@pytest.mark.parametrize("form", PATCHED_FILES)
+def test_the_output_of_the_command_line_does_not_depend_on_the_cells(form, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(workspace, "start_runner", lambda *_: Inline(twice=False))
+    asked = " OR ".join(f'"{name}" IS NULL' for name in PATCHED_FILES[form].split('", "'))
     ends: dict[bool, list[Any]] = {True: [], False: []}
-    for harmless, told in ends.items():
+    for harmless, report in ends.items():
         (tmp_path / str(harmless)).mkdir()
         table, _ = MAKERS[form](tmp_path / str(harmless), harmless)
         place = table.rename(tmp_path / f"people{table.suffix}")
@@ -227,18 +227,18 @@ def test_the_command_line_says_and_ends_the_same_whatever_stands_in_the_cells(fo
             words = ["ask", str(place), "--count", asked, "--at-least", "3", "--epsilon", "1", "--person", "id"]
             code = main([*words, "--simulate", "--seed", "1", *more])
             out, err = capsys.readouterr()
-            told.append((more, code, out.count("\n"), err))
+            report.append((more, code, out.count("\n"), err))
         (shutil.rmtree if place.is_dir() else Path.unlink)(place)
     assert ends[True] == ends[False]
     assert {code for _, code, *_ in ends[True]} == {0}
 
 
 @pytest.mark.parametrize("role", ["person", "epsilon", "group"])
-def test_a_public_column_of_any_type_is_read_or_refused_in_words(role):
+def test_a_public_column_of_any_type_is_read_or_refused_with_a_message(role):
     ends = {"read": 0, "refused": 0}
     for name, (array, _) in list(arrow_columns().items())[len(role) % 4 :: 1 if WHOLE else 4]:
         table = pa.table({"id": range(len(array)), "vote": ["yes"] * len(array), "x": array})
-        usual = ASKED | {role: "x"}
+        usual = QUESTION | {role: "x"}
         try:
             hetdp.ask(table, "vote = 'yes'", **usual, dry_run=True)
             ends["read"] += 1
@@ -270,13 +270,13 @@ def test_a_pipe_in_the_place_of_a_journal_is_refused(tmp_path, suffix):
     place = as_sqlite(PEOPLE, tmp_path)
     os.mkfifo(f"{place}{suffix}")
     with (
-        pytest.raises(hetdp.InputError, match="no plain file; SQLite keeps plain files beside its own"),
+        pytest.raises(hetdp.InputError, match="not a plain file; SQLite keeps plain files beside its own"),
         open_source(place),
     ):
         pass
 
 
-def test_what_an_sqlite_schema_would_run_is_not_read(tmp_path):
+def test_code_in_an_sqlite_schema_is_not_run(tmp_path):
     place = tmp_path / "people.sqlite"
     with closing(sqlite3.connect(place)) as file, file:
         file.execute("CREATE TABLE people (id, vote, computed AS (abs(vote)), kept AS (vote || '') STORED)")
@@ -291,10 +291,13 @@ def test_what_an_sqlite_schema_would_run_is_not_read(tmp_path):
         assert outcomes(source, "kept")[0] == [1, 1, 0]
 
 
-def test_a_table_that_takes_more_memory_than_there_is_is_refused_in_words(monkeypatch):
+def test_a_table_that_needs_too_much_memory_is_refused_with_a_message(monkeypatch):
     refusals = duck.hide_details
     monkeypatch.delenv(duck.MEMORY, raising=False)
-    with pytest.raises(hetdp.InputError, match="people: takes more memory than there is"), refusals("people", False):
+    with (
+        pytest.raises(hetdp.InputError, match="people: needs more memory than is available"),
+        refusals("people", False),
+    ):
         raise duckdb.OutOfMemoryException("failed to allocate data of size 8.0 EiB")
     monkeypatch.setenv(duck.MEMORY, "1GB")
     with pytest.raises(MemoryError), refusals("people", False):  # which a cluster tells as its own

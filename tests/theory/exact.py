@@ -42,10 +42,10 @@ def is_at_most_bound(x: float, z: float, epsilon: float) -> bool:
         return x <= z
     if not crosses(z, epsilon):
         return x < math.inf and (x == -math.inf or Fraction(x) <= Fraction(z) + Fraction(epsilon))
-    return x < math.inf and decided(lambda: crossing_bound(z, epsilon) - arb(x))
+    return x < math.inf and decide_sign(lambda: crossing_bound(z, epsilon) - arb(x))
 
 
-def decided(difference: Callable[[], Any]) -> bool:
+def decide_sign(difference: Callable[[], Any]) -> bool:
     """The sign of a number that is not zero, at whatever precision shows it."""
     for bits in (120, 480, 2400, 6000):
         with precision(bits):

@@ -23,6 +23,7 @@ def is_at_most(notion: str, x: float, z: float, edge: Edge) -> bool:
         return is_at_most_bound(x, z, edge[0])
     if notion in ("gaussian", "bounded-range"):
         return math.isfinite(x) and math.isfinite(z) and Fraction(x) <= Fraction(z) + Fraction(edge[0])
+    assert notion in ("directed", "approximate"), f"no exact bound is written for {notion}"
     epsilon, back, delta, delta_back = (*edge, 0.0, 0.0)[:4]
     rises = back == math.inf or rise_holds(x, z, back, delta_back)
     return rises and (epsilon == math.inf or rise_holds(-z, -x, epsilon, delta))

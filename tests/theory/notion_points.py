@@ -6,38 +6,38 @@ import math
 import random
 
 from hetdp.theory.rounding import NEGLIGIBLE
-from tests.theory.step_points import nudged
+from tests.theory.step_points import nudge
 
 Edge = tuple[float, ...]
 LN_2 = math.log(2.0)
-NEVER_THERE = [0.0, -0.0, math.inf, -math.inf]
-EVERYWHERE = [
+SPECIAL_LABELS = [0.0, -0.0, math.inf, -math.inf]
+COMMON_LABELS = [
     sign * size for size in (5e-324, 1e-300, 1e-20, 1e-9, 0.1, LN_2, 3.0, 40.0, 745.5, 800.0) for sign in (1, -1)
 ]
 
 
 def epsilon(rng: random.Random) -> float:
-    odd = [0.0, 5e-324, 1e-295, NEGLIGIBLE, 1e-250, 1e-17, LN_2, nudged(LN_2, 1), 50.0, 700.0, 1e4]
+    odd = [0.0, 5e-324, 1e-295, NEGLIGIBLE, 1e-250, 1e-17, LN_2, nudge(LN_2, 1), 50.0, 700.0, 1e4]
     inexact = rng.uniform(LN_2, 2 * LN_2)  # z + ε at ln 2 is rounded for these
     return rng.choice([rng.choice(odd), inexact, 10 ** rng.uniform(-12, 3), 10 ** rng.uniform(-3, 1), rng.random()])
 
 
-def either(rng: random.Random) -> float:
-    """ε of one direction, perhaps none."""
+def epsilon_or_none(rng: random.Random) -> float:
+    """ε of one direction, infinite if nothing is promised."""
     return math.inf if rng.random() < 0.15 else epsilon(rng)
 
 
 def delta(rng: random.Random) -> float:
-    odd = [0.0, 5e-324, 1e-295, NEGLIGIBLE, 1e-250, 1e-17, 1e-9, 0.25, 0.5, nudged(1.0, -1), 1.0]
+    odd = [0.0, 5e-324, 1e-295, NEGLIGIBLE, 1e-250, 1e-17, 1e-9, 0.25, 0.5, nudge(1.0, -1), 1.0]
     return rng.choice([rng.choice(odd), 10 ** rng.uniform(-20, 0), rng.random()])
 
 
 def edges(notion: str, count: int = 200) -> list[Edge]:
-    """Edges that promise something, a good deal of them odd."""
+    """Random edges that promise something, many of them with extreme parameters."""
     rng = random.Random(notion)
     found: list[Edge] = []
     while len(found) < count:
-        one, other = either(rng), either(rng)
+        one, other = epsilon_or_none(rng), epsilon_or_none(rng)
         if notion not in ("directed", "approximate"):
             found.append((epsilon(rng),))
         elif min(one, other) < math.inf:
@@ -46,8 +46,8 @@ def edges(notion: str, count: int = 200) -> list[Edge]:
     return [edge for edge in found if min(edge) < math.inf]
 
 
-def turns(edge: Edge) -> list[float]:
-    """Labels at which something happens on an edge: its sum is 0 or ln 2, q is δ, or a formula changes."""
+def turning_points(edge: Edge) -> list[float]:
+    """Labels at which the formulas of an edge change: the sum is 0 or ln 2, or q is δ."""
     found: list[float] = []
     for size in edge[:2]:
         if 0.0 < size < math.inf:
@@ -61,9 +61,9 @@ def turns(edge: Edge) -> list[float]:
 
 def labels(edge: Edge, nudges: tuple[int, ...] = (-64, -2, -1, 0, 1, 2, 64)) -> list[float]:
     """All labels worth trying on an edge, in their order."""
-    near = [nudged(z, k) for z in turns(edge) for k in nudges]
+    near = [nudge(z, k) for z in turning_points(edge) for k in nudges]
     rng = random.Random(str(edge))
     between = [rng.uniform(-5, 5) for _ in range(10)] + [
         rng.choice([-1, 1]) * 10 ** rng.uniform(-18, 2) for _ in range(20)
     ]
-    return sorted([*NEVER_THERE, *EVERYWHERE, *near, *between])
+    return sorted([*SPECIAL_LABELS, *COMMON_LABELS, *near, *between])

@@ -9,7 +9,7 @@ from typing import Any
 from flint import arb
 
 from tests.theory.exact import precision
-from tests.theory.step_points import nudged
+from tests.theory.step_points import nudge
 
 ORDERS = (1.0 + 2.0**-40, 1.0001, 1.05, 1.5, 2.0, 3.0, 10.0, 1e3, 1e6, 2.0**41)
 EPSILONS = (5e-324, 1e-300, 1e-30, 1e-17, 1e-9, 1e-4, 0.1, math.log(2.0), 1.0, 3.0, 30.0, 700.0, 1e5, 2.0**41)
@@ -63,4 +63,4 @@ def labels(rng: random.Random, epsilon: float, meeting: float) -> list[float]:
     places = [0.0, meeting, -meeting, epsilon, -epsilon, -2.0 * meeting, -meeting - epsilon, -math.log(2.0)]
     places += [-1.0, 1.0, -40.0, 40.0, -745.0, 745.0, -1e6, 1e6, -(2.0**50), 2.0**50, -1e300, 1e300, 1e-9, -1e-9]
     places += [rng.uniform(-5, 5) for _ in range(4)] + [rng.uniform(-300, 300) for _ in range(2)]
-    return sorted({nudged(place, by) for place in places for by in (-2, -1, 0, 1, 2)})
+    return sorted({nudge(place, by) for place in places for by in (-2, -1, 0, 1, 2)})

@@ -17,7 +17,7 @@ PROBABILITY = st.floats(0.0, 1.0)
 Z = st.floats(allow_nan=False)
 
 
-def test_the_corners_are_exact():
+def test_certain_and_even_probabilities_are_exact():
     assert coordinate.from_probability([0.0, 0.5, 1.0]).tolist() == [-math.inf, 0.0, math.inf]
     assert coordinate.probability([-math.inf, -0.0, 0.0, math.inf]).tolist() == [0.0, 0.5, 0.5, 1.0]
 

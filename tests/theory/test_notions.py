@@ -1,4 +1,4 @@
-"""What every notion promises of its step, its meeting point and its bound across, held against exact arithmetic."""
+"""The step, the meeting point and the bound across of every notion, compared with exact arithmetic."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from flint import arb
 
 from hetdp.theory.catalogue import NOTIONS
 from hetdp.theory.notion import reversed_places
-from hetdp.theory.rounding import half_down
+from hetdp.theory.rounding import add_down, half_down
 from tests.theory import notion_points as points
 from tests.theory.exact import precision
 from tests.theory.notion_exact import is_at_most, not_negative, shortfall
-from tests.theory.step_points import nudged
+from tests.theory.step_points import nudge
 
 NOTION = pytest.mark.parametrize("notion", NOTIONS.values(), ids=NOTIONS.keys())
 DIRECTED = pytest.mark.parametrize("notion", [NOTIONS["directed"], NOTIONS["approximate"]], ids=lambda x: x.name)
-ADDED = pytest.mark.parametrize("notion", [NOTIONS["gaussian"], NOTIONS["bounded-range"]], ids=lambda x: x.name)
-FEW = (-1, 0, 1)
+ADDITIVE_NOTION = pytest.mark.parametrize(
+    "notion", [NOTIONS["gaussian"], NOTIONS["bounded-range"]], ids=lambda x: x.name
+)
+NUDGES = (-1, 0, 1)
 
 
 def seen_from_target(notion, edge):
@@ -31,7 +33,7 @@ def around_the_meeting(notion, edge):
     at = notion.meet(*edge)
     if at == math.inf:
         return [0.0, 1.0, 700.0, -1.0]
-    near = [nudged(at, k) for k in range(-4, 5)]
+    near = [nudge(at, k) for k in range(-4, 5)]
     return [*near, *(at * share for share in (0.0, 0.5, 1 - 1e-9, 1 + 1e-9, 1.1, 3.0, -1.0, -3.0)), -math.inf]
 
 
@@ -39,12 +41,19 @@ def around_the_meeting(notion, edge):
 def test_the_step_is_never_above_the_exact_bound_nor_below_its_argument(notion):
     tried = 0
     for edge in points.edges(notion.name):
-        for z in points.labels(edge, FEW):
+        for z in points.labels(edge, NUDGES):
             bound = notion.step(z, *edge)
             assert bound >= z, (z, edge)
             assert is_at_most(notion.name, bound, z, edge), (z, edge, bound)
             tried += 1
     assert tried > 8_000
+
+
+@NOTION
+def test_a_notion_that_adds_adds_its_parameter_to_labels_of_one_half_and_more(notion):
+    cases = [(z, edge) for edge in points.edges(notion.name, 300) for z in points.labels(edge) if z >= 0.0]
+    is_sum = all(notion.step(z, *edge) == add_down(z, edge[0]) for z, edge in cases)
+    assert (len(notion.parameters) == 1 and is_sum) == notion.adds
 
 
 @NOTION
@@ -60,7 +69,7 @@ def test_the_step_grows_with_each_parameter(notion):
     """Exactly so with δ and with ε of the rise; the fall adds two terms that go either way with ε, so it may round."""
     for edge in points.edges(notion.name, 90):
         for place, name in enumerate(notion.parameters):
-            more = [nudged(edge[place], 1), nudged(edge[place], 64), edge[place] * (1 + 1e-9), edge[place] * 1.5]
+            more = [nudge(edge[place], 1), nudge(edge[place], 64), edge[place] * (1 + 1e-9), edge[place] * 1.5]
             raised = [value for value in sorted(more) if edge[place] <= value <= (1.0 if place > 1 else math.inf)]
             for z in points.labels(edge, (0,)):
                 ladder = [notion.step(z, *edge[:place], value, *edge[place + 1 :]) for value in (edge[place], *raised)]
@@ -71,7 +80,7 @@ def test_the_step_grows_with_each_parameter(notion):
 
 @DIRECTED
 def test_the_step_is_close_to_the_exact_bound(notion):
-    """In p: relative up to ½, absolute above. A float of size z knows p to z·2⁻⁵² only, so deep tails have room."""
+    """In p: relative up to ½, absolute above. A float of size z gives p only to z·2⁻⁵², so deep tails have room."""
     for edge in points.edges(notion.name, 80):
         for z in points.labels(edge, (0,)):
             bound = notion.step(z, *edge)
@@ -91,7 +100,7 @@ def test_certainty_that_needs_more_than_the_edge_allows_is_never_reached(notion)
 def test_a_quick_guess_above_a_label_means_that_the_step_cannot_improve_it(notion):
     guesses = 0
     for edge in points.edges(notion.name):
-        for z in points.labels(edge, FEW):
+        for z in points.labels(edge, NUDGES):
             guess = notion.quick(z, *edge)
             if guess > -math.inf:
                 guesses += 1
@@ -106,7 +115,7 @@ def test_two_meet_at_the_same_label_seen_from_either_end(notion):
 
 
 @NOTION
-def test_two_that_meet_are_private_and_nothing_lies_between_a_coin_and_what_it_allows(notion):
+def test_two_that_meet_are_private_and_at_most_what_a_coin_allows(notion):
     for edge in points.edges(notion.name, 600):
         at, back = notion.meet(*edge), seen_from_target(notion, edge)
         assert is_at_most(notion.name, at, -at, edge)
@@ -128,7 +137,7 @@ def test_the_meeting_point_is_close_to_the_exact_one(notion):
             assert float(abs(exact - arb(at)).upper()) <= 1e-14 * at + 1e-290
 
 
-@ADDED
+@ADDITIVE_NOTION
 def test_two_that_add_share_the_edge_evenly(notion):
     for (shift,) in points.edges(notion.name, 600):
         half = Fraction(notion.meet(shift))
@@ -167,7 +176,7 @@ def test_a_quick_guess_from_the_other_side_shows_what_is_not_worth_computing(not
 @NOTION
 def test_no_step_returns_minus_zero(notion):
     for edge in points.edges(notion.name):
-        for z in (0.0, *points.turns(edge)):
+        for z in (0.0, *points.turning_points(edge)):
             assert notion.step(z, *edge) != 0.0 or math.copysign(1.0, notion.step(z, *edge) + 0.0) == 1.0
 
 
@@ -175,7 +184,7 @@ def test_directed_with_one_epsilon_is_pure():
     pure, directed = NOTIONS["pure"], NOTIONS["directed"]
     for (epsilon,) in points.edges("pure", 300):
         assert directed.meet(epsilon, epsilon) == pure.meet(epsilon)
-        for z in points.labels((epsilon,), FEW):
+        for z in points.labels((epsilon,), NUDGES):
             one, other = pure.step(z, epsilon), directed.step(z, epsilon, epsilon)
             if z >= 0.0:
                 assert one == other
@@ -187,7 +196,7 @@ def test_approximate_without_delta_is_directed():
     directed, approximate = NOTIONS["directed"], NOTIONS["approximate"]
     for edge in points.edges("directed", 300):
         assert approximate.meet(*edge, 0.0, 0.0) == directed.meet(*edge)
-        for z in points.labels(edge, FEW):
+        for z in points.labels(edge, NUDGES):
             assert approximate.step(z, *edge, 0.0, 0.0) == directed.step(z, *edge)
 
 
@@ -201,7 +210,7 @@ def test_one_direction_alone_bounds_p_from_one_side_at_a_time():
     assert step(-math.inf, math.inf, 1.0) == -math.inf
 
 
-def test_the_test_of_exactness_can_tell():
+def test_the_exactness_test_detects_wrong_steps():
     assert not is_at_most("directed", 0.1 + 1e-15, 0.0, (0.1, 0.1))
     assert not is_at_most("approximate", math.log(0.02) + 1e-12, -math.inf, (1.0, 1.0, 0.01, 0.01))
     assert not is_at_most("gaussian", math.nextafter(0.75, 1), 0.5, (0.25,))

@@ -94,8 +94,24 @@ def test_the_middle_lies_between_even_where_no_float_holds_the_tails(coordinate)
     assert not np.signbit(middle[[2, 3, 5]]).any()
 
 
-def test_the_closed_forms_are_those_of_the_books():
+def test_known_values_are_reproduced():
     assert PROBIT.probability([-1.959963984540054])[0] == pytest.approx(0.025, rel=1e-14)
     assert PROBIT.from_probability([0.841344746068543])[0] == pytest.approx(1.0, rel=1e-14)
     assert LOGIT.probability([math.log(3.0)])[0] == pytest.approx(0.75, rel=1e-15)
     assert LOGIT.from_probability([0.2])[0] == pytest.approx(math.log(0.25), rel=1e-15)
+
+
+@COORDINATE
+def test_the_logarithm_of_p_is_right_however_small_p_is(coordinate):
+    z = [-math.inf, -1e5, -200.0, -37.0, -30.5, -30.0, -29.5, -1.0, 0.0, 1.0, 20.0]
+    found = coordinate.log_probability(z).tolist()
+    assert found[0] == -math.inf
+    with precision(3000):
+        for value, log in zip(z[1:], found[1:], strict=True):
+            assert log == pytest.approx(float(exact_p(coordinate, value).log()), rel=1e-7)
+
+
+def test_the_middle_of_two_far_labels_is_the_one_nearer_to_a_half():
+    z, other = np.array([-800.0, -801.0, 800.0, 801.0]), np.array([-801.0, -800.0, 801.0, 800.0])
+    assert PROBIT.middle(z, other).tolist() == [-800.0, -800.0, 800.0, 800.0]
+    assert PROBIT.middle(np.array([-1.5]), np.array([-1.5])).tolist() == [-1.5]

@@ -82,3 +82,31 @@ def test_bad_values_are_refused_together(alpha, epsilons, message):
     with pytest.raises(hetdp.InputError) as refused:
         path_mechanism(alpha, epsilons)
     assert str(refused.value) == message
+
+
+@pytest.mark.parametrize("alpha", [True, "0.5", None, 0.5j])
+def test_a_head_that_is_not_a_number_is_refused(alpha):
+    with pytest.raises(hetdp.InputError, match="alpha out of range"):
+        path_mechanism(alpha, [1.0])
+
+
+@pytest.mark.parametrize("epsilons", [1.0, "x", [[1.0], [2.0]], [1.0, "x"], None])
+def test_what_is_not_a_list_of_numbers_is_refused(epsilons):
+    with pytest.raises(hetdp.InputError, match="epsilons: not a list of numbers"):
+        path_mechanism(0.5, epsilons)
+
+
+@pytest.mark.parametrize("length", [-1, 1.5, -0.5])
+def test_a_length_is_a_whole_number(length):
+    with pytest.raises(hetdp.InputError, match="a length is a whole number"):
+        homogeneous_path_mechanism(0.5, 1.0, length)
+    with pytest.raises(hetdp.InputError, match="alpha out of range"):
+        homogeneous_path_mechanism(1.5, 1.0, length)
+
+
+def test_where_the_second_bound_takes_over_is_found_to_the_edge():
+    """1/α = e^ε + 1 at the first edge: both bounds agree there, and from the next edge on the second one binds."""
+    epsilon = math.log(3.0)
+    for alpha in (0.25, 0.25 * (1 - 1e-12), 0.25 * (1 + 1e-12)):
+        for p in (path_mechanism(alpha, [epsilon] * 3), homogeneous_path_mechanism(alpha, epsilon, 3)):
+            assert p.tolist() == pytest.approx([1 / 4, 3 / 4, 11 / 12, 35 / 36], rel=1e-9)

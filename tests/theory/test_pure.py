@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from hetdp.theory.pure import PURE, across, meet, step
 from hetdp.theory.rounding import LARGEST, NEGLIGIBLE, add_down
-from tests.theory.exact import crosses, decided, is_at_most_bound, precision, ulps_below_bound
-from tests.theory.step_points import EPSILONS, POINTS, nudged
+from tests.theory.exact import crosses, decide_sign, is_at_most_bound, precision, ulps_below_bound
+from tests.theory.step_points import EPSILONS, POINTS, nudge
 
 AT_ALL_POINTS = pytest.mark.parametrize("points", POINTS.values(), ids=POINTS.keys())
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -24,14 +24,14 @@ MEETINGS = [
     *EPSILONS[:-1],  # next to the largest float, `add_down` leaves the floats
     *np.geomspace(1e-12, 1e3, 200).tolist(),
     *(count * math.ulp(0.0) for count in range(1, 12)),
-    *(nudged(epsilon, k) for epsilon in (NEGLIGIBLE, 2.0**-1022, 1e-16, 1.0, math.log(2), 36.7) for k in range(-3, 4)),
+    *(nudge(epsilon, k) for epsilon in (NEGLIGIBLE, 2.0**-1022, 1e-16, 1.0, math.log(2), 36.7) for k in range(-3, 4)),
 ]
 
 
 def around_the_meeting(epsilon: float) -> list[float]:
     """Labels at both sides of the point where two neighbours meet: next to it, far away, and worse than a coin."""
     at = meet(epsilon)
-    near = [nudged(at, k) for k in range(-9, 10)]
+    near = [nudge(at, k) for k in range(-9, 10)]
     return [
         *near,
         *(at * factor for factor in (0.0, 0.5, 0.9, 1 - 1e-9, 1 + 1e-9, 1.1, 3.0)),
@@ -41,7 +41,7 @@ def around_the_meeting(epsilon: float) -> list[float]:
     ]
 
 
-def test_there_are_more_than_twenty_thousand_points_and_many_of_them_cross():
+def test_more_than_twenty_thousand_points_are_tested_and_many_cross_a_half():
     points = [point for group in POINTS.values() for point in group]
     assert len(points) > 20_000
     assert sum(crosses(z, epsilon) for z, epsilon in points if math.isfinite(z)) > 8_000
@@ -60,7 +60,7 @@ def test_the_step_is_never_below_its_argument(points):
 @AT_ALL_POINTS
 def test_the_step_grows_with_the_label(points):
     def falls(z, epsilon):
-        values = [step(nudged(z, k), epsilon) for k in (-64, -2, -1, 0, 1, 2, 64)]
+        values = [step(nudge(z, k), epsilon) for k in (-64, -2, -1, 0, 1, 2, 64)]
         return any(later < earlier for earlier, later in pairwise(values))
 
     assert [(z, epsilon) for z, epsilon in points if falls(z, epsilon)] == []
@@ -69,8 +69,8 @@ def test_the_step_grows_with_the_label(points):
 @AT_ALL_POINTS
 def test_the_step_grows_with_epsilon(points):
     def falls(z, epsilon):
-        values = [step(z, epsilon), step(z, nudged(epsilon, 1)), step(z, nudged(epsilon, 2))]
-        return epsilon < nudged(LARGEST, -2) and any(b < a for a, b in pairwise(values))
+        values = [step(z, epsilon), step(z, nudge(epsilon, 1)), step(z, nudge(epsilon, 2))]
+        return epsilon < nudge(LARGEST, -2) and any(b < a for a, b in pairwise(values))
 
     assert [(z, epsilon) for z, epsilon in points if falls(z, epsilon)] == []
 
@@ -84,7 +84,7 @@ def test_the_step_stays_within_64_floats_of_the_exact_bound_where_it_crosses_a_h
 @AT_ALL_POINTS
 def test_where_the_step_does_not_cross_it_is_the_largest_float_below_the_exact_sum(points):
     plain = [(z, epsilon) for z, epsilon in points if math.isfinite(z) and not crosses(z, epsilon)]
-    assert [point for point in plain if is_at_most_bound(nudged(step(*point), 1), *point)] == []
+    assert [point for point in plain if is_at_most_bound(nudge(step(*point), 1), *point)] == []
 
 
 @AT_ALL_POINTS
@@ -161,7 +161,7 @@ def test_the_meeting_point_is_rounded_down_and_close(epsilon):
     def room():  # log((1 + e^ε)/2) − found
         return (arb(-epsilon).exp() + 1).log() - arb(2).log() + arb(epsilon) - arb(found)
 
-    assert found <= math.ulp(0.0) * 2 or decided(room)
+    assert found <= math.ulp(0.0) * 2 or decide_sign(room)
     with precision(2400):
         assert float((room() / arb(math.ulp(found))).upper()) <= 64.0
 
@@ -183,7 +183,7 @@ def test_the_label_at_which_two_meet_is_never_above_the_exact_one_and_close_to_i
     def room():  # log((1 + e^ε)/2) − found
         return (arb(-epsilon).exp() + 1).log() - arb(2).log() + arb(epsilon) - arb(found)
 
-    assert decided(room)
+    assert decide_sign(room)
     with precision(2400):
         assert float((room() / arb(math.ulp(found))).upper()) <= 24.0
     assert Fraction(found) >= Fraction(epsilon) / 2 - Fraction(math.ulp(0.0)) / 2

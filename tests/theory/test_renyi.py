@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.engines.compiling import compiled
-from hetdp.theory.catalogue import currency_named, notion_named, notion_of_key
+from hetdp.engines.compiling import compile_kernel
+from hetdp.theory.catalogue import find_currency, find_notion, notion_of_key
 from hetdp.theory.notion import Notion
 from hetdp.theory.pure import PURE
 from hetdp.theory.renyi import renyi
@@ -58,7 +58,7 @@ def step_here(label: float, epsilon: float) -> float:
 @pytest.mark.parametrize("alpha", [1.0001, 2.0, 40.0])
 def test_the_compiled_step_is_the_same_to_the_bit_and_grows_over_long_runs_of_floats(alpha):
     notion, rng = renyi(alpha), np.random.default_rng(3)
-    run = compiled(run_steps, "run_steps", {step_here: notion.step})
+    run = compile_kernel(run_steps, "run_steps", {step_here: notion.step})
     for epsilon in (1e-6, 0.1, 1.0, 4.0):
         meeting = notion.meet(epsilon)
         for center in (-meeting, meeting, 1e-3, -1.0, 2.5, *rng.uniform(-20, 20, 3)):
@@ -148,10 +148,10 @@ def test_the_loss_is_the_divergence():
 def test_every_order_is_a_notion_of_its_own_with_its_own_currency():
     one, other = renyi(2.0), renyi(2.5)
     assert (one.key, other.key, one.name) == ("renyi-2", "renyi-2.5", "renyi")
-    assert one is notion_named("renyi", {"alpha": 2}) is notion_of_key("renyi-2") is pickle.loads(pickle.dumps(one))
+    assert one is find_notion("renyi", {"alpha": 2}) is notion_of_key("renyi-2") is pickle.loads(pickle.dumps(one))
     assert one != other
     assert one.currency.name == "renyi-2"
-    assert currency_named("renyi-2") == one.currency != other.currency
+    assert find_currency("renyi-2") == one.currency != other.currency
     assert "order α = 2.5" in other.description
     assert notion_of_key(renyi(1e12).key).settings == (("alpha", 1e12),)
 
@@ -159,8 +159,8 @@ def test_every_order_is_a_notion_of_its_own_with_its_own_currency():
 @pytest.mark.parametrize(
     "name", ["renyi", "renyi-", "renyi-1", "renyi-2.0", "renyi-x", "renyi-inf", "renyi-2-3", "rényi-2"]
 )
-def test_what_is_no_order_is_no_currency_and_no_key(name):
-    assert currency_named(name) is None
+def test_an_invalid_order_is_neither_a_currency_nor_a_key(name):
+    assert find_currency(name) is None
     with pytest.raises(hetdp.UsageError, match="unknown notion"):
         notion_of_key(name)
 
@@ -181,7 +181,7 @@ REFUSED = {
 @pytest.mark.parametrize(("settings", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_an_order_out_of_range_is_refused(settings, message):
     with pytest.raises(hetdp.UsageError) as refused:
-        notion_named("renyi", settings)
+        find_notion("renyi", settings)
     assert str(refused.value) == message
     with pytest.raises(hetdp.UsageError, match="the notion 'pure' with alpha=2; it has no settings"):
-        notion_named("pure", {"alpha": 2})
+        find_notion("pure", {"alpha": 2})

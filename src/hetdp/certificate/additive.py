@@ -26,9 +26,9 @@ import numpy as np
 from flint import arb, fmpq
 
 from hetdp.certificate import scan
-from hetdp.certificate.enclosure import crossing_gap, crossing_holds, crossing_slack
-from hetdp.certificate.paths import path_is_below
+from hetdp.certificate.enclosure import crossing_gap, crossing_holds, crossing_slack, path_is_below
 from hetdp.certificate.products import list_arcs
+from hetdp.certificate.rows import NO_STATES, as_readonly, rows_of
 from hetdp.certificate.rule import (
     CYCLE,
     LOOSE,
@@ -42,7 +42,10 @@ from hetdp.certificate.rule import (
     WorstGaussianEdge,
     pick,
 )
+from hetdp.compilation import SUMS, uses_compiled
 from hetdp.interrupts import uninterrupted
+from hetdp.problem.product import ProductSpace
+from hetdp.problem.query import Answers
 from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Mask, Space
 from hetdp.threads import run_in_threads
 
@@ -50,58 +53,50 @@ from hetdp.threads import run_in_threads
 def survey_sums(space: Space, z: Floats, links: Indices, halved: bool) -> Survey:
     """Looks at every arc of the space; `halved`: p = ½ is special, as it is for pure ε."""
     seen = Survey(links=np.full(space.size, np.nan))
-    scan_with = _compiled_scan if space.arc_count > SMALL else _plain_scan
-    scan_block = scan_with(z, links, seen, halved)
+    scan_arcs: Callable[..., Any] = scan.scan_arcs_by_numpy
+    if space.arc_count > SMALL and uses_compiled(SUMS, space.arc_count):
+        with uninterrupted():
+            from hetdp.certificate.compiled import scan_arcs
+
+    def scan_block(block: EdgeBlock, doubts: Doubts) -> Any:
+        bits = block.parameters[0].view(np.int64), z.view(np.int64)
+        values = block.source, block.target, block.parameters[0], z, bits
+        with np.errstate(all="ignore"):
+            return scan_arcs(*values, links, seen.links, *doubts, halved)
 
     pieces, arcs_of = list_arcs(space)
 
     def look(piece: Any) -> None:
         block = arcs_of(piece)
-        doubtful = np.empty(len(block.source), dtype=np.int64)
-        least, worst, across, violations, doubts = scan_block(block, doubtful)
-        seen.add(len(block.source), doubts, violations)
-        if worst >= 0:
-            seen.offer(block, worst, least)
-        if doubts:
-            _decide(pick(block, doubtful[:doubts]), z, seen)
-        if across < seen.slack:
-            _offer_across(block, z, seen)
+        _judge(block, scan_block, z, seen, len(block.source))
 
     run_in_threads(look, pieces, space.arc_count)
-    seen.links = np.asarray(seen.links)
     return seen
 
 
-Scan = Callable[[EdgeBlock, Indices], tuple[float, int, float, int, int]]
+Doubts = tuple[Indices, Indices, Indices]  # doubtful arcs, how many arcs each stands for, a table for `scan_arcs`
+Scan = Callable[[EdgeBlock, Doubts], tuple[float, int, float, int, int]]
 
 
-def _compiled_scan(z: Floats, links: Indices, seen: Survey, halved: bool) -> Scan:
-    with uninterrupted():
-        from hetdp.certificate.compiled import scan_arcs
-
-    def scan_block(block: EdgeBlock, doubtful: Indices) -> Any:
-        with np.errstate(all="ignore"):  # matters only where the compiler is switched off
-            return scan_arcs(block.source, block.target, block.parameters[0], z, links, seen.links, doubtful, halved)
-
-    return scan_block
-
-
-def _plain_scan(z: Floats, links: Indices, seen: Survey, halved: bool) -> Scan:
-    values, neighbours = z.tolist(), links.tolist()
-    seen.links = seen.links.tolist()
-
-    def scan_block(block: EdgeBlock, doubtful: Indices) -> Any:
-        source, target, epsilon = (part.tolist() for part in (block.source, block.target, block.parameters[0]))
-        return scan.scan_arcs(source, target, epsilon, values, neighbours, seen.links, doubtful, halved)
-
-    return scan_block
+def _judge(block: EdgeBlock, scan_block: Scan, z: Floats, seen: Survey, arcs: int) -> None:
+    """Decides the arcs of a block, and adds what was seen; `arcs` is what it counts for."""
+    doubtful, alike = np.empty((2, len(block.source)), dtype=np.int64)
+    table = np.zeros(scan.SLOTS, dtype=np.int64)
+    least, worst, across, violations, doubts = scan_block(block, (doubtful, alike, table))
+    seen.add(arcs, int(np.sum(alike[:doubts])), violations)
+    if worst >= 0:
+        seen.offer(block, worst, least)
+    if doubts:
+        _decide(pick(block, doubtful[:doubts]), alike[:doubts], z, seen)
+    if across < seen.slack:
+        _offer_across(block, z, seen)
 
 
-def _decide(block: EdgeBlock, z: Floats, seen: Survey) -> None:
-    """Settles the arcs across ½ that failed the simple test."""
+def _decide(block: EdgeBlock, alike: Indices, z: Floats, seen: Survey) -> None:
+    """Settles the arcs across ½ that failed the simple test; each stands for all that are alike."""
     holds, slack = crossing_holds(z[block.source], z[block.target], block.parameters[0])
     slack = np.where(holds, np.maximum(slack, 0.0), np.minimum(slack, -np.finfo(float).tiny))
-    seen.add(0, 0, len(slack) - int(np.count_nonzero(holds)))
+    seen.add(0, 0, int(np.sum(alike[~holds])))
     least = int(np.argmin(slack))
     seen.offer(block, least, float(slack[least]))
 
@@ -149,18 +144,40 @@ def follow_sums(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, h
         halved: whether p = ½ is special, as it is for pure ε.
     """
     seen = survey_links(better, pinned, links, epsilon, halved)
-    above, ties = concatenate_indices(seen.crossings), concatenate_indices(seen.ties)
-    room = find_loose_crossings(seen, above, better, links, epsilon)
+    above = concatenate_indices(seen.crossings)
+    crossings = above, better[links[above]], better[above], epsilon[above]
+    return _chains(seen, pinned, links, crossings, partial(reach_of, better))
+
+
+def _chains(
+    seen: Tally,
+    pinned: Mask,
+    links: Indices,
+    crossings: tuple[Indices, Floats, Floats, Floats],
+    reach: Callable[[], tuple[float, float]],
+) -> Chains:
+    """What the links prove together.
+
+    Args:
+        seen: what was seen of each link by itself.
+        pinned: where chains may end.
+        links: for each free dataset the neighbour that holds it down.
+        crossings: the datasets whose link crosses ½, and of each the value of its link, its own, and ε.
+        reach: computes the least and the greatest finite value.
+    """
+    above, low, high, epsilon = crossings
+    room = find_loose_crossings(seen, above, low, high, epsilon)
     if seen.missing:
         return Chains(MISSING, min(seen.missing))
     if seen.loose:
         return Chains(LOOSE, min(seen.loose))
-    if (dataset := _on_a_cycle(ties, links)) >= 0:
+    if (dataset := _on_a_cycle(concatenate_indices(seen.ties), links)) >= 0:
         return Chains(CYCLE, dataset)
-    plain = gap_of_a_chain(reach_of(better), seen.counts, seen.gaps)
-    further = above[~pinned[links[above]]] if plain > 0.0 else above[:0]  # a pinned parent lacks nothing
-    more = max(largest_gap_beyond(further, better, links, epsilon, plain), room)
-    return Chains("", gap=(plain + more) * (1.0 + ROUNDING))
+    plain = gap_of_a_chain(reach(), seen.counts, seen.gaps) if seen.counts.any() else 0.0
+    if plain > 0.0:
+        further = ~pinned[links[above]]  # a pinned parent lacks nothing
+        room = max(room, largest_gap_beyond(low[further], high[further], epsilon[further], plain))
+    return Chains("", gap=(plain + room) * (1.0 + ROUNDING))
 
 
 def concatenate_indices(found: list[Indices]) -> Indices:
@@ -168,49 +185,64 @@ def concatenate_indices(found: list[Indices]) -> Indices:
     return np.concatenate([np.empty(0, dtype=np.int64), *found])
 
 
-def find_loose_crossings(seen: Tally, above: Indices, better: Floats, links: Indices, epsilon: Floats) -> float:
-    """Notes which links across ½ are loose; returns how much room the others may have, at most."""
-    room = CROSSING_ULPS * np.spacing(better[above])
-    seen.loose += above[crossing_holds(better[links[above]], better[above] + room, epsilon[above])[0]].tolist()
-    return float(np.max(room, initial=0.0))
+def find_loose_crossings(seen: Tally, above: Indices, low: Floats, high: Floats, epsilon: Floats) -> float:
+    """Notes which links across ½ are loose; returns how much room the others may have, at most.
+
+    Args:
+        seen: takes the datasets with a loose link.
+        above: the datasets whose link crosses ½.
+        low: the value that each link leads to.
+        high: the value of each dataset.
+        epsilon: ε of each link.
+    """
+    if not len(above):
+        return 0.0
+    room = CROSSING_ULPS * np.spacing(high)
+    seen.loose += above[crossing_holds(low, high + room, epsilon)[0]].tolist()
+    return float(np.max(room))
 
 
-def largest_gap_beyond(further: Indices, better: Floats, links: Indices, epsilon: Floats, plain: float) -> float:
+def largest_gap_beyond(low: Floats, high: Floats, epsilon: Floats, plain: float) -> float:
     """The largest gap behind links across ½ whose parents may have a gap themselves."""
-    gaps = [crossing_gap(better[links[at]], better[at], epsilon[at], plain) for at in further.tolist()]
-    return max([0.0, *gaps])
+    links = zip(low.tolist(), high.tolist(), epsilon.tolist(), strict=True)
+    return max([0.0, *(crossing_gap(*link, plain) for link in links)])
 
 
 def survey_links(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, halved: bool) -> Tally:
     """Goes through the links of all free datasets, one by one."""
     seen, columns = Tally(), (better, pinned, links, epsilon)
-    scan_links: Callable[..., Any] = scan.scan_links
-    if len(better) > SMALL:
+    scan_links: Callable[..., Any] = scan.scan_links_by_numpy
+    if len(better) > SMALL and uses_compiled(SUMS, len(better)):
         with uninterrupted():
             from hetdp.certificate.compiled import scan_links
-    else:
-        columns = tuple(column.tolist() for column in columns)
 
     def look(start: int) -> None:
-        stop = min(start + BLOCK, len(better))
-        ties, crossings = np.empty(stop - start, dtype=np.int64), np.empty(stop - start, dtype=np.int64)
-        counts, gaps = np.zeros(scan.RISES), np.zeros(scan.RISES)
-        with np.errstate(all="ignore"):  # matters only where the compiler is switched off
-            missing, loose, tied, crossed = scan_links(start, stop, *columns, ties, crossings, counts, gaps, halved)
-        with seen.lock:
-            seen.missing += [missing] * (missing >= 0)
-            seen.loose += [loose] * (loose >= 0)
-            seen.ties.append(ties[:tied].copy())  # a view would keep the whole block
-            seen.crossings.append(crossings[:crossed].copy())
-            seen.counts += counts
-            np.maximum(seen.gaps, gaps, out=seen.gaps)
+        _look_at_links(scan_links, start, min(start + BLOCK, len(better)), columns, halved, seen)
 
     run_in_threads(look, range(0, len(better), BLOCK), len(better))
     return seen
 
 
+def _look_at_links(
+    scan_links: Callable[..., Any], start: int, stop: int, columns: Any, halved: bool, seen: Tally, first: int = 0
+) -> Indices:
+    """Goes through the links of some datasets, the first of which has the number `first`; those that cross ½."""
+    ties, crossings = np.empty(stop - start, dtype=np.int64), np.empty(stop - start, dtype=np.int64)
+    counts, gaps = np.zeros(scan.RISES), np.zeros(scan.RISES)
+    with np.errstate(all="ignore"):
+        missing, loose, tied, crossed = scan_links(start, stop, *columns, ties, crossings, counts, gaps, halved)
+    with seen.lock:
+        seen.missing += [first + missing] * (missing >= 0)
+        seen.loose += [first + loose] * (loose >= 0)
+        seen.ties.append(first + ties[:tied])  # a new array: a view would keep the whole block
+        seen.crossings.append(first + crossings[:crossed])
+        seen.counts += counts
+        np.maximum(seen.gaps, gaps, out=seen.gaps)
+    return crossings[:crossed]
+
+
 def _on_a_cycle(ties: Indices, links: Indices) -> int:
-    """A dataset from which links between equal values lead round for ever, by pointer doubling; −1 if there is none."""
+    """A dataset on a cycle of links between equal values, found by pointer doubling; −1 if there is none."""
     ends = np.searchsorted(ties := np.sort(ties), links[ties])
     inside = np.append(ties, -1)[ends] == links[ties]
     ends = np.append(np.where(inside, ends, len(ties)), len(ties))
@@ -234,6 +266,86 @@ def gap_of_a_chain(reach: tuple[float, float], counts: Floats, gaps: Floats) -> 
     links[0] = counts[0]
     some = counts > 0.0
     return float(links[some] @ gaps[some]) * (1.0 + ROUNDING)
+
+
+# Spaces of people, row by row.
+
+
+ROW = 1 << 10  # arcs of a row that are looked at together
+CACHED = 1 << 12  # datasets whose values stay in a core's cache while all changes are looked at
+
+
+def survey_rows(
+    space: ProductSpace, z: Floats, links: Indices, pinned: Mask | None, answers: Answers, halved: bool
+) -> tuple[Survey, Callable[[], Chains]]:
+    """Looks at every arc and every link of a large space of people, a block of datasets at a time.
+
+    No array of the size of the space is made. Links are left out if nothing says what is pinned.
+
+    Returns:
+        What was seen of the arcs, and a function that says what the links prove.
+    """
+    with uninterrupted():
+        from hetdp.certificate.compiled import scan_arcs, scan_links, sift_rows
+    seen, tally = Survey(links=None), Tally()
+    crossings = [(np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0))]
+    rows, states = tuple(rows_of(space, ROW)), NO_STATES if space.states is None else space.states
+    values, scan_block = (as_readonly(states), as_readonly(z)), partial(_scan_arc_list, scan_arcs, z, halved)
+
+    def look(start: int) -> None:
+        stop = min(start + BLOCK, space.size)
+        count, place = stop - start, np.array([start, 0])
+        hops = np.zeros(count, np.int64) if pinned is None else links[start:stop] - np.arange(start, stop)
+        notes = np.full(count, np.nan), np.empty(count)  # ε of each link, and z at its end
+        listed: Any = (np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64), np.empty(BLOCK))
+        room = np.empty(ROW)
+        while place[0] < stop:
+            own = start, stop, rows, values, hops, *seen.least(space.size), halved
+            with np.errstate(all="ignore"):  # matters only where the compiler is switched off
+                arcs, found = sift_rows(*own, place, notes, listed, room, CACHED)
+            if not found:
+                seen.add(arcs, 0, 0)
+                continue
+            source, target, epsilon = (column[:found] for column in listed)
+            order = np.lexsort((target, source))
+            _judge(EdgeBlock(source[order], target[order], (epsilon[order],)), scan_block, z, seen, arcs)
+        if pinned is not None:
+            signs = 3.0 - 2.0 * answers[start:stop]  # so that larger is better
+            better = np.concatenate([z[start:stop] * signs, notes[1] * signs])
+            ends = np.arange(count, 2 * count)
+            columns = better, pinned[start:stop], ends, notes[0]
+            above = _look_at_links(scan_links, 0, count, columns, halved, tally, start)
+            if len(above):
+                crossings.append((start + above, better[ends[above]], better[above], notes[0][above]))
+
+    def follow() -> Chains:
+        assert pinned is not None
+        above, low, high, epsilon = (np.concatenate(columns) for columns in zip(*crossings, strict=True))
+        reach = partial(_signed_reach, z, answers)
+        return _chains(tally, pinned, links, (above, low, high, epsilon), reach)
+
+    run_in_threads(look, range(0, space.size, BLOCK), space.size)
+    return seen, follow
+
+
+def _signed_reach(z: Floats, answers: Answers) -> tuple[float, float]:
+    """The least and the greatest finite value, signed so that larger is better."""
+    low, high = 0.0, 0.0
+    for start in range(0, len(z), BLOCK):
+        block = slice(start, start + BLOCK)
+        own = reach_of(np.where(answers[block] == 2, -z[block], z[block]))
+        low, high = min(low, own[0]), max(high, own[1])
+    return low, high
+
+
+def _scan_arc_list(scan_arcs: Any, z: Floats, halved: bool, block: EdgeBlock, doubts: Doubts) -> Any:
+    """Decides listed arcs; every one has ends of its own, so that none is a link."""
+    count, epsilon = len(block.source), block.parameters[0]
+    values, ends = np.concatenate([z[block.source], z[block.target]]), np.arange(2 * count)
+    bits = epsilon.view(np.int64), values.view(np.int64)
+    nowhere = np.full(count, -1), np.empty(count)  # no links
+    with np.errstate(all="ignore"):
+        return scan_arcs(ends[:count], ends[count:], epsilon, values, bits, *nowhere, *doubts, halved)
 
 
 # Contradiction and loss.
@@ -288,7 +400,8 @@ def _rule(halved: bool, worst: Callable[..., Any], is_below: Callable[..., bool 
     def survey_arcs(space: Space, z: Floats, links: Indices, _: Floats) -> Survey:
         return survey_sums(space, z, links, halved)
 
-    return Rule(survey_arcs, partial(follow_sums, halved=halved), worst, is_below, losses, halved=halved)
+    rows = partial(survey_rows, halved=halved)
+    return Rule(survey_arcs, partial(follow_sums, halved=halved), worst, is_below, losses, halved=halved, rows=rows)
 
 
 PURE = _rule(True, WorstEdge, path_is_below, RATIOS)

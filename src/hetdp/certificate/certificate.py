@@ -1,29 +1,37 @@
-"""verify: is a mechanism private, exactly, and is it the best one for its pins?"""
+"""verify: is a mechanism private, exactly, and is it the best one for its pins? Or do pins contradict each other?"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from functools import partial
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+from flint import ctx
 
+from hetdp.certificate.enclosure import FINER, FIRST_PRECISION, precision
+from hetdp.certificate.rows import as_readonly, has_rows
 from hetdp.certificate.rule import AnyWorstEdge, Chains, Survey, WorstEdge
 from hetdp.certificate.rules import rule_of
 from hetdp.errors import Fault, InputError
+from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels
 from hetdp.problem.notebook import html_table
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
-from hetdp.problem.space import Floats, Indices, Mask
+from hetdp.problem.space import BLOCK, EdgeBlock, Floats, Indices, Mask
 from hetdp.problem.spelling import shorten_label
 from hetdp.text import pluralize, round_up
+from hetdp.threads import slices
 
 EVERY = "every edge checked"
+ROWS = 1 << 10  # datasets whose edges are looked at together
 ROUNDED = "every edge checked, for z as rounded from the given values"
 
 
+@runtime_checkable
 class Claim(Protocol):
     """What a mechanism claims: its values, which of them were given, and what holds the others down."""
 
@@ -38,6 +46,23 @@ class Claim(Protocol):
     @property
     def links(self) -> Indices:
         """For each free dataset the neighbour that binds it, −1 elsewhere."""
+
+
+class Labelled(Protocol):
+    """What has datasets."""
+
+    @property
+    def labels(self) -> Labels:
+        """The names of the datasets, both ways."""
+
+
+@runtime_checkable
+class ClaimOnProblem(Claim, Protocol):
+    """A claim that knows its problem, and so the order of its datasets."""
+
+    @property
+    def problem(self) -> Labelled:
+        """The problem."""
 
 
 class EdgeCounts(Protocol):
@@ -139,10 +164,10 @@ class Certificate:
         gap = round_up(self.gap, 2)
         optimal = f"optimal (gap {gap:.1e})" if self.optimal else f"not shown optimal: {self.shortfall}"
         place = WorstEdge.place if self.worst_edge is None else self.worst_edge.place
-        across = f"{self.enclosed}{place} by the full formula, least slack {self.slack:.1e}"
+        enclosed = f"; {pluralize(self.enclosed, 'comparison')}{place} by the full formula" if self.enclosed else ""
         every = "its one edge" if self.edges == 1 else f"all {self.edges:,} edges"
         how = "" if self.method == EVERY else f" ({self.method})"
-        return f"private on {every} ({across}); {optimal}{how}."
+        return f"private on {every} (least slack {self.slack:.1e}{enclosed}); {optimal}{how}."
 
 
 def verify(problem: Problem | SelfSurveying, mechanism: Any) -> Certificate:
@@ -168,22 +193,31 @@ def verify(problem: Problem | SelfSurveying, mechanism: Any) -> Certificate:
     """
     if isinstance(problem, SelfSurveying):
         survey, follow = problem.survey(mechanism)
-        return _certificate(problem, survey, follow())
+        return certificate_of(problem, survey, follow())
     require_problem(problem)
-    if not hasattr(mechanism, "coordinates"):
+    if not isinstance(mechanism, Claim):
         certificate = verify(problem, _values(problem, mechanism))
         exact = isinstance(mechanism, PartialMechanism) and mechanism.p is None and mechanism.error is None
         return certificate if exact else replace(certificate, method=ROUNDED)
     z, pinned, links = _columns(problem, mechanism)
-    rule = rule_of(problem.notion)
-    better = np.negative(z, out=z.copy(), where=problem.answers == 2)
-    seen = rule.survey(problem.graph, z, links, better)
-    if (problem.boundary_mask & ~pinned).any():
-        free = int(np.flatnonzero(problem.boundary_mask & ~pinned)[0])
-        chains = Chains("a boundary dataset is not pinned", free, np.inf)
+    rule, free = rule_of(problem.notion), _first_free(problem, pinned)
+    if rule.rows is not None and has_rows(problem.graph):
+        seen, follow = rule.rows(problem.graph, z, links, pinned if free < 0 else None, problem.answers)
     else:
-        chains = rule.follow(better, pinned, links, seen.links)
-    return _certificate(problem, seen, chains)
+        better = np.where(problem.answers == 2, -z, z)
+        seen = rule.survey(problem.graph, z, links, better)
+        follow = partial(rule.follow, better, pinned, links, seen.links)
+    chains = follow() if free < 0 else Chains("a boundary dataset is not pinned", free, np.inf)
+    return certificate_of(problem, seen, chains)
+
+
+def _first_free(problem: Problem, pinned: Mask) -> int:
+    """The first dataset of the boundary that is not pinned, −1 if all are."""
+    for start in range(0, len(pinned), BLOCK):
+        free = problem.boundary_mask[start : start + BLOCK] > pinned[start : start + BLOCK]
+        if free.any():
+            return start + int(np.argmax(free))
+    return -1
 
 
 class _Values(NamedTuple):
@@ -202,7 +236,7 @@ def _values(problem: Problem, values: Any) -> _Values:
 def values_of(problem: Problem, mechanism: Any) -> Floats:
     """z of a mechanism, or of values alone as `verify` takes them: one for each dataset, or a refusal."""
     require_problem(problem)
-    return _columns(problem, mechanism if hasattr(mechanism, "coordinates") else _values(problem, mechanism))[0]
+    return _columns(problem, mechanism if isinstance(mechanism, Claim) else _values(problem, mechanism))[0]
 
 
 def is_private(problem: Problem | SelfSurveying, mechanism: Claim) -> bool:
@@ -210,14 +244,61 @@ def is_private(problem: Problem | SelfSurveying, mechanism: Claim) -> bool:
     if isinstance(problem, SelfSurveying):
         return _holds_everywhere(problem, problem.survey(mechanism, with_links=False)[0])
     z, _, links = _columns(problem, mechanism)
-    return _holds_everywhere(problem, rule_of(problem.notion).survey(problem.graph, z, links, z))
+    rule = rule_of(problem.notion)
+    if rule.rows is not None and has_rows(problem.graph):
+        return _holds_everywhere(problem, rule.rows(problem.graph, z, links, None, problem.answers)[0])
+    return _holds_everywhere(problem, rule.survey(problem.graph, z, links, z))
+
+
+def sees_violation(problem: Problem, z: Floats, datasets: Indices) -> bool:
+    """True if an edge of some datasets is violated, in exact arithmetic; looks no further than the first that is.
+
+    Edges to datasets without a value, NaN, are left out. Nothing is looked at if edges are not stored: False proves
+    nothing, and whoever asks has all edges proved later.
+    """
+    graph, rule = problem.graph, rule_of(problem.notion)
+    if not isinstance(graph, DatasetGraph):
+        return False
+    for block in slices(len(datasets), ROWS):
+        rows = datasets[block]
+        counts = graph.indptr[rows + 1] - graph.indptr[rows]
+        arcs = np.repeat(graph.indptr[rows] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        ends = z[np.repeat(rows, counts)], z[graph.targets[arcs]]
+        valued = np.flatnonzero(~np.isnan(ends[1]))
+        columns = tuple(column[arcs[valued]] for column in graph.parameters)
+        back = tuple(columns[place ^ 1] for place in range(len(columns))) if len(columns) > 1 else columns
+        both = tuple(np.concatenate([own, other]) for own, other in zip(columns, back, strict=True))
+        some = _ListedArcs(len(valued), graph.targets.dtype, both)
+        values = as_readonly(np.concatenate([end[valued] for end in ends]))
+        if rule.survey(some, values, as_readonly(np.full(some.size, -1, dtype=some.number)), values).violations:
+            return True
+    return False
+
+
+class _ListedArcs:
+    """Arcs both ways between pairs of datasets; of each pair, the first is numbered before all second ones.
+
+    Its arrays are of the types that those of a graph have, so that the same compiled loops serve them.
+    """
+
+    def __init__(self, count: int, number: Any, parameters: tuple[Floats, ...]) -> None:
+        self.size = self.arc_count = 2 * count
+        self.number = number
+        self._parameters = tuple(map(as_readonly, parameters))
+
+    def edge_blocks(self) -> Iterator[EdgeBlock]:
+        """All arcs, in one block."""
+        if self.size:
+            source = np.arange(self.size, dtype=self.number)
+            yield EdgeBlock(source, as_readonly(np.roll(source, self.size // 2)), self._parameters)
 
 
 def _holds_everywhere(problem: Problem | SelfSurveying, seen: Survey) -> bool:
     return seen.violations == 0 and seen.arcs == problem.graph.arc_count
 
 
-def _certificate(problem: Problem | SelfSurveying, seen: Survey, chains: Chains) -> Certificate:
+def certificate_of(problem: Problem | SelfSurveying, seen: Survey, chains: Chains) -> Certificate:
+    """The certificate that follows from what was seen on all arcs and along the links."""
     label = problem.graph.label if isinstance(problem, Problem) else problem.label
     worst = None
     if seen.worst is not None:
@@ -244,7 +325,9 @@ def _certificate(problem: Problem | SelfSurveying, seen: Survey, chains: Chains)
 
 def _other_datasets(problem: Problem, mechanism: Claim) -> list[Fault]:
     """A mechanism that knows its datasets, and says they are others or come in another order."""
-    labels = getattr(getattr(mechanism, "problem", None), "labels", problem.labels)
+    if not isinstance(mechanism, ClaimOnProblem):
+        return []
+    labels = mechanism.problem.labels
     if labels is problem.labels or labels.names == problem.labels.names:
         return []
     hint = "hetdp.read_mechanism(path, problem) brings a saved mechanism into the problem's order"
@@ -256,7 +339,7 @@ def _columns(problem: Problem, mechanism: Claim) -> tuple[Floats, Mask, Indices]
     require_problem(problem)
     rule_of(problem.notion)  # or a refusal
     size, faults = problem.graph.size, _other_datasets(problem, mechanism)
-    given = {name: getattr(mechanism, name, None) for name in ("coordinates", "pinned", "links")}
+    given = {"coordinates": mechanism.coordinates, "pinned": mechanism.pinned, "links": mechanism.links}
     arrays = {name: np.asarray(values) for name, values in given.items()}
     for name, kinds, rule in (
         ("coordinates", "f", "numbers"),
@@ -266,9 +349,41 @@ def _columns(problem: Problem, mechanism: Claim) -> tuple[Floats, Mask, Indices]
         if arrays[name].shape != (size,) or (size and arrays[name].dtype.kind not in kinds):
             value = f"{arrays[name].dtype} of shape {arrays[name].shape}"
             faults.append(Fault("misfit", name, value, f"the problem needs {size} {rule}"))
-    if not faults and np.isnan(arrays["coordinates"]).any():
-        place = f"dataset {shorten_label(problem.graph.label(int(np.argmax(np.isnan(arrays['coordinates'])))))}"
+    if not faults and (missing := _first_nan(arrays["coordinates"])) >= 0:
+        place = f"dataset {shorten_label(problem.graph.label(missing))}"
         faults.append(Fault("no value", place, "nan", "every dataset has a value"))
     if faults:
         raise InputError("mechanism", faults)
-    return arrays["coordinates"].astype(np.float64, copy=False), arrays["pinned"].astype(np.bool_), arrays["links"]
+    types = {"coordinates": np.float64, "pinned": np.bool_, "links": np.int32 if size < 2**31 else np.int64}
+    z, pinned, links = (as_readonly(np.ascontiguousarray(arrays[name], kind)) for name, kind in types.items())
+    return z, pinned, links
+
+
+def _first_nan(values: Floats) -> int:
+    """The first dataset without a value, −1 if all have one."""
+    for start in range(0, len(values), BLOCK):
+        missing = np.isnan(values[start : start + BLOCK])
+        if missing.any():
+            return start + int(np.argmax(missing))
+    return -1
+
+
+def contradicts(notion: Any, first: float, steps: Iterable[Mapping[str, float]], last: float) -> bool:
+    """Whether z = `first` at the start of a path allows less than z = `last` at its end, in exact arithmetic.
+
+    If so, two given values cannot both stand. A path on which the balls do not decide proves nothing.
+
+    Args:
+        notion: the notion of privacy, with its name and settings.
+        first: z of the first dataset.
+        steps: what each edge of the path promises, by the names of the parameters, seen from its start.
+        last: z that is given at the last dataset.
+    """
+    edges, rule = [dict(step) for step in steps], rule_of(notion)
+    with precision():
+        for bits in (FIRST_PRECISION, *FINER):
+            ctx.prec = bits
+            decided = rule.is_below(first, edges, last)
+            if decided is not None:
+                return decided
+    return False

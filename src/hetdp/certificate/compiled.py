@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
-from hetdp.certificate import products, scan
-from hetdp.jit import compile_cached
+from hetdp.certificate import products, rows, scan
+from hetdp.jit import compile_cached, compile_uncached
+
+WITHOUT_COUNTING: Any = {"nogil": True, "_nrt": False}  # of references to arrays; for loops that cut many slices
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
-    return compile_cached(function, nogil=True)
+def _compile(function: Callable[..., Any], **options: Any) -> Any:
+    return compile_cached(function, **({"nogil": True} | options))
 
 
-scan_arcs = _compiled(scan.scan_arcs)
-scan_links = _compiled(scan.scan_links)
-sift_arcs = _compiled(scan.sift_arcs)
-write_arcs = _compiled(products.write_arcs)
+def _calling(function: Callable[..., Any], *callees: Callable[..., Any]) -> Callable[..., Any]:
+    """A copy of a function that calls compiled copies of functions of its own file; later ones may call earlier."""
+    scope = dict(function.__globals__)
+    for callee in callees:
+        copy = FunctionType(callee.__code__, scope | {}, callee.__name__)
+        copy.__module__ = callee.__module__
+        scope[callee.__name__] = compile_uncached(copy, forceinline=True, **WITHOUT_COUNTING)
+    copy = FunctionType(function.__code__, scope, function.__name__)
+    copy.__module__ = function.__module__
+    return copy
+
+
+scan_arcs = _compile(_calling(scan.scan_arcs, scan.note_doubt))
+scan_links = _compile(scan.scan_links)
+sift_arcs = _compile(scan.sift_arcs)
+sift_rows = _compile(
+    _calling(
+        rows.sift_rows,
+        *(rows.is_settled, rows.first_run, rows.look_up, rows.count_links, rows.note_links),
+        *(rows.count_close, rows.count_doubts, rows.list_doubts, rows.sift_run),
+    ),
+    **WITHOUT_COUNTING,
+)
+write_arcs = _compile(products.write_arcs)

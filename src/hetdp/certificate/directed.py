@@ -32,9 +32,10 @@ import numpy as np
 from flint import arb, ctx
 
 from hetdp.certificate.additive import RATIOS
-from hetdp.certificate.enclosure import FILTER, FINER, FIRST_PRECISION, first_alike, precision
-from hetdp.certificate.paths import path_is_below
+from hetdp.certificate.enclosure import FILTER, FINER, FIRST_PRECISION, first_alike, path_is_below, precision
 from hetdp.certificate.rule import Losses, Rule, Survey, WorstApproximateEdge, WorstDirectedEdge, follow_chains, pick
+from hetdp.certificate.scan import sift_arcs_by_numpy
+from hetdp.compilation import DIRECTIONS, uses_compiled
 from hetdp.interrupts import uninterrupted
 from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Mask, Space
 from hetdp.threads import run_in_threads
@@ -66,21 +67,18 @@ def survey_directed(space: Space, z: Floats, links: Indices, better: Floats) -> 
         better: the values, signed so that larger is better; of parallel edges the one that leaves least is the link.
     """
     seen = Survey(links=np.full((4, space.size), np.nan))
-    sift: Callable[..., Any] | None = None
-    if space.arc_count > SMALL:
+    sift: Callable[..., Any] = sift_arcs_by_numpy
+    if space.arc_count > SMALL and uses_compiled(DIRECTIONS, space.arc_count):
         with uninterrupted():
             from hetdp.certificate.compiled import sift_arcs as sift
 
     def look(block: EdgeBlock) -> None:
         count, below = len(block.source), seen.slack
-        if sift is None:
-            linked, doubtful = np.flatnonzero(links[block.source] == block.target), np.arange(count)
-        else:
-            linked, doubtful = np.empty((2, count), dtype=np.int64)
-            with np.errstate(all="ignore"):  # matters only where the compiler is switched off
-                least = max(below, 0.0)
-                some = sift(block.source, block.target, block.parameters[0], z, links, least, linked, doubtful)
-            linked, doubtful = linked[: some[0]], doubtful[: some[1]]
+        linked, doubtful = np.empty((2, count), dtype=np.int64)
+        with np.errstate(all="ignore"):
+            least = max(below, 0.0)
+            some = sift(block.source, block.target, block.parameters[0], z, links, least, linked, doubtful)
+        linked, doubtful = linked[: some[0]], doubtful[: some[1]]
         noted = pick(block, linked)
         if (noted.source[1:] == noted.source[:-1]).any():  # a dataset has one link, so these are parallel
             room, _ = link_gaps(better[noted.target], better[noted.source], *_four(noted))

@@ -1,7 +1,8 @@
-"""Edges that cross p = ½, decided by ball arithmetic. Written from the definition of privacy, not from theory/.
+"""Edges that cross p = ½, and bounds along paths, decided by ball arithmetic.
 
-An arc from u to v crosses upward when z(u) < 0 < z(v). Its tails are p(u) = ½e^z(u) and q(v) = ½e^−z(v), so that the
-two upper bounds of the definition, p(v) ≤ e^ε p(u) and q(u) ≤ e^ε q(v), read
+Written from the definition of privacy, not from theory/. An arc from u to v crosses upward when z(u) < 0 < z(v). Its
+tails are p(u) = ½e^z(u) and q(v) = ½e^−z(v), so that the two upper bounds of the definition, p(v) ≤ e^ε p(u) and
+q(u) ≤ e^ε q(v), read
 
     2 − e^−z(v) ≤ e^(z(u) + ε)    and    2 − e^z(u) ≤ e^(ε − z(v)).
 
@@ -16,6 +17,7 @@ from contextlib import AbstractContextManager
 import numpy as np
 from flint import arb, ctx
 
+from hetdp.certificate.rule import Steps
 from hetdp.precision import restore_precision
 from hetdp.problem.space import Floats, Indices, Mask
 
@@ -34,19 +36,28 @@ def crossing_slack(z_source: Floats, z_target: Floats, epsilon: Floats) -> Float
 
 def crossing_holds(z_source: Floats, z_target: Floats, epsilon: Floats) -> tuple[Mask, Floats]:
     """Which crossing arcs are private, exactly, and their slack."""
-    slack = crossing_slack(z_source, z_target, epsilon)
+    starts, which = _repeats(z_source, z_target, epsilon)
+    columns = z_source[starts], z_target[starts], epsilon[starts]
+    slack = crossing_slack(*columns)
     holds = slack > 0.0
     with np.errstate(over="ignore"):  # an infinite scale leaves every arc to the enclosures
-        scale = 1.0 + np.abs(z_source) + np.abs(z_target) + epsilon
+        scale = 1.0 + np.abs(columns[0]) + np.abs(columns[1]) + columns[2]
     close = np.flatnonzero(np.abs(slack) <= FILTER * scale)
-    like = first_alike(slack, close, z_source, z_target, epsilon)
+    like = first_alike(slack, close, *columns)
     leaders = np.flatnonzero(like == np.arange(len(close)))
     chosen = close[leaders]
-    arcs = zip(z_source[chosen].tolist(), z_target[chosen].tolist(), epsilon[chosen].tolist(), strict=True)
+    arcs = zip(*(column[chosen].tolist() for column in columns), strict=True)
     with precision():
         holds[chosen] = [_holds(*arc) for arc in arcs]
     holds[close] = holds[close[like]]
-    return holds, slack
+    return holds[which], slack[which]
+
+
+def _repeats(*columns: Floats) -> tuple[Indices, Indices]:
+    """Where numbers differ from those before, and for each arc which of these places has the same: most only repeat."""
+    new = np.ones(len(columns[0]), dtype=np.bool_)
+    new[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    return np.flatnonzero(new), np.cumsum(new) - 1
 
 
 def first_alike(slack: Floats, close: Indices, *columns: Floats) -> Indices:
@@ -92,3 +103,54 @@ def _bound(start: arb, epsilon: arb) -> arb:
 def precision() -> AbstractContextManager[None]:
     """The library's precision is one for all threads: one of them sets it at a time, and puts it back."""
     return restore_precision(ctx)
+
+
+# Paths ----------------------------------------------------------------------------------------------------------------
+#
+# The exact bound along a path of Laplace coordinates, with an ε, or an ε and a δ, for each direction of each edge. Each
+# step is bounded with p and 1 − p side by side, so that neither tail is lost.
+
+Tails = tuple[arb, arb]  # twice p and twice 1 − p
+
+
+def path_is_below(first: float, steps: Steps, last: float) -> bool | None:
+    """Whether a path allows less than z = `last` at its end; None where the balls do not decide."""
+    bound = tails_of(first)
+    for step in steps:
+        bound = _step_bound(bound, step)
+    given = tails_of(last)
+    if bound[0] < given[0] or bound[1] > given[1]:
+        return True
+    return False if bound[0] >= given[0] or bound[1] <= given[1] else None
+
+
+def tails_of(z: float) -> Tails:
+    """Twice p, and twice 1 − p, of a Laplace coordinate."""
+    if math.isinf(z):
+        return (arb(2), arb(0)) if z > 0.0 else (arb(0), arb(2))
+    tail = arb(-abs(z)).exp()
+    return (tail, 2 - tail) if z <= 0.0 else (2 - tail, tail)
+
+
+def _step_bound(source: Tails, step: dict[str, float]) -> Tails:
+    """The largest p over an edge, with the ε and δ from its start and those back to it."""
+    epsilon = step["epsilon"]
+    back, delta = step.get("epsilon_back", epsilon), step.get("delta", 0.0)
+    delta_back = step.get("delta_back", delta)
+    ones, twos = source
+    most, least = arb(2), arb(0)
+    if back < math.inf and delta_back < 1.0:  # p at the end is at most e^back · p + δ back
+        factor, share = arb(back).exp(), 2 * arb(delta_back)
+        rest = _sharper(2 - share - factor * ones, factor * twos - 2 * (factor - 1) - share)
+        most, least = most.min(factor * ones + share), least.max(rest)
+    if epsilon < math.inf and delta < 1.0:  # 1 − p at the start is at most e^ε · (1 − p at the end) + δ
+        factor, share = (-arb(epsilon)).exp(), 2 * arb(delta)
+        rest = factor * _sharper(twos - share, 2 - ones - share)
+        most = most.min(_sharper(2 - rest, 2 * (1 - factor) + factor * (ones + share)))
+        least = least.max(rest)
+    return most, least
+
+
+def _sharper(one: arb, other: arb) -> arb:
+    """Of two enclosures of the same number the narrower one."""
+    return one if one.rad() <= other.rad() else other

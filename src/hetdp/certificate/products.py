@@ -99,17 +99,17 @@ def changes_of(axis: Axis) -> Iterator[Change]:
             yield kinds[np.arange(values), to], to
         return
     for given_up, taken in permutations(range(values), 2):
-        to = _count_moved(axis, taken) if axis.shape == "count" else _counts_moved(axis, given_up, taken)
+        to = _count_after_move(axis, taken) if axis.shape == "count" else _position_after_move(axis, given_up, taken)
         yield np.full(len(to), kinds[given_up, taken]), to
 
 
-def _count_moved(axis: Axis, taken: int) -> Indices:
+def _count_after_move(axis: Axis, taken: int) -> Indices:
     """The count is that of value 0: one more if that is what is taken, else one fewer."""
     to = np.arange(axis.people + 1) + (1 if taken == 0 else -1)
     return np.where(to > axis.people, -1, to)
 
 
-def _counts_moved(axis: Axis, given_up: int, taken: int) -> Indices:
+def _position_after_move(axis: Axis, given_up: int, taken: int) -> Indices:
     """The place of the counts with one person moved; every list of counts is read as a number, to be looked up."""
     weights = [(axis.people + 1) ** digit for digit in range(len(axis.values))]
     numbers = [sum(map(mul, counts, weights)) for counts in axis.positions]

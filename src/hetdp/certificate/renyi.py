@@ -25,8 +25,7 @@ import numpy as np
 from flint import arb, ctx, fmpq
 
 from hetdp.certificate.directed import log_twice
-from hetdp.certificate.enclosure import FINER, FIRST_PRECISION, first_alike, precision
-from hetdp.certificate.paths import Tails, tails_of
+from hetdp.certificate.enclosure import FINER, FIRST_PRECISION, Tails, first_alike, precision, tails_of
 from hetdp.certificate.products import list_arcs
 from hetdp.certificate.rule import LARGEST_GAP, Losses, Rule, Steps, Survey, WorstEdge, follow_chains
 from hetdp.problem.space import EdgeBlock, Floats, Indices, Mask, Space

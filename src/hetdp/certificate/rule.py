@@ -23,7 +23,7 @@ Steps = list[dict[str, float]]
 MISSING = "a link is missing or follows no edge"
 LOOSE = "a link is not tight"
 CYCLE = "links form a cycle"
-ADDED_UP = "what roundings leave open adds up along a chain"
+ADDED_UP = "rounding errors add up along a chain"
 LARGEST_GAP = 1e-9  # at the end of a chain; times |z| where that is above 1, since floats lie further apart there
 
 
@@ -54,9 +54,12 @@ class Rule:
         is_below: whether z at the start of a path allows less than z at its end, given both and the parameters of each
             step; None where the precision set by the caller does not decide.
         losses: the loss of an edge; None where it is not one number, as with a δ.
-        halved: for notions that add to z, whether p = ½ is special; None for all others.
+        halved: for notions that add the parameter itself, unchanged, to z, as partitions and GPUs then do, too: whether
+            p = ½ is special; None for all others.
         gaps: for notions that do not add to z, a bound on the gap and on the slope of each link.
         coarse: how many times LARGEST_GAP a chain may lack, for notions whose steps are rounded more coarsely.
+        rows: looks at every arc and link of a large space of people, and makes no array of its size; given the space,
+            z, links, what is pinned (None to leave out the links), and the answers. None where `survey` does it.
     """
 
     survey: Callable[[Any, Floats, Indices, Floats], Survey]
@@ -67,13 +70,19 @@ class Rule:
     halved: bool | None = None
     gaps: Gaps | None = None
     coarse: float = 1.0
+    rows: Callable[[Any, Floats, Indices, Mask | None, Any], tuple[Survey, Callable[[], Chains]]] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.halved is None) == (self.gaps is None):
+            raise TypeError("a rule has `halved`, if it adds its parameter to z, or `gaps`, and never both")
 
 
 @dataclass
 class Survey:
     """What was seen: counts, the arc with the least slack and what it allows, and what each dataset's link allows.
 
-    `links` holds NaN for a dataset whose link follows no edge.
+    `links` has what the link of each dataset allows, NaN if it follows no edge: one array of ε where the rule has
+    `halved`; one row for each parameter where it has `gaps`.
     """
 
     links: Any
@@ -90,6 +99,13 @@ class Survey:
             self.arcs += arcs
             self.enclosed += enclosed
             self.violations += violations
+
+    def least(self, size: int) -> tuple[float, int]:
+        """A slack ≥ 0 that matters no more, and the dataset up to which it still does, if it is the worst arc's own."""
+        with self.lock:
+            if self.worst is None:
+                return self.slack, size
+            return (self.slack, int(self.worst[0])) if self.slack >= 0.0 else (0.0, -1)
 
     def offer(self, block: EdgeBlock, at: int, slack: float) -> None:
         """A candidate for the worst arc; of equals the first one stays, whatever the threads do."""

@@ -20,17 +20,18 @@ if TYPE_CHECKING:
     from hetdp.problem.problem import Problem
 
 EXAMPLES = """
-hetdp accuracy poll.json                          what the objectives reach, and the baselines
-hetdp accuracy poll.json mechanism.csv            the same for mechanisms that you have
+hetdp accuracy poll.json                          the objectives and the baselines
+hetdp accuracy poll.json mechanism.csv            your own mechanisms and the baselines
 hetdp accuracy poll.json -o accuracy.tex          a file: .csv, .tex, .txt or .json
 hetdp accuracy poll.json --format csv             every distance, as CSV
-hetdp accuracy poll.json --odds                   also what a person's data changes, in a sentence for each class
+hetdp accuracy poll.json --odds                   also the effect of one person's data, by class
 """
 ABOUT = """
-Exact, and it spends no budget: it reads no data of people. For each mechanism it shows the worst accuracy, the mean,
-and the mean at each distance, which is the least number of edges to a dataset of the other answer. Every baseline is
-itself proved private on the same edges; if one is as good as a mechanism or better, a line below the table says so.
-Without MECHANISM it compares the objectives of hetdp design; values that PROBLEM gives are ignored.
+Computes the accuracy of mechanisms exactly. It reads no personal data and spends no budget. For each mechanism it shows
+the worst accuracy, the mean, and the mean at each distance, that is, the number of edges to the nearest dataset with
+the other answer. Every baseline is proved private on the same edges; if one is at least as accurate as a mechanism, a
+line below the table says so. Without MECHANISM, it compares the objectives of hetdp design and ignores the values given
+in PROBLEM.
 """
 AVERAGE = "average"
 MECHANISMS = click.Argument(["mechanisms"], type=PATH, nargs=-1, metavar="[MECHANISM]...")
@@ -38,26 +39,27 @@ OBJECTIVE = click.Option(
     ["--objective", "objectives"],
     type=Objective(OBJECTIVES),
     multiple=True,
-    help="Compare only this one; may be given several times. Default: all, but no average of more than 30,000"
-    " datasets (1,000 under gaussian and bounded-range), which may take long.",
+    help="Compare only this objective; can be repeated. Default: all, except average for more than 30,000 datasets"
+    " (1,000 under gaussian, bounded-range and renyi), where it may take long.",
 )
-NO_BASELINES = click.Option(["--no-baselines"], is_flag=True, help="Leave the baselines out.")
+NO_BASELINES = click.Option(["--no-baselines"], is_flag=True, help="Omit the baselines.")
 FORMAT = click.Option(
     ["--format", "form"],
     type=click.Choice(["table", "csv", "latex"]),
-    help="How to print it on standard output. Default: table.",
+    help="The format on standard output. Default: table.",
 )
 ODDS = click.Option(
     ["--odds"],
     is_flag=True,
-    help="Say for every class of edges, and every mechanism that is no baseline, what one person's data changes.",
+    help="Also state, for every class of edges and every mechanism except the baselines, how much one person's data"
+    " matters.",
 )
 SUFFIXES = {".csv": "csv", ".tex": "latex", ".txt": "table", ".json": "json"}
 OUTPUT = click.Option(
     ["-o", "--output"],
     type=PATH,
     metavar="FILE",
-    help="Write it to a .csv, .tex, .txt or .json file; - is JSON on standard output.",
+    help="Write the table to a .csv, .tex, .txt or .json file; - writes JSON to standard output.",
 )
 
 
@@ -87,11 +89,11 @@ def accuracy(
     require_input(problem, *mechanisms)
     asked, given = read_with_pins(out, problem, None, duplicates, positive)
     if not mechanisms and (given.z == given.z).any():
-        out.say("the values that the problem gives are ignored; hetdp extend makes a mechanism of them")
-    subject = _loaded(out, mechanisms, asked) if mechanisms else None
+        out.say("the values given in the problem are ignored; use hetdp extend to make a mechanism from them")
+    subject = _load_mechanisms(out, mechanisms, asked) if mechanisms else None
     found = measured(asked, subject, prior, not no_baselines, objectives or None, engine)
     if not mechanisms and not objectives and AVERAGE not in {method.name for method in found.methods}:
-        out.say(f"{AVERAGE} is left out, since it may take long here; --objective {AVERAGE} asks for it")
+        out.say(f"{AVERAGE} is omitted because it may take long; use --objective {AVERAGE} to include it")
     told = _odds(asked, found) if odds else {}
     if output is not None and output != STANDARD:
         _write(out, asked, found, told, output)
@@ -115,8 +117,8 @@ def _refuse_both(form: str | None, output: str | None, as_json: bool) -> None:
 
     if form is not None and (output is not None or as_json):
         other = "--json" if as_json else "-o"
-        rule = "the name of a file, or --json, says the format already"
-        raise UsageError(f"--format beside {other}", rule, "leave one of them out")
+        rule = "the file name, or --json, already determines the format"
+        raise UsageError(f"--format together with {other}", rule, "leave one of them out")
 
 
 def _refuse_odds_in_columns(odds: bool, form: str | None, output: str | None) -> None:
@@ -127,12 +129,12 @@ def _refuse_odds_in_columns(odds: bool, form: str | None, output: str | None) ->
     written = form or (SUFFIXES.get(Path(output).suffix.lower()) if output is not None else None)
     if odds and written in ("csv", "latex"):
         raise UsageError(
-            f"--odds in {written}", "odds are sentences, beside a table or in JSON", "leave one of them out"
+            f"--odds in {written}", "odds are sentences, which only a table or JSON can hold", "leave one of them out"
         )
 
 
 def _odds(problem: Problem, found: Accuracy) -> dict[str, list[EdgeOdds]]:
-    """What is to be told of each mechanism that is no baseline, one for each class of edges."""
+    """The odds to report of each mechanism that is not a baseline, one entry for each class of edges."""
     from hetdp.mechanism.odds import edge_odds
 
     methods = [method for method in found.methods if not method.baseline]
@@ -154,7 +156,7 @@ def _of_class(given: EdgeOdds, among_others: bool) -> str:
     return f"{format_value(given.edge_class)}: "
 
 
-def _loaded(out: Output, paths: tuple[str, ...], problem: Problem) -> dict[str, LocalMechanism]:
+def _load_mechanisms(out: Output, paths: tuple[str, ...], problem: Problem) -> dict[str, LocalMechanism]:
     from hetdp.cli.verify import say_claim_notes
     from hetdp.files.mechanisms import read_claim
 

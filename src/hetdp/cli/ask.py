@@ -1,11 +1,11 @@
-"""`hetdp ask`: a table of people and a yes/no question, no graph in sight."""
+"""`hetdp ask`: asks a table of people a yes/no question, without a graph."""
 
 from __future__ import annotations
 
 import click
 
 from hetdp.cli.options import CLUSTER, DASK, OUTPUT_OPTIONS, PATH, Verb
-from hetdp.cli.releasing import LEDGER, PAYING, price_code, publish_release, require_places
+from hetdp.cli.release import LEDGER, PAYING, price_code, publish_release, require_places
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --dry-run     what is promised
-hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --simulate    an answer, to try
+hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --simulate    a trial answer
 hetdp ask survey.csv --count "vote = 'yes'" --more-than 2/3 --epsilon 1 --person id --plan plan.json --dry-run
 hetdp ask survey.csv --plan plan.json --simulate                                                   exactly that plan
 hetdp ask survey.csv --plan plan.json --dry-run --ledger survey.ledger                             what it would cost
@@ -27,15 +27,15 @@ hetdp ask people --count "vote = 'yes'" --at-least 50% --epsilon eps --person id
 hetdp ask survey.csv --count "vote = 'yes'" --question veto.toml --epsilon eps --person id --group role --dry-run
 """
 ABOUT = """
-Reads what is public (who is there, with which ε), fixes a private mechanism by --design, says what it promises, and
-writes the plan; only then are the counted columns read, once. Neighbouring tables differ in one person's answer; the
-number of people and their ε are public. A row is yes if --count holds, no if it does not, and blank if that is
-unknown, for want of a value. TABLE is a .csv, .parquet, .arrow or .sqlite file with one row for each person, or a
-folder whose files, all .parquet or all .csv, are one table; with --engine dask, workers read them, and all numbers are
-the same. With --ledger the answer is released: everybody is charged the largest loss that the mechanism can cause them,
-at most their ε, and the answer is shown once that is durable. Asked again, the same question gives the same answer and
-spends nothing, however it is worded. --dry-run --ledger shows the price first, and ends with exit code 6 if somebody's
-budget does not suffice.
+Reads the public columns (who is in the table, and with which ε), chooses a private mechanism by --design, states what
+it promises, and writes the plan. Only then does it read the counted columns, once. Neighbouring tables differ in one
+person's answer; the number of people and their ε are public. A row is yes if --count holds, no if it does not, and
+blank if a missing value leaves it unknown. TABLE is a .csv, .parquet, .arrow or .sqlite file with one row for each
+person, or a folder of files, all .parquet or all .csv, that form one table. With --engine dask, workers read the
+folder; all numbers stay the same. With --ledger the answer is released: each person is charged the largest loss that
+the mechanism can cause them, at most their ε, and the answer is shown as soon as the charge is durable. The same
+question asked again, however it is worded, returns the same answer and costs nothing. --dry-run --ledger shows the
+price first, and exits with code 6 if somebody's budget does not suffice.
 """
 TABLE = click.Argument(["table"], type=PATH, metavar="TABLE")
 OPTIONS = [
@@ -47,13 +47,14 @@ OPTIONS = [
     click.Option(
         ["--at-least"],
         metavar="K|SHARE",
-        help="The answer is yes if so many do: 1 is one person; 50%, 2/3 and 1.0 are shares, 1.0 of all.",
+        help="The answer is yes if at least this many rows are: 1 is one person; 50%, 2/3 and 1.0 (everyone) are"
+        " shares.",
     ),
-    click.Option(["--more-than"], metavar="K|SHARE", help="The same, but exactly that counts as no."),
+    click.Option(["--more-than"], metavar="K|SHARE", help="Like --at-least, but exactly this many counts as no."),
     click.Option(
         ["--of"],
         type=click.Choice(["all", "respondents"]),
-        help="A share of all rows, or of respondents, which leaves out blank rows. Default: all.",
+        help="Whether a share is of all rows, or of respondents, which excludes blank rows. Default: all.",
     ),
     click.Option(
         ["--question"],
@@ -64,48 +65,49 @@ OPTIONS = [
     click.Option(
         ["--exact-text"],
         is_flag=True,
-        help="Compare texts in --count letter by letter. Default: case and outer spaces do not matter.",
+        help="Compare text in --count exactly. Default: ignore case and surrounding spaces.",
     ),
     click.Option(["--epsilon"], metavar="COLUMN|NUMBER", help="Everybody's ε: a column, or one number."),
     click.Option(
         ["--epsilon-by"],
         metavar="GROUP=ε,…",
         multiple=True,
-        help="One ε for each group of --group, instead; also as JSON, where names have a comma in them.",
+        help="Instead of --epsilon: one ε for each group of --group; as JSON if a name contains a comma.",
     ),
     click.Option(
         ["--deciding-epsilon"],
         metavar="COLUMN|NUMBER",
-        help="ε where the answer depends on one person; where their own is smaller, that one counts.",
+        help="ε where the answer depends on one person, unless that person's own ε is smaller.",
     ),
     click.Option(
         ["--deciding-epsilon-by"],
         metavar="GROUP=ε,…",
         multiple=True,
-        help="The same for groups of --group, instead; those that are not named keep their own.",
+        help="Instead of --deciding-epsilon: one ε for each group of --group; other groups keep their own.",
     ),
-    click.Option(["--person"], metavar="COLUMN", help="The column that tells people apart: nobody is there twice."),
+    click.Option(["--person"], metavar="COLUMN", help="The column that identifies people; nobody may appear twice."),
     click.Option(["--group"], metavar="COLUMN", help="The column of groups, for --epsilon-by and for the report."),
     click.Option(["--by"], metavar="COLUMN", help="One answer for each area in this column."),
     click.Option(
         ["--design"],
         type=click.Choice(["balanced", "weighted-vote", "fair"]),
-        help="How the mechanism is chosen. Default: balanced. fair needs memory for all tallies of people alike.",
+        help="How the mechanism is chosen. Default: balanced. fair needs memory for every tally of people who are"
+        " alike.",
     ),
-    click.Option(["--table", "sheet"], metavar="NAME", help="The table within an SQLite file that holds several."),
+    click.Option(["--table", "sheet"], metavar="NAME", help="The table in an SQLite file that holds several."),
     click.Option(
         ["--plan"],
         type=PATH,
         metavar="FILE",
-        help="Carry out exactly this plan, a .json file; --dry-run and --simulate write it if it is not there.",
+        help="Carry out exactly this plan, a .json file; --dry-run and --simulate write it if it does not exist.",
     ),
     click.Option(
         ["--dry-run"],
         is_flag=True,
-        help="Say what would be promised and, with --ledger, what it would cost; the counted columns are not read.",
+        help="Show the promise and, with --ledger, the price; the counted columns are not read.",
     ),
-    click.Option(["--simulate"], is_flag=True, help="Draw an answer to try things out; it is no release."),
-    click.Option(["--seed"], type=click.IntRange(min=0), metavar="N", help="For --simulate. Default: 0."),
+    click.Option(["--simulate"], is_flag=True, help="Draw a trial answer, which is not a release."),
+    click.Option(["--seed"], type=click.IntRange(min=0), metavar="N", help="The seed of --simulate. Default: 0."),
     LEDGER,
     *PAYING,
     click.Option(
@@ -113,10 +115,10 @@ OPTIONS = [
         type=click.Choice(["auto", DASK]),
         default="auto",
         show_default=True,
-        help="Who reads TABLE. dask: workers, each a file of a folder at a time.",
+        help="What reads TABLE. dask: workers, which read the files of a folder in parallel.",
     ),
     *CLUSTER[:4],
-    click.Option(["--curator"], is_flag=True, help="Let messages name rows and values; they are then not for others."),
+    click.Option(["--curator"], is_flag=True, help="Let messages name rows and values; do not share such messages."),
 ]
 
 
@@ -192,11 +194,11 @@ def ask(
 
 def _workers(engine: EngineName, where: dict[str, Any]) -> Any:
     """The workers that read the table; None for this process."""
-    from hetdp.cli.source import needs_workers
+    from hetdp.cli.reading import needs_workers
 
     if not needs_workers(engine, where):
         return None
-    from hetdp.partitioned.workers import Workers
+    from hetdp.partitioned.tables import Workers
 
     return Workers(where["cluster"], where["workers"], where["memory"], where["work"])
 

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from hetdp.releases.audit import Audit
 
 EXAMPLES = """
-hetdp audit poll.json mechanism.csv                       the ten edges that would speak most against it
-hetdp audit poll.json mechanism.csv --draws 1000000       sharper
+hetdp audit poll.json mechanism.csv                       the ten edges where a violation would show most
+hetdp audit poll.json mechanism.csv --draws 1000000       sharper bounds
 hetdp audit poll.json mechanism.csv --edges 50 --json     more edges, and every number
 """
 ABOUT = """
-Draws many answers at both ends of edges of PROBLEM, exactly as a release would, throws them away, and bounds what they
-show about the loss of privacy: an outside check of the mechanism and of the draw. Exit code 5 if the draws contradict a
-promise, and 0 if not, which proves nothing (hetdp verify does). Nobody's data is looked at, and nothing is spent. Plans
-of tables, by hetdp ask, cannot be audited so: their datasets are too many to list, and a theorem proves them.
+Draws many answers at both ends of some edges of PROBLEM, exactly as a release would, discards them, and bounds the
+privacy loss that they show. This tests the mechanism and the draw from outside. Exit code 5 if the draws contradict a
+promise, and 0 if not, which proves nothing (hetdp verify does). No personal data is read, and nothing is spent. The
+plans of hetdp ask cannot be audited this way: they have too many datasets to list, and are proved by a theorem.
 """
 LARGEST_PLAN = 1 << 24  # bytes; a larger file is a problem
 DRAWS = click.Option(
@@ -37,7 +37,7 @@ CONFIDENCE = click.Option(
     default=0.999999,
     show_default=True,
     metavar="C",
-    help="With at least this probability all bounds hold together.",
+    help="The probability with which all bounds hold together, at least.",
 )
 EDGES = click.Option(
     ["--edges"],
@@ -45,7 +45,7 @@ EDGES = click.Option(
     default=10,
     show_default=True,
     metavar="N",
-    help="How many edges to look at: those that would speak most against the mechanism.",
+    help="How many edges to test: those where a violation would show most.",
 )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """
 hetdp check poll.json                           yes, or why not and which values work
-hetdp check poll.json --pins wishes.csv         other values for the same problem
+hetdp check poll.json --pins pins.csv         other values for the same problem
 hetdp check poll.json --repair repaired.json    write a problem with values that work
 """
 ABOUT = """
@@ -46,7 +46,7 @@ def check(
 ) -> int:
     """Decides whether the pins of a problem can be extended."""
     from hetdp.cli import shapes
-    from hetdp.cli.source import source_of
+    from hetdp.cli.reading import source_of
     from hetdp.cli.writing import refusal_lines, require_place, say_pin_notes
     from hetdp.errors import NoExtensionError
     from hetdp.mechanism.compatibility import check as judge

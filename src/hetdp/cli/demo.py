@@ -110,9 +110,9 @@ def error_at(mechanism: LocalMechanism, votes: str) -> float:
 
 def _three_voters() -> Iterator[str]:
     yield f"""1. Three voters, the paper's Figure 1
-   Three people vote for 1 or 2, and the majority is published, with some random error so that nobody's vote can be
-   told from it. Each vote is protected with ε = {USUAL:g} (smaller is more private). The first voter needs more,
-   ε = {PROTECTED:g}, but only when their vote decides. Three ways to grant it:
+   Three people vote for 1 or 2, and the majority is published, with some randomness, so that nobody's vote can be
+   inferred from it. Each vote is protected with ε = {USUAL:g} (smaller is more private). The first voter needs more,
+   ε = {PROTECTED:g}, but only when their vote decides. Three ways to do that:
 """
     ways = solve_three_ways()
     yield f"   {'Pr[correct answer] when the votes are':<44}" + "".join(f"{votes:>8}" for votes in SHOWN)
@@ -144,7 +144,7 @@ def _too_much() -> Iterator[str]:
    No private mechanism does that. The witness:
       {refusal.witness}
 
-   The repair, a compromise that does extend (p = Pr[answer 1]):"""
+   The repair, a compromise that works (p = Pr[answer 1]):"""
     yield "      " + "  ".join(f"{votes}: {p:.3f}" for votes, p in refusal.repair.probabilities.items())
     yield f"   With them: {refusal.repaired.certificate}"
 

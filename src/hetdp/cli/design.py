@@ -26,11 +26,11 @@ hetdp design poll.json --free --objective balanced
 hetdp design poll.json --free --objective average --max-error 0.5
 """
 ABOUT = """
-Chooses values for the boundary, and extends them. fair: the worst-off dataset is answered as well as privacy allows,
-then the next worst, and so on; it does not maximise the average. balanced: the smallest possible worst error; nowhere
-better than fair. average: the largest mean accuracy, up to a gap that is proved and said; single datasets may be
-answered worse than by a coin, unless --max-error forbids it. Values that PROBLEM gives are kept, and the objective
-fills in the rest; if no private mechanism has them, it says why (exit code 4).
+Chooses values for the boundary and extends them. fair: the worst-off dataset is answered as well as privacy allows,
+then the next worst, and so on; this does not maximise the average. balanced: the smallest possible worst error; no
+dataset is answered better than by fair. average: the largest mean accuracy, up to a proved and reported gap; some
+datasets may be answered worse than by a coin, unless --max-error forbids it. Values given in PROBLEM are kept, and the
+objective chooses the rest. If no private mechanism has the given values, the message says why (exit code 4).
 """
 OBJECTIVES = ("fair", "balanced", "average")  # a test compares them with the library, which takes long to load
 
@@ -45,7 +45,7 @@ class Objective(click.Choice):  # type: ignore[type-arg]
             UsageError: it is one that a problem file cannot have.
         """
         if value == "weighted-vote":
-            rule = "a problem file has datasets and edges, and says nothing of people, whom this vote counts"
+            rule = "this vote counts people, and a problem file has only datasets and edges"
             hint = "hetdp ask TABLE --design weighted-vote; or, in Python, design on hetdp.spaces.votes or tallies"
             raise UsageError("the objective weighted-vote on a problem file", rule, hint)
         return super().convert(value, param, ctx)
@@ -62,7 +62,8 @@ MAX_ERROR = click.Option(
     ["--max-error"],
     type=float,
     metavar="X",
-    help="The largest probability of a wrong answer, 0 to 1, wherever no value is given; 0.5 is a coin's.",
+    help="The largest allowed probability of a wrong answer, from 0 to 1, where no value is given; 0.5 is that of a"
+    " coin.",
 )
 FREE = click.Option(["--free"], is_flag=True, help="Ignore the values that PROBLEM gives.")
 
@@ -84,8 +85,8 @@ def design(
 ) -> None:
     """Designs a mechanism for a problem."""
     if free and pins is not None:
-        raise UsageError("--free beside --pins", "values are ignored, or given", "leave one of them out")
-    from hetdp.cli.source import source_of
+        raise UsageError("--free together with --pins", "values are ignored, or given", "leave one of them out")
+    from hetdp.cli.reading import source_of
     from hetdp.mechanism.design import design as best_for
 
     source = source_of(engine, cluster)

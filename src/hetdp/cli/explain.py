@@ -43,8 +43,7 @@ def explain(
     """Explains the value of some datasets."""
     from hetdp import progress
     from hetdp.cli import shapes
-    from hetdp.cli.reading import find_labels, require_input
-    from hetdp.cli.source import source_of
+    from hetdp.cli.reading import find_labels, require_input, source_of
     from hetdp.cli.writing import say_accuracy
     from hetdp.files.mechanisms import read_mechanism
     from hetdp.mechanism.extension import extend
@@ -61,7 +60,7 @@ def explain(
         else:
             claimed = read_mechanism(mechanism, asked)
             progress.report_stage("proving every edge")
-            found = claimed.proved_best()
+            found = claimed.prove_best()
         if as_json:
             explanations = [shapes.explanation(found, label) for label in labels]
             out.emit_document(shapes.document("explain", explanations=explanations))
@@ -74,7 +73,9 @@ def _refuse_pins(pins: str | None) -> None:
     from hetdp.errors import UsageError
 
     if pins is not None:
-        raise UsageError("--pins beside --mechanism", "a saved mechanism has its own pins", "leave one of them out")
+        raise UsageError(
+            "--pins together with --mechanism", "a saved mechanism has its own pins", "leave one of them out"
+        )
 
 
 command = Verb(

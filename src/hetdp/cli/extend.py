@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 EXAMPLES = """
 hetdp extend poll.json                        print a table
 hetdp extend poll.json -o mechanism.csv       write a file: .csv, .parquet or .json
-hetdp extend poll.json --pins wishes.csv      other values for the same problem
+hetdp extend poll.json --pins pins.csv      other values for the same problem
 hetdp extend - -o - < poll.json               JSON in, JSON out
 hetdp extend folder --engine dask -o result   a folder of Parquet files, by workers, to a folder
 """
 ABOUT = """
 Given values at the boundary, finds the one private mechanism that is the most accurate at every dataset at once, and
-proves it. p is the probability of answer 1, error that of the wrong answer; binding is the neighbour that keeps a
-dataset from being answered better. If no such mechanism exists, it says why (exit code 4).
+proves it. p is the probability of answer 1, error is the probability of the wrong answer, and binding is the neighbour
+that prevents a more accurate answer. If no such mechanism exists, the message says why (exit code 4).
 """
 NO_VERIFY = click.Option(
     ["--no-verify"],
     is_flag=True,
-    help="Do not prove that no better mechanism exists. That it is private is checked all the same, and a file always"
-    " has its whole proof; so it is refused with --engine dask, which always writes one.",
+    help="Do not prove that no better mechanism exists. Privacy is still checked. Files always contain the whole"
+    " proof, so this cannot be combined with --engine dask, which always writes one.",
 )
 
 
@@ -48,12 +48,12 @@ def extend(
     **cluster: Any,
 ) -> None:
     """Extends the pins of a problem to all its datasets."""
-    from hetdp.cli.source import source_of
+    from hetdp.cli.reading import source_of
     from hetdp.mechanism.extension import extend as extend_pins
 
     source = source_of(engine, cluster)
     if no_verify:
-        rule = "workers write the mechanism to a folder, and what is written always has its whole proof"
+        rule = "workers write the mechanism to a folder, and a written mechanism always has its whole proof"
         source.refuse_option("--no-verify", rule)
     source.require_output(output, as_json, (problem, pins))
     with source.open(out, problem, duplicates, positive, pins) as (asked, given):

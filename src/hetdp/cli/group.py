@@ -16,6 +16,26 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
+    from hetdp.cli import (  # noqa: F401 (what `get_command` imports by name, so that the import linter sees it)
+        accuracy,
+        ask,
+        audit,
+        boundary,
+        check,
+        completion,
+        demo,
+        design,
+        explain,
+        extend,
+        ledger,
+        make,
+        plot,
+        record,
+        release,
+        studio,
+        verify,
+    )
+
 VERBS = {  # in the order of use; each is a module of this package
     "demo": "show what hetdp does, on built-in examples",
     "boundary": "list the datasets that need a value",
@@ -45,7 +65,7 @@ hetdp boundary poll.json                    which datasets need a value?
 hetdp check poll.json                       can these values be private?
 hetdp extend poll.json -o mechanism.csv     the most accurate private mechanism with the given values, and its proof
 hetdp design poll.json                      values chosen by an objective, where none are given
-hetdp accuracy poll.json                    how good is it, and how good is anything else?
+hetdp accuracy poll.json                    how accurate is it, compared with other methods?
 hetdp verify poll.json mechanism.csv        prove a mechanism again, or refute it
 hetdp audit poll.json mechanism.csv         draw many answers; do they contradict the promise?
 hetdp explain poll.json 111                 why is this dataset not answered better?
@@ -72,7 +92,7 @@ Exit codes:
   9    an answer was released and paid for, but it or its record could not be written; asking again is free
   130  interrupted; nothing was spent, unless a message says otherwise
 
-Results go to standard output, words to standard error. HETDP_DEBUG=1 shows where an error comes from.
+Results go to standard output, messages to standard error. HETDP_DEBUG=1 shows where an error comes from.
 """
 
 

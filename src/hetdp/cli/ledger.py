@@ -26,38 +26,38 @@ ACTIONS = {  # with the options that each takes
     "record": ("source", "charge", "people", "person", "epsilon", "group", "unit", "relation", "note"),
 }
 EXAMPLES = """
-hetdp ledger init school.ledger --source survey --cap 1                      make one; nobody may lose more than ε = 1
+hetdp ledger init school.ledger --source survey --cap 1                      create one; nobody may lose more than ε = 1
 hetdp ledger status school.ledger                                            what may be spent, and what has been
 hetdp ledger history school.ledger                                           all entries
-hetdp ledger verify school.ledger                                            compute everything again; look RECORDs up
-hetdp ledger export school.ledger -o ledger.jsonl                            lines of JSON that anybody can check
-hetdp ledger init grades.ledger --source grades --cap 1 --class-cap staff=2  classes may have caps of their own
+hetdp ledger verify school.ledger                                            check everything again, and look up RECORDs
+hetdp ledger export school.ledger -o ledger.jsonl                            lines of JSON that anyone can check
+hetdp ledger init grades.ledger --source grades --cap 1 --class-cap staff=2  classes may have their own caps
 hetdp ledger declare grades.ledger --source sports --cap 1                   other data in the same ledger
 hetdp ledger declare grades.ledger --source grades --unit person --relation replace-one    what its privacy is about
 hetdp ledger record grades.ledger --source grades --charge pupils=0.1 --note "told the press"
 hetdp ledger record survey.ledger --source people --people survey.csv --person id --epsilon eps --note "told the press"
 """
 ABOUT = """
-A ledger is an SQLite file, or a PostgreSQL database as postgresql://USER@HOST/DATABASE. It knows declared data by the
-name of a source, and keeps for each class or person what may be spent and what has been. Amounts are ε, or ε:δ, or μ,
-by the currency of the source. declare adds another source; record writes down what was spent elsewhere. The first
-charge of a source says for ever whether classes or people pay, and, unless they were declared, which unit and relation
-its losses are about; a charge about another one is refused. Entries are chained by hashes, so that a change is found,
-and a restored copy by the records of releases.
+A ledger is an SQLite file, or a PostgreSQL database given as postgresql://USER@HOST/DATABASE. It lists sources of data
+by name and, for each class or person, what may be spent and what has been spent. Amounts are ε, ε:δ or μ, by the
+currency of the source. declare adds another source; record enters what was spent outside hetdp. The first charge of a
+source fixes whether classes or people pay and, unless they were declared, the unit and the relation that its losses are
+about; later charges about another unit or relation are refused. Entries are chained by hashes, so that a change is
+detected. The records of releases reveal a ledger that was restored from a backup.
 """
-UNCOMPARED = "not checked: all else that a record says, which `hetdp record verify RECORD --ledger LEDGER` compares"
+UNCOMPARED = "not checked: the rest of the records; `hetdp record verify RECORD --ledger LEDGER` compares it"
 TYPED = "hetdp.ledger.action"
 ACTION = click.Argument(["action"], type=click.Choice(list(ACTIONS)), metavar="ACTION")
 LEDGER = click.Argument(["ledger"], metavar="LEDGER")
 RECORDS = click.Argument(["records"], nargs=-1, type=PATH, metavar="[RECORD]...")
 OPTIONS = [
-    click.Option(["--source"], metavar="NAME", help="The data it is about; for status, this one only."),
-    click.Option(["--cap"], metavar="AMOUNT", help="What each account may spend; inf is no limit."),
+    click.Option(["--source"], metavar="NAME", help="The name of the data; status shows only this source."),
+    click.Option(["--cap"], metavar="AMOUNT", help="What each account may spend; inf means no limit."),
     click.Option(["--class-cap"], metavar="CLASS=AMOUNT,…", multiple=True, help="Other caps for some classes."),
     click.Option(
         ["--currency"],
         metavar="NAME",
-        help="What is counted, and so how it adds up: epsilon (default), epsilon-delta, gaussian or renyi-ALPHA.",
+        help="What is counted, and how it adds up: epsilon (default), epsilon-delta, gaussian or renyi-ALPHA.",
     ),
     click.Option(["--unit"], metavar="WORDS", help="Whose data changes between neighbours: person, household, …"),
     click.Option(
@@ -67,12 +67,12 @@ OPTIONS = [
     ),
     click.Option(["--charge"], metavar="CLASS=AMOUNT,…", multiple=True, help="For record: the classes that paid."),
     click.Option(["--people"], type=PATH, metavar="TABLE", help="For record: a table of those who paid."),
-    click.Option(["--person"], metavar="COLUMN", help="With --people: the column that tells them apart."),
+    click.Option(["--person"], metavar="COLUMN", help="With --people: the column that identifies them."),
     click.Option(["--epsilon"], metavar="COLUMN|NUMBER", help="With --people: the ε that each paid."),
     click.Option(["--group"], metavar="COLUMN", help="With --people: the column of their classes, if caps differ."),
-    click.Option(["--note"], metavar="TEXT", help="For record: where, and for what."),
+    click.Option(["--note"], metavar="TEXT", help="For record: where it was spent, and for what."),
     click.Option(
-        ["-o", "--output"], type=PATH, metavar="FILE", help="For export: a .jsonl file instead of the screen."
+        ["-o", "--output"], type=PATH, metavar="FILE", help="For export: a .jsonl file instead of standard output."
     ),
 ]
 
@@ -86,7 +86,7 @@ def ledger(out: Output, action: str, ledger: str, as_json: bool, **given: Any) -
     for name in given:
         if name not in ACTIONS[action]:
             option = "a RECORD" if name == "records" else f"--{name.replace('_', '-')}"
-            raise UsageError(f"{option} for {action}", f"it takes {_taken(action)}")
+            raise UsageError(f"{option} for {action}", f"it takes {_options_of(action)}")
     actions: dict[str, Callable[..., Report]] = {
         "init": _init,
         "declare": _declare,
@@ -103,7 +103,7 @@ def ledger(out: Output, action: str, ledger: str, as_json: bool, **given: Any) -
         out.emit(lines)
 
 
-def _taken(action: str) -> str:
+def _options_of(action: str) -> str:
     words = [f"--{name.replace('_', '-')}" for name in ACTIONS[action] if name != "records"]
     words += ["RECORDs"] * ("records" in ACTIONS[action])
     return f"{', '.join(words)} and nothing else" if words else "nothing but the ledger"
@@ -194,10 +194,10 @@ def _verify(address: str, records: tuple[str, ...] = ()) -> Report:
     ledger = _open_ledger(address)
     found = ledger.verify([read_receipt(path, ledger.id) for path in records])
     accounts = f"{pluralize(found.classes, 'class account')} and {found.people:,} of people"
-    lines = [f"entries 1 … {found.entry} are chained and give the balances of {accounts}"]
+    lines = [f"entries 1 … {found.entry} are chained and add up to the balances of {accounts}"]
     lines.append(f"entry {found.entry}, {found.hash}")
     if found.records:
-        lines.append(f"{pluralize(found.records, 'record')} looked up; every entry that is named is there")
+        lines.append(f"{pluralize(found.records, 'record')} looked up; every entry that they name was found")
         lines.append(UNCOMPARED)
     return {"verified": asdict(found)}, lines
 

@@ -23,21 +23,21 @@ LONGEST = 40  # characters of what a file says of itself
 
 def status_lines(one: Status) -> Iterator[str]:
     """The balances of one source."""
-    yield f"{_quoted(one.source)}: {one.currency}, every account may spend {_cap(one, one)}; {about(one)}"
+    yield f"{_quote(one.source)}: {one.currency}, every account may spend {_cap(one, one)}; {about(one)}"
     for each in one.classes:
         more = "" if each.cap_delta is None else f", δ {each.spent_delta} of {each.cap_delta}"
-        yield f"  {_quoted(each.name)}: spent {one.unit} {each.spent} of {each.cap}{more}"
+        yield f"  {_quote(each.name)}: spent {one.unit} {each.spent} of {each.cap}{more}"
     if one.people:
-        named = "" if one.named is None else f", named by {_quoted(one.named)}"
-        yield f"  {one.people:,} people{named}: {_spent(one, one)}"
+        named = "" if one.named is None else f", identified by {_quote(one.named)}"
+        yield f"  {one.people:,} people{named}: {_spending_words(one, one)}"
     for group in one.by_cap if len(one.by_cap) > 1 else ():
-        names = f", as in {', '.join(map(_quoted, group.classes))}" if group.classes else ""
-        yield f"    {group.people:,} of them may spend {_cap(one, group)}{names}: {_spent(one, group)}"
+        names = f", as in {', '.join(map(_quote, group.classes))}" if group.classes else ""
+        yield f"    {group.people:,} of them may spend {_cap(one, group)}{names}: {_spending_words(one, group)}"
 
 
 def about(one: Status) -> str:
     """What the losses of a source are about, in words."""
-    unit, relation = ("not stated" if words is None else _quoted(words) for words in (one.privacy_unit, one.relation))
+    unit, relation = ("not stated" if words is None else _quote(words) for words in (one.privacy_unit, one.relation))
     return "unit and relation not stated" if unit == relation else f"unit {unit}, relation {relation}"
 
 
@@ -45,11 +45,11 @@ def _cap(one: Status, of: Status | Group) -> str:
     return f"{one.unit} {of.cap}" + ("" if of.cap_delta is None else f", δ {of.cap_delta}")
 
 
-def _spent(one: Status, of: Status | Group) -> str:
+def _spending_words(one: Status, of: Status | Group) -> str:
     return f"spent at most {one.unit} {of.most_spent} each; {of.exhausted:,} have nothing left"
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     """A name in quotes, so that its ends are visible."""
     from hetdp.text import escape_unprintable
 
@@ -69,18 +69,18 @@ def entry_line(entry: Entry, paid: dict[str, str]) -> str:
         f"{entry.number}",
         escape_unprintable(entry.time),
         entry.kind,
-        _quoted(entry.source) if entry.source else "",
+        _quote(entry.source) if entry.source else "",
     ]
-    words += [f"version {_quoted(entry.version)}"] * bool(entry.version)
+    words += [f"version {_quote(entry.version)}"] * bool(entry.version)
     words += [f"question {escape_unprintable(entry.request).removeprefix('sha256:')[:DIGITS]}"] * bool(entry.request)
     if entry.charge:
         words.append(f"{pluralize(entry.accounts, 'account')}, at most {paid[entry.charge]} each")
     words += [_answers(entry)] * bool(entry.answers)
     note, neighbours = entry.facts.get("note"), entry.facts.get("neighbours")
-    words += [_quoted(note)] if isinstance(note, str) else []
+    words += [_quote(note)] if isinstance(note, str) else []
     if entry.kind in ("declare", "state") and isinstance(neighbours, dict):
         words += [
-            f"{escape_unprintable(str(key))} {_quoted(str(stated))}" for key, stated in sorted(neighbours.items())[::-1]
+            f"{escape_unprintable(str(key))} {_quote(str(stated))}" for key, stated in sorted(neighbours.items())[::-1]
         ]
     return "  ".join(filter(None, words))
 
@@ -115,18 +115,14 @@ def read_receipt(path: str, ledger: str) -> dict[str, Any]:
     """
     from pathlib import Path
 
-    from hetdp.documents import parse_json
+    from hetdp.documents import parse_json, read_text
     from hetdp.errors import UsageError
     from hetdp.text import escape_unprintable, format_value
 
     rule = "with a ledger, the entries of its records are looked up"
-    try:
-        found = parse_json(Path(path).read_text(encoding="utf-8"), path)
-    except (OSError, UnicodeDecodeError) as refusal:
-        reason = getattr(refusal, "strerror", None) or "it is no UTF-8 text"
-        raise UsageError(f"{path!r} cannot be read: {reason}", rule) from None
+    found = parse_json(read_text(Path(path), repr(path), rule), path)
     if not isinstance(found, dict):
-        raise UsageError(f"{path!r} is no record: it holds no JSON object", rule)
+        raise UsageError(f"{path!r} is not a record: it holds no JSON object", rule)
     inner = found.get("ledger")
     receipt = inner if isinstance(inner, dict) else found
     kinds = {"ledger": str, "entry": int, "hash": str}
@@ -134,7 +130,7 @@ def read_receipt(path: str, ledger: str) -> dict[str, Any]:
         kind = found.get("kind")
         what = f"a {escape_unprintable(kind)[:LONGEST]}" if isinstance(kind, str) and kind else "something else"
         hint = "hetdp record verify RECORD --plan compares a record with a plan" if kind == "plan" else ""
-        raise UsageError(f"{path!r} is no record: it is {what}", rule, hint)
+        raise UsageError(f"{path!r} is not a record: it is {what}", rule, hint)
     if receipt["ledger"] != ledger:
         raise UsageError(
             f"{path!r} is a record of another ledger",
@@ -202,7 +198,7 @@ def record_external_spend(
         rule = "record takes --source, --note, and who paid: --charge, or --people with --person and --epsilon"
         raise UsageError("something is missing, or given twice", rule)
     if charge and paid:
-        raise UsageError(f"--{next(iter(paid))} beside --charge", "it is for --people")
+        raise UsageError(f"--{next(iter(paid))} together with --charge", "it belongs to --people")
     ledger = open_ledger()
     (before,) = ledger.status(source)
     charged = _class_charge(charge, before.currency) if charge else _people_charge(before.currency, **paid)
@@ -210,13 +206,13 @@ def record_external_spend(
     try:
         document, lines = report(entry, "recorded")
         with suppress(LedgerError):  # it is recorded, whatever happens to the ledger from now on
-            lines += _fixed(before, ledger.status(source)[0])
+            lines += _first_charge_lines(before, ledger.status(source)[0])
     except KeyboardInterrupt:
         raise InterruptedSpend(RECORDING.done) from None
     return document, lines
 
 
-def _fixed(before: Status, after: Status) -> list[str]:
+def _first_charge_lines(before: Status, after: Status) -> list[str]:
     """What the first charge of a source has fixed; nothing if it was not the first."""
     was, now = map(_payers, (before, after))
     fixed = f"this was the first charge of {before.source!r}: from now on {now}"
@@ -225,7 +221,7 @@ def _fixed(before: Status, after: Status) -> list[str]:
 
 def _payers(one: Status) -> str:
     if one.people:
-        return f"its people pay one by one, by {one.named!r}, and classes cannot be charged"
+        return f"its people pay one by one, identified by {one.named!r}, and classes cannot be charged"
     is_charged = any((each.spent, each.spent_delta or "0") != ("0", "0") for each in one.classes)
     return "its classes pay, and people cannot be charged one by one" if is_charged else ""
 

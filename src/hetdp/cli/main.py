@@ -122,9 +122,9 @@ def in_options(text: str, options: Mapping[str, str]) -> str:
     Messages name arguments as Python writes them, ``name=`` or ``name=value``, and functions as ``hetdp.design``.
     Values that come from outside are quoted, and stay as they are.
 
-    >>> in_options("at_least='50%' beside more_than=; leave dry_run=True out of 'dry_run=True'", {
+    >>> in_options("at_least='50%' together with more_than=; leave dry_run=True out of 'dry_run=True'", {
     ...     "at_least": "--at-least", "more_than": "--more-than", "dry_run": "--dry-run"})
-    "--at-least 50% beside --more-than; leave --dry-run out of 'dry_run=True'"
+    "--at-least 50% together with --more-than; leave --dry-run out of 'dry_run=True'"
     >>> in_options("hetdp.design chooses values, and hetdp.questions makes a question", {})
     'hetdp design PROBLEM chooses values, and hetdp.questions makes a question'
     """
@@ -154,7 +154,7 @@ def describe_error(error: Exception, arguments: Sequence[str] = ()) -> Failure:
     if isinstance(error, click.ClickException):
         return Failure("usage", USAGE, describe_click_error(error))
     if isinstance(error, HetdpError):
-        return _refused(error, options_of(arguments))
+        return _describe_refusal(error, options_of(arguments))
     if isinstance(error, MemoryError):
         return Failure("memory", BUG, "there is not enough free memory for this problem.")
     if isinstance(error, OSError):
@@ -163,7 +163,7 @@ def describe_error(error: Exception, arguments: Sequence[str] = ()) -> Failure:
     return Failure("bug", BUG, _bug(error))
 
 
-def _refused(error: Any, options: Mapping[str, str]) -> Failure:
+def _describe_refusal(error: Any, options: Mapping[str, str]) -> Failure:
     """Describes an error that hetdp raises on purpose."""
     from hetdp import errors
 
@@ -221,7 +221,7 @@ def _bug(error: Exception) -> str:
     what = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".: ")
     return (
         f"unexpected {what}. This is a bug in hetdp. Please report it with this line, hetdp --version, the command, and"
-        " the problem if you may share it. (HETDP_DEBUG=1 shows where it arose.)"
+        " the problem if you may share it. (HETDP_DEBUG=1 shows where it occurred.)"
     )
 
 
@@ -280,7 +280,3 @@ def _run(arguments: list[str]) -> int:
             raise KeyboardInterrupt from None
 
         return report(error, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

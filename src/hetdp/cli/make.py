@@ -1,4 +1,4 @@
-"""`hetdp make`: an ordinary problem file from people, a question and privacy rules, to look inside."""
+"""`hetdp make`: writes an ordinary problem file for people, a question and privacy rules."""
 
 from __future__ import annotations
 
@@ -21,32 +21,35 @@ hetdp make votes --people 5 --count yes --at-least 60% --epsilon 0.5 -o five.jso
 hetdp make tallies --group pupils=20,staff=5 --count yes --at-least 3 --epsilon pupils=0.3,staff=1 -o school.json
 """
 ABOUT = """
-Votes have a dataset for all that people may answer together, labelled such as "yes,no,yes"; tallies one for each way
-to count groups, such as "3,1": how many have the first value. With more than two values, "2/1/0" are the counts of all.
-Neighbours differ in one person's value; the class of an edge is the person, or the group. Answer 1 is yes.
+votes makes one dataset for each combination of people's values, labelled like "yes,no,yes". tallies makes one dataset
+for each combination of counts: "3,1" means that 3 people of the first group and 1 of the second have the first value.
+With more than two values, "2/1/0" lists the counts of all values. Neighbours differ in one person's value, and the
+class of an edge is that person or group. Answer 1 is yes.
 """
 SPACE = click.Argument(["space"], type=click.Choice(SPACES), metavar="votes|tallies")
 OPTIONS = [
     click.Option(["--people"], metavar="N|NAME,…", help="For votes: how many people, or their names."),
-    click.Option(["--group"], metavar="NAME=SIZE,…", multiple=True, help="For tallies: the groups."),
-    click.Option(["--values"], metavar="VALUE,…", default="yes,no", show_default=True, help="What a person may have."),
-    click.Option(["--count"], metavar="VALUE", help="The value that is counted; with --majority by default yes."),
-    click.Option(["--at-least"], metavar="K|SHARE", help="The answer is yes if so many have it: 3, or 50% or 2/3."),
+    click.Option(["--group"], metavar="NAME=SIZE,…", multiple=True, help="For tallies: the groups and their sizes."),
+    click.Option(["--values"], metavar="VALUE,…", default="yes,no", show_default=True, help="The possible values."),
+    click.Option(["--count"], metavar="VALUE", help="The value that is counted. Default with --majority: yes."),
+    click.Option(
+        ["--at-least"], metavar="K|SHARE", help="The answer is yes if at least this many have it: 3, 50% or 2/3."
+    ),
     click.Option(["--majority"], is_flag=True, help="The answer is yes if more than half have it."),
     click.Option(["--question"], type=PATH, metavar="FILE", help="Any other question, as a .json or .toml file."),
-    click.Option(["--epsilon"], metavar="ε|NAME=ε,…", help="ε for everybody; or for each person, or group."),
-    click.Option(["--deciding-epsilon"], metavar="ε|NAME=ε,…", help="The same where the answer depends on one person."),
+    click.Option(["--epsilon"], metavar="ε|NAME=ε,…", help="ε for everyone, or for each person or group."),
+    click.Option(["--deciding-epsilon"], metavar="ε|NAME=ε,…", help="ε where the answer depends on one person."),
     click.Option(["--rules"], type=PATH, metavar="FILE", help="Any other privacy rules, as a .json or .toml file."),
     click.Option(
         ["--prior"],
         metavar="uniform|VALUE=p,…",
-        help="For tallies: how probable they are. Default: everybody has each value with the same probability.",
+        help="For tallies: the prior. Default: each person has each value with the same probability.",
     ),
     click.Option(
         ["-o", "--output"],
         type=PATH,
         metavar="FILE",
-        help="Write the problem to a .json file or a folder of tables; - is JSON on standard output.",
+        help="Write the problem to a .json file or a folder of tables; - writes JSON to standard output.",
     ),
 ]
 
@@ -70,13 +73,13 @@ def make(
     from hetdp.text import pluralize
 
     if output is None:
-        raise UsageError("no place for the problem", "-o names a .json file or a folder", "-o - is standard output")
+        raise UsageError("no output for the problem", "-o names a .json file or a folder", "-o - is standard output")
     require_place("-o", output, as_json, (".json", ""), (given["question"], given["rules"]))
-    made = _made(space, people, group, [value.strip() for value in values.split(",")], prior, given)
+    made = _make_problem(space, people, group, [value.strip() for value in values.split(",")], prior, given)
     write(out, made, output)
     warn_if_constant(out, made)
     if as_json:
-        out.emit_document(shapes.made_problem(made, space, output))
+        out.emit_document(shapes.make(made, space, output))
         return
     size = f"{pluralize(made.graph.size, 'dataset')}, {pluralize(made.graph.edge_count, 'edge')}"
     privacy = made.about["privacy"].replace("\n", "\n         ")
@@ -87,22 +90,22 @@ def make(
         out.emit(lines)
 
 
-def _made(
+def _make_problem(
     space: str, people: str | None, group: tuple[str, ...], values: list[str], prior: str | None, given: dict[str, Any]
 ) -> Problem:
     """The problem, after a look at its size."""
     from hetdp.errors import UsageError
     from hetdp.numbers import parse_whole
-    from hetdp.people.names import parse_pairs
-    from hetdp.people.products.problems import require_few, tallies, values_of, votes
+    from hetdp.people.names import parse_pairs, require_values
+    from hetdp.people.products.problems import require_few, tallies, votes
     from hetdp.problem.product import INSTEAD, MOST_WRITTEN, WRITTEN_RULE
 
-    is_votes, known = space == VOTES, values_of(values)
+    is_votes, known = space == VOTES, require_values(values)
     wrong = [name for name, one in (("--group", group), ("--prior", prior)) if one] if is_votes else []
     wrong = wrong if is_votes else ["--people"] * (people is not None)
     if wrong or not (people if is_votes else group):
-        rule = "votes are made of --people" if is_votes else "tallies are made of --group, with --prior if wanted"
-        raise UsageError(f"{wrong[0]} for {space}" if wrong else f"{space} of nobody", rule)
+        rule = "votes need --people" if is_votes else "tallies need --group, and can have --prior"
+        raise UsageError(f"{wrong[0]} for {space}" if wrong else f"{space} without people", rule)
     asked, promised = _question(**given), _privacy(**given)
     limits = (MOST_WRITTEN, WRITTEN_RULE, INSTEAD)
     if people is not None:
@@ -126,7 +129,9 @@ def _question(count: str | None, at_least: str | None, majority: bool, question:
     found = [way for way, is_there in ways.items() if is_there]
     if len(found) != 1 or (question is not None and count is not None):
         what = (
-            f"{' beside '.join(found) if len(found) > 1 else '--count beside --question'}" if found else "no question"
+            f"{' together with '.join(found) if len(found) > 1 else '--count together with --question'}"
+            if found
+            else "no question"
         )
         rule = "a question is --count with --at-least, or --majority, or --question"
         raise UsageError(what, rule, "" if found else "--count yes --at-least 3")
@@ -147,7 +152,7 @@ def _privacy(epsilon: str | None, deciding_epsilon: str | None, rules: str | Non
     from hetdp.people.names import parse_pairs
 
     if (epsilon is None) == (rules is None) or (rules is not None and deciding_epsilon is not None):
-        what = "no ε" if epsilon is rules is None else "ε beside --rules"
+        what = "no ε" if epsilon is rules is None else "ε together with --rules"
         raise UsageError(what, "privacy is --epsilon, with --deciding-epsilon if wanted; or --rules")
     if rules is not None:
         return _read(rules, privacy)

@@ -22,53 +22,57 @@ PINS = click.Option(
     ["--pins"],
     type=PATH,
     metavar="FILE",
-    help="Take the given values from this table (dataset, and p, z or error) instead of PROBLEM. With --engine dask,"
-    " too, this process reads it, not the workers: keep it small.",
+    help="Take the given values from this table (dataset, and p, z or error) instead of PROBLEM. Even with --engine"
+    " dask, it is read by this process and not by workers, so keep it small.",
 )
 ENGINE = click.Option(
     ["--engine"],
     type=click.Choice(ENGINES),
     default="auto",
     show_default=True,
-    help="The engine that searches; all give the same numbers, bit for bit. dask: on partitions, by workers.",
+    help="The search engine; all of them give the same numbers, bit for bit. dask: workers search partitions.",
 )
 CLUSTER = [
     click.Option(
         ["--cluster"],
         metavar="ADDRESS",
-        help="With --engine dask: the address of a Dask scheduler, such as tls://node:8786. Default: workers here.",
+        help="With --engine dask: the address of a Dask scheduler, such as tls://node:8786. Default: local workers.",
     ),
-    click.Option(["--workers"], type=click.IntRange(1), metavar="N", help="How many workers to start here."),
-    click.Option(["--memory"], metavar="SIZE", help="What each of these may take, such as 2GB, the default."),
+    click.Option(["--workers"], type=click.IntRange(1), metavar="N", help="How many local workers to start."),
+    click.Option(["--memory"], metavar="SIZE", help="The memory of each local worker, such as 2GB (the default)."),
     click.Option(
         ["--work"],
         type=PATH,
         metavar="FOLDER",
-        help="A folder that all workers reach, kept for a later run. Default, without --cluster: a temporary one.",
+        help="A folder that all workers can access, kept for later runs. Default, without --cluster: a temporary one.",
     ),
-    click.Option(["--partitions"], metavar="N", help="How many partitions; or files, one for each file of datasets."),
-    click.Option(["--by"], metavar="COLUMN", help="Datasets with the same entry in this column are in one partition."),
+    click.Option(
+        ["--partitions"], metavar="N", help="The number of partitions, or files: one for each file of datasets."
+    ),
+    click.Option(
+        ["--by"], metavar="COLUMN", help="Put datasets with the same value in this column into one partition."
+    ),
 ]
 HOW = click.Option(
     ["--engine"],
     type=click.Choice([AUTO, DASK]),
     default="auto",
     show_default=True,
-    help="dask: on partitions, by workers.",
+    help="dask: workers search partitions.",
 )
 ENGINE_HERE = click.Option(
     ["--engine"],
     type=click.Choice(ENGINES[:-1]),
     default="auto",
     show_default=True,
-    help="The engine that searches; all give the same numbers, bit for bit.",
+    help="The search engine; all of them give the same numbers, bit for bit.",
 )
 DUPLICATES = click.Option(
     ["--duplicates"],
     type=click.Choice(["error", "min"]),
     default="error",
     show_default=True,
-    help="An edge of one class listed twice with different ε: refuse it, or keep the smaller ε.",
+    help="If an edge of one class is listed twice with different ε: refuse it, or keep the smaller ε.",
 )
 POSITIVE = click.Option(
     ["--positive"], metavar="ANSWER", help="The answer that p is the probability of, if the answers are not 1 and 2."
@@ -76,10 +80,10 @@ POSITIVE = click.Option(
 PRIOR = click.Option(
     ["--prior"],
     type=click.Choice(["uniform", "weight"]),
-    help="The weights of means: every dataset alike, or PROBLEM's weights. Default: PROBLEM's weights, if it has any.",
+    help="The weights of means: equal, or those of PROBLEM. Default: those of PROBLEM, if it has any.",
 )
-QUIET = click.Option(["-q", "--quiet"], is_flag=True, help="No words on standard error, except errors.")
-JSON = click.Option(["as_json", "--json"], is_flag=True, help="Results and errors as JSON on standard output.")
+QUIET = click.Option(["-q", "--quiet"], is_flag=True, help="Print only errors on standard error.")
+JSON = click.Option(["as_json", "--json"], is_flag=True, help="Print results and errors as JSON on standard output.")
 INPUT_OPTIONS = [DUPLICATES, POSITIVE]
 OUTPUT_OPTIONS = [QUIET, JSON]
 

@@ -58,7 +58,7 @@ class Bar:
             self._erase()
 
     @contextmanager
-    def hidden(self) -> Iterator[None]:
+    def hide(self) -> Iterator[None]:
         """Removes the bar while something else is written."""
         with self._lock:
             self._erase()
@@ -133,9 +133,9 @@ class Output:
         self._bar, self._quiet = bar, quiet
 
     def say(self, words: str) -> None:
-        """Writes a line of words to standard error."""
+        """Writes a line of messages to standard error."""
         if not self._quiet:
-            with self._bar.hidden():
+            with self._bar.hide():
                 write_message(words)
 
     def emit(self, lines: Iterable[str]) -> None:

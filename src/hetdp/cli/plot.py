@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 EXAMPLES = """
 hetdp plot poll.json mechanism.csv -o mechanism.svg                    its graph, or its map of tallies
-hetdp plot poll.json mechanism.csv --explain 111 -o why.pdf            with what binds 111
+hetdp plot poll.json mechanism.csv --explain 111 -o why.pdf            with the path that binds 111
 hetdp plot poll.json -o poll.png                                       the problem: true answers and edges
 hetdp plot visit.json --at guests=1 -o map.svg                         a map of two of three groups, at one guest
-hetdp plot poll.json --picture accuracy -o accuracy.svg                the objectives beside the baselines
+hetdp plot poll.json --picture accuracy -o accuracy.svg                the objectives and the baselines
 """
 ABOUT = """
-Draws with matplotlib, the extra plots. Blue is answer 1, orange answer 2, grey neither; thicker edges have smaller ε;
-rings mark the values that were given or chosen. Mechanisms are drawn as they are: hetdp verify proves them.
+Needs matplotlib (the extra plots). Blue is answer 1, orange is answer 2, grey is neither. Thicker edges have a smaller
+ε, and rings mark values that were given or chosen. Mechanisms are drawn without a proof; use hetdp verify for that.
 """
 SUFFIXES = (".svg", ".png", ".pdf")  # a test compares them, and the names, with those of the pictures
 ADDRESSES, SQLITE = (
@@ -47,7 +47,7 @@ AT = click.Option(
     ["--at"],
     metavar="GROUP=COUNT",
     multiple=True,
-    help="In a map of three or more groups: the fixed count of this group. Default: as at the boundary.",
+    help="In a map of three or more groups: fix the count of this group. Default: a count at the boundary.",
 )
 TITLE = click.Option(["--title"], metavar="TEXT", help="A title above the picture.")
 NO_BASELINES = click.Option(["--no-baselines"], is_flag=True, help="With accuracy: omit the baselines.")
@@ -117,13 +117,13 @@ def _subject(out: Output, asked: Problem, mechanisms: tuple[str, ...], no_baseli
 
     if not mechanisms:
         return asked
-    loaded = {path: _loaded(out, path, asked) for path in mechanisms}
+    loaded = {path: _load_subject(out, path, asked) for path in mechanisms}
     if len(loaded) == 1 or picture != "accuracy":
         return loaded[mechanisms[0]]
     return accuracy(asked, loaded, baselines=not no_baselines)
 
 
-def _loaded(out: Output, path: str, asked: Problem) -> LocalMechanism:
+def _load_subject(out: Output, path: str, asked: Problem) -> LocalMechanism:
     from hetdp.cli.verify import say_claim_notes
     from hetdp.files.mechanisms import read_claim
 

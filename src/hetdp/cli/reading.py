@@ -1,20 +1,28 @@
-"""What the command line reads: problems, pins, and labels as people type them."""
+"""What the command line reads: problems, pins, and labels as people type them.
+
+A verb opens its problem with a source, and then calls the same Python functions, whichever source it is. No other
+module of the command line asks for the engine.
+"""
 
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
+from typing import NamedTuple
 
+from hetdp.cli.options import DASK
 from hetdp.errors import UsageError
 from hetdp.text import pluralize
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from hetdp.cli.output import Output
-    from hetdp.partitioned.problem import PartitionedProblem
+    from hetdp.partitioned.problem import PartitionedPins, PartitionedProblem
     from hetdp.problem.labels import Labels
     from hetdp.problem.partial import PartialMechanism, Pins
     from hetdp.problem.problem import Problem
@@ -31,7 +39,7 @@ def find_labels(labels: Labels, texts: Iterable[str]) -> list[Any]:
     from hetdp.text import format_value
 
     found = {text: find_label(text, labels) for text in texts}
-    rule = "only datasets of the problem can be asked about"
+    rule = "the label must be that of a dataset of the problem"
     faults = [
         Fault("there is no such dataset", f"dataset {format_value(text)}", "", rule, _hint(labels, text))
         for text, label in found.items()
@@ -114,7 +122,7 @@ def warn_if_constant(out: Output, problem: Problem) -> None:
     answers = problem.answers
     if len(answers) > 1 and answers.min() == answers.max():
         answer = problem.about.get(f"answer_{int(answers[0])}", int(answers[0]))
-        out.say(f"the answer is the same for every dataset: {answer}. It needs no randomness and costs nobody anything")
+        out.say(f"the answer is the same for every dataset: {answer}. It uses no randomness and costs no privacy")
 
 
 def require_input(*paths: str | None) -> None:
@@ -157,5 +165,166 @@ def name_of_path(path: str) -> str:
     return "standard input" if path == STANDARD else path
 
 
-def _size(problem: Problem) -> str:
+def _size(problem: Problem | PartitionedProblem) -> str:
     return f"{pluralize(problem.graph.size, 'dataset')}, {pluralize(problem.graph.edge_count, 'edge')}"
+
+
+# Sources: a file that this process reads, or with --engine dask a folder for workers ----------------------------------
+
+
+MANY = 10_000  # datasets; partitions of fewer need no long rounds, in whatever order the datasets are
+
+
+def source_of(engine: str, cluster: dict[str, Any]) -> Source:
+    """The source that an engine needs; options that are for workers alone are refused elsewhere."""
+    return PartitionedSource(cluster) if needs_workers(engine, cluster) else Source()
+
+
+def needs_workers(engine: str, cluster: dict[str, Any]) -> bool:
+    """True if an engine works by workers; refuses their options otherwise."""
+    if engine == DASK:
+        return True
+    for name, value in cluster.items():
+        if value is not None:
+            rule = "it is an option of --engine dask"
+            raise UsageError(f"--{name} without --engine dask", rule, "add --engine dask, or omit it")
+    return False
+
+
+class ProblemInput(NamedTuple):
+    """What a verb says about its problem.
+
+    Attributes:
+        path: a file, a folder, or standard input.
+        duplicates: what becomes of an edge that is listed twice.
+        positive: the answer that p is the probability of.
+        pins: the file of the pins, if it is another.
+        with_pins: whether pins matter.
+    """
+
+    path: str
+    duplicates: str
+    positive: str | None
+    pins: str | None
+    with_pins: bool
+
+
+class Source:
+    """How a verb opens its problem, and where its mechanism may go: here, in files and folders of this process.
+
+    Attributes:
+        limit: what can be done where an objective answers datasets worse than a coin.
+    """
+
+    limit = "--max-error 0.5 would not allow it"
+
+    def open(
+        self,
+        out: Output,
+        path: str,
+        duplicates: str,
+        positive: str | None,
+        pins: str | None = None,
+        with_pins: bool = True,
+    ) -> AbstractContextManager[tuple[Any, Any]]:
+        """The problem, and its pins: from the file that `pins` names, or else the problem's own."""
+        return self._open(out, ProblemInput(path, duplicates, positive, pins, with_pins))
+
+    @contextmanager
+    def _open(self, out: Output, given: ProblemInput) -> Iterator[tuple[Any, Any]]:
+        if given.with_pins:
+            yield read_with_pins(out, given.path, given.pins, given.duplicates, given.positive)
+        else:
+            yield read_without_pins(out, given.path, given.duplicates, given.positive), None
+
+    def require_output(self, output: str | None, as_json: bool, inputs: tuple[str | None, ...]) -> None:
+        """Refuses a place for the mechanism that cannot be written to, or a name of unknown format."""
+        from hetdp.cli.writing import require_place
+        from hetdp.files.formats.registry import SUFFIXES
+
+        require_place("-o", output, as_json, suffixes=SUFFIXES, inputs=inputs)
+
+    def require_mechanism(self, path: str) -> None:
+        """Refuses what has not the form of a mechanism, before workers are started; here the reader does."""
+
+    def require_objective(self, objective: str, prior: Any, max_error: Any) -> None:
+        """Refuses what workers cannot do, before these are started; here `design` refuses what it cannot do."""
+
+    def refuse_option(self, option: str, rule: str) -> None:
+        """Refuses an option that partitions do not have; here there are all."""
+
+
+class PartitionedSource(Source):
+    """A folder of Parquet files that workers read.
+
+    Args:
+        cluster: the options of workers, None where one is not given.
+    """
+
+    limit = "--max-error 0.5, which is for one machine, would not allow it"
+
+    def __init__(self, cluster: dict[str, Any]) -> None:
+        self._options = {name: value for name, value in cluster.items() if value is not None}
+
+    @contextmanager
+    def _open(self, out: Output, given: ProblemInput) -> Iterator[tuple[PartitionedProblem, PartitionedPins]]:
+        """The problem, and its pins; at the end, the workers that were started for it end, too."""
+        from hetdp.files.problems import read_pins
+        from hetdp.partitioned.reading import PartitionedFile, read_partitioned
+
+        path, duplicates, positive, pins, _ = given
+        require_input(path, pins)
+        values = None if pins is None else read_pins(pins)  # before anything takes long
+        options = dict(self._options)
+        if str(options.get("partitions", "")).isdecimal():  # the reader refuses other texts
+            options["partitions"] = int(options["partitions"])
+        read: PartitionedFile = read_partitioned(path, duplicates=duplicates, positive=positive, **options)
+        with read as (problem, known):
+            if values is not None:
+                known = problem.steps("auto").read_pins(_relabel(problem, values))
+            what = f"{_size(problem)}, {pinned_words(known.count, pins)}"
+            out.say(f"read {name_of_path(path)}: {what}, in {pluralize(problem.partition_count, 'partition')}")
+            warn_without_edges(out, problem)
+            if problem.graph.ghosts > problem.graph.size >= MANY:
+                rule = "fewer partitions, or an order in which neighbours are near (--by), need fewer rounds"
+                out.say(f"partitions have {pluralize(problem.graph.ghosts, 'neighbour')} in others; {rule}")
+            yield problem, known
+
+    def require_output(self, output: str | None, as_json: bool, inputs: tuple[str | None, ...]) -> None:
+        """Refuses everything but a folder that is new, or holds a mechanism."""
+        from pathlib import Path
+
+        from hetdp.cli.writing import require_place
+        from hetdp.files.formats.writing import require_folder
+        from hetdp.partitioned.mechanism_files import OURS
+
+        rule = "with --engine dask, workers write the mechanism to a folder"
+        if output is None or output == "-":
+            raise UsageError("no -o FOLDER", rule, "add -o FOLDER")
+        if Path(output).suffix:
+            raise UsageError(f"-o {output}", f"{rule}, whose name has no ending")
+        require_place("-o", output, as_json, suffixes=("",), inputs=(*inputs, self._options.get("work")))
+        require_folder(Path(output), OURS)
+
+    def require_mechanism(self, path: str) -> None:
+        """Refuses what has not the form of a mechanism, before workers are started."""
+        from hetdp.partitioned.mechanism_files import open_mechanism
+
+        open_mechanism(path)
+
+    def require_objective(self, objective: str, prior: Any, max_error: Any) -> None:
+        """Refuses what workers cannot do, before these are started."""
+        from hetdp.partitioned.steps import require_offered
+
+        require_offered(objective, prior, max_error)
+
+    def refuse_option(self, option: str, rule: str) -> None:
+        """Refuses an option that partitions do not have."""
+        raise UsageError(f"{option} together with --engine dask", rule, "leave it out")
+
+
+def _relabel(problem: PartitionedProblem, values: PartialMechanism) -> PartialMechanism:
+    """Values from a file by the labels that were meant, all looked up together."""
+    columns: Any = (values.p, values.z, values.error)
+    labels = {label for column in columns if column is not None for label in column}
+    return relabel_pins(values, find_labels_together(problem, labels).get)

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from hetdp.cli.output import Output
 
 EXAMPLES = """
-hetdp record verify record.json                                                     does its digest fit?
+hetdp record verify record.json                                                     does its digest match?
 hetdp record verify record.json --ledger school.ledger                              was anything changed?
 hetdp record verify record.json --problem poll.json --mechanism mechanism.csv       prove its privacy again
 """
 ABOUT = """
-Checks the digest of RECORD, which anybody can make anew; and, as far as they are given, that the ledger's entry covers
-all that RECORD says, that the answer was drawn with exactly these values, that they are private and were paid for, or
-that exactly this plan was carried out, and that RECORD says what follows from them. Exit code 0 if all of it holds, 5
-if not, 7 if the ledger cannot be used.
+Checks the digest of RECORD. Anyone can change a record and compute a new digest, so it also compares RECORD with what
+is given: the ledger, whose entry covers everything in RECORD; the problem and the mechanism, whose values must be
+private, paid for, and exactly those of the draw; or the plan, which must have been carried out exactly. Exit code 0 if
+all checks pass, 5 if not, 7 if the ledger cannot be used.
 """
 ACTION = click.Argument(["action"], type=click.Choice(["verify"]), metavar="verify")
 RECORD = click.Argument(["record"], type=PATH, metavar="RECORD")
@@ -52,8 +52,8 @@ def record(
     from hetdp.tables.record import verify_record
 
     if (problem is None) != (mechanism is None):
-        raise UsageError("--problem without --mechanism, or the other way round", "both are looked at together")
-    given = _given(out, problem, mechanism, duplicates, positive)
+        raise UsageError("--problem without --mechanism, or --mechanism without --problem", "both are needed")
+    given = _read_arguments(out, problem, mechanism, duplicates, positive)
     verdict = verify_record(record, ledger=ledger, plan=plan, **given)
     if as_json:
         out.emit_document(release_shapes.record(record, verdict))
@@ -62,7 +62,7 @@ def record(
     return 0 if verdict.valid else VerificationError.exit_code
 
 
-def _given(
+def _read_arguments(
     out: Output, problem: str | None, mechanism: str | None, duplicates: str, positive: str | None
 ) -> dict[str, Any]:
     """The problem and its mechanism, whatever problem the file names: the digest decides."""

@@ -1,44 +1,67 @@
-"""`hetdp release`: the one exact draw, paid for in a ledger."""
+"""`hetdp release`: the one exact draw, paid for in a ledger, and what `hetdp ask` shares with it."""
 
 from __future__ import annotations
 
 import click
 
 from hetdp.cli.options import INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, PROBLEM, Verb
-from hetdp.cli.releasing import LEDGER, PAYING, price_code, publish_release, require_places
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from hetdp.cli.output import Output
     from hetdp.problem.labels import Labels
+    from hetdp.releases.price import Price
     from hetdp.releases.release import Release
 
 EXAMPLES = """
 hetdp release poll.json mechanism.csv --ledger school.ledger --dry-run                        what it would cost
 hetdp release poll.json mechanism.csv --dataset 111 --ledger school.ledger -o record.json --html answer.html
-echo 111 | hetdp release poll.json mechanism.csv --dataset-from - --ledger school.ledger     where nobody else sees it
+echo 111 | hetdp release poll.json mechanism.csv --dataset-from - --ledger school.ledger     where nobody sees it
 """
 ABOUT = """
-Proves every edge of MECHANISM again, charges each account of the ledger the largest loss that MECHANISM can cause it,
-draws one answer with exactly its probability at the true dataset, and shows it once the spend is durable. Asked again
-for the same mechanism and the same version of the data, it gives the same answer and spends nothing. Nothing that is
-written or said contains the dataset, or depends on it but for the answer. Exit code 2 if the ledger's source has
-another unit or neighbour relation, 5 if the mechanism is not private, 6 if a budget does not suffice, 7 if the ledger
-cannot be used; then nothing is spent. Where a commit fails in its last moment (exit code 7), the message says that it
-was spent, or that nobody knows: ask again, which is paid for once. --dry-run shows the price first, with the same exit
-codes.
+Proves every edge of MECHANISM again, charges each account of the ledger the largest loss that MECHANISM can cause,
+draws one answer at the true dataset with exactly its probability, and shows it as soon as the charge is durable. The
+same mechanism and version of the data give the same answer again and cost nothing. The dataset appears in no message
+and no file, and nothing but the answer depends on it. Exit code 2 if the ledger's source has another unit or neighbour
+relation, 5 if the mechanism is not private, 6 if a budget does not suffice, 7 if the ledger cannot be used. In all
+these cases nothing is spent, with one exception: if a commit fails at the last moment (exit code 7), the message says
+that the charge was made, or that this is unknown. Run the command again then; it is paid for only once. --dry-run
+shows the price first, with the same exit codes.
 """
 LARGEST = 1 << 20  # bytes of a label
 DRY_RUN = click.Option(
-    ["--dry-run"], is_flag=True, help="Say what it would cost; no dataset is looked at, and nothing is written."
+    ["--dry-run"], is_flag=True, help="Show the price only; no dataset is read, and nothing is written."
 )
+LOST = (
+    "the answer was released and is in the ledger, but it could not be shown: {}. Hint: ask again; the answer will be"
+    " the same, and nothing is spent."
+)
+LEDGER = click.Option(
+    ["--ledger"], metavar="LEDGER", help="The ledger that pays: a file, or postgresql://USER@HOST/DATABASE."
+)
+PAYING = [
+    click.Option(["--source"], metavar="NAME", help="The name of the data in the ledger; needed if it has several."),
+    click.Option(["--version"], metavar="V", help="The version of the data. Default: 1."),
+    click.Option(
+        ["--after"],
+        type=PATH,
+        metavar="RECORD",
+        multiple=True,
+        help="The record of an earlier release, which the ledger must still have; can be repeated.",
+    ),
+    click.Option(["-o", "--output"], type=PATH, metavar="FILE", help="Write the record to this .json file."),
+    click.Option(["--html"], type=PATH, metavar="FILE", help="Write a page for the public to this .html file."),
+]
 MECHANISM = click.Argument(["mechanism"], type=PATH, metavar="MECHANISM")
 DATASET = [
-    click.Option(["--dataset"], metavar="LABEL", help="The true dataset; others on this machine may see it there."),
-    click.Option(["--dataset-from"], type=PATH, metavar="FILE", help="The same, from a file; - is standard input."),
+    click.Option(["--dataset"], metavar="LABEL", help="The true dataset; other users of this machine may see it here."),
+    click.Option(
+        ["--dataset-from"], type=PATH, metavar="FILE", help="A file with the true dataset; - is standard input."
+    ),
 ]
 
 
@@ -70,7 +93,7 @@ def release(
         raise UsageError("no ledger", "what is released is paid for in a ledger", "hetdp ledger init makes one")
     if dry_run:
         require_input(problem, mechanism)
-        return _priced(
+        return _show_price(
             out,
             read_mechanism(mechanism, read_without_pins(out, problem, duplicates, positive)),
             ledger,
@@ -80,7 +103,7 @@ def release(
         )
     if (dataset is None) == (dataset_from is None):
         what = "no dataset" if dataset is None else "two datasets"
-        raise UsageError(what, "--dataset or --dataset-from says which is the true one")
+        raise UsageError(what, "--dataset or --dataset-from names it")
     require_input(problem, mechanism, dataset_from)
     require_places(output, html, as_json, (problem, mechanism, dataset_from, ledger, *after))
     asked = read_without_pins(out, problem, duplicates, positive)
@@ -97,7 +120,7 @@ def release(
     return publish_release(out, release_shapes.release, make_release, output, html, as_json)
 
 
-def _priced(out: Output, known: Any, ledger: str, source: str | None, version: str | None, as_json: bool) -> int:
+def _show_price(out: Output, known: Any, ledger: str, source: str | None, version: str | None, as_json: bool) -> int:
     """Shows what the release would cost; the true dataset is not read."""
     from hetdp.cli import shapes as release_shapes
     from hetdp.cli.writing import say_accuracy
@@ -151,6 +174,99 @@ def _content(path: str) -> str:
     if text is None:
         raise UsageError("no label can be read there", "--dataset-from names a file with one label, in UTF-8")
     return text
+
+
+# What `hetdp ask` does as well ----------------------------------------------------------------------------------------
+
+
+def price_code(found: Price) -> int:
+    """The exit code of a dry run: that of the refusal if the release would be refused."""
+    from hetdp.errors import BudgetError
+
+    return 0 if found.fits else BudgetError.exit_code
+
+
+def require_places(output: str | None, html: str | None, as_json: bool, inputs: tuple[str | None, ...]) -> None:
+    """Refuses files for a record that cannot be used, and a closed standard output, before anything is spent."""
+    import sys
+
+    from hetdp.cli.reading import STANDARD
+    from hetdp.cli.writing import require_place
+    from hetdp.errors import UsageError
+
+    if sys.stdout is None:
+        raise UsageError("standard output is closed", "the answer goes there")
+    for option, path, suffix in (("-o", output, ".json"), ("--html", html, ".html")):
+        if path == STANDARD:
+            raise UsageError(f"{option} -", "a record is kept in a file; --json shows it as well", "name a file")
+        require_place(option, path, as_json, (suffix,), inputs, to_standard=False)
+
+
+def publish_release(
+    out: Output,
+    shape: Callable[..., Any],
+    release: Callable[[], Release],
+    output: str | None,
+    html: str | None,
+    as_json: bool,
+) -> int:
+    """Releases an answer and shows it, even if its record could not be written; returns the exit code.
+
+    Args:
+        out: the output of the verb.
+        shape: makes the JSON document of a release.
+        release: makes the release.
+        output: the file of the record.
+        html: the page.
+        as_json: whether the result is a document.
+    """
+    from hetdp.cli.output import abandon_output, write_message
+    from hetdp.errors import InterruptedSpend, UnwrittenRecordError, UsageError
+
+    unwritten, code = None, 0
+    try:
+        found = release()
+    except UnwrittenRecordError as refusal:
+        found, unwritten, code = refusal.release, str(refusal), refusal.exit_code
+    try:
+        if as_json:
+            out.emit_document(shape(found, output, html, unwritten))
+        else:
+            out.emit(answer_lines(found))
+    except KeyboardInterrupt:
+        raise InterruptedSpend(LOST.format("it was interrupted").rstrip(".")) from None
+    except (BrokenPipeError, UsageError) as refusal:
+        abandon_output()
+        why = "nobody reads it" if isinstance(refusal, BrokenPipeError) else refusal.what
+        write_message(f"hetdp: {LOST.format(why)}")
+        return UnwrittenRecordError.exit_code
+    say_payment(out, found)
+    if unwritten is not None:
+        write_message(f"hetdp: {unwritten}")
+    else:
+        for path in filter(None, (output, html)):
+            out.say(f"wrote {path}")
+    return code
+
+
+def answer_lines(found: Release) -> Iterator[str]:
+    """The answers, one to a line; a repeated one always says that it is repeated."""
+    entry = found.record
+    again = f" (as released on {entry['released'][:10]}, of version {entry['composition']['version']!r} of the data)"
+    for one in found.answers:
+        area = "" if one.area is None else f" in {one.area!r}"
+        yield f"released answer{area}: {one.words}{again if found.repeated else ''}"
+
+
+def say_payment(out: Output, found: Release) -> None:
+    """Says which entry of the ledger the release has, and where a coin would do as well."""
+    for words in found.record["cautions"]:
+        out.say(f"caution: {words}")
+    receipt = found.receipt
+    nobody_pays = len(found.record["constant"]) == len(found.answers)
+    paid = "the answer does not depend on the data, so nobody paid" if nobody_pays else "paid"
+    spent = "it was released before, so nothing was spent" if found.repeated else paid
+    out.say(f"{spent}; entry {receipt['entry']:,} of the ledger, {receipt['hash'][:16]}…")
 
 
 command = Verb(

@@ -212,7 +212,7 @@ def failure(given: Failure) -> Shape:
     }
 
 
-def made_problem(problem: Problem, space: str, output: str) -> Shape:
+def make(problem: Problem, space: str, output: str) -> Shape:
     """The result of `make`, if the problem is written to a file."""
     words = {"question": problem.about["title"], "privacy": problem.about["privacy"]}
     return document("make", output=output, space=space, counts=counts(problem), **words)
@@ -231,7 +231,7 @@ def ask(given: AskResult, plan: str | None) -> Shape:
     if given.price is not None:
         found["price"] = price(given.price)
     if given.simulated:
-        from hetdp.tables.promise_words import WARNING
+        from hetdp.tables.ask import WARNING
 
         told = [{"area": one.area, "answer": one.answer} for one in given.simulated]
         found["simulated"] = {"warning": WARNING, "seed": given.simulated[0].seed, "answers": told}

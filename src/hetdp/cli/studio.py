@@ -18,9 +18,9 @@ hetdp studio                    start with the gallery
 hetdp studio poll.json          start with a problem
 """
 ABOUT = """
-Opens a page in the browser, served locally (the extra studio: dash and dash-cytoscape). Its address contains a token,
-without which every request is refused. The page fetches nothing from other hosts, and reads no files but PROBLEM and
-those dropped on it. Ctrl-C stops it.
+Opens a page in the browser, served locally (needs the extra studio). Its address contains a token, without which every
+request is refused. The page fetches nothing from other hosts, and reads no files except PROBLEM and those dropped on
+it. Press Ctrl-C to stop.
 """
 PROBLEM = click.Argument(["problem"], type=PATH, metavar="[PROBLEM]", required=False)
 HOST = click.Option(

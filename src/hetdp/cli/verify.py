@@ -20,8 +20,8 @@ hetdp verify poll.json mechanism.csv             prove it, or name the worst edg
 hetdp verify poll.json mechanism.csv --json      the whole certificate
 """
 ABOUT = """
-Checks every edge of PROBLEM in exact arithmetic, by code that knows nothing of the search, and whether the mechanism is
-the most accurate one with its given values. Exit code 0 if it is private, 5 if not.
+Checks every edge of PROBLEM in exact arithmetic, with code that is independent of the search, and checks whether the
+mechanism is the most accurate one with its given values. Exit code 0 if it is private, 5 if not.
 """
 MECHANISM = click.Argument(["mechanism"], type=PATH, metavar="MECHANISM")
 
@@ -43,8 +43,7 @@ def verify(
     from hetdp.certificate.certificate import ROUNDED
     from hetdp.certificate.certificate import verify as prove
     from hetdp.cli import shapes
-    from hetdp.cli.reading import require_input
-    from hetdp.cli.source import source_of
+    from hetdp.cli.reading import require_input, source_of
     from hetdp.cli.writing import say_accuracy
     from hetdp.errors import VerificationError
     from hetdp.files.mechanisms import read_claim
@@ -72,9 +71,9 @@ def say_claim_notes(out: Output, name: str, claim: LoadedClaim[Any]) -> None:
     from hetdp.text import pluralize
 
     if claim.made_for_another:
-        out.say(f"{name} says that it was made for another problem; it is judged on this one")
+        out.say(f"{name} was made for another problem; it is verified on this one")
     if claim.column != "z":
-        out.say(f"the values of {name} are those of its column {claim.column}, rounded; a column z would be exact")
+        out.say(f"{name} has no column z, so its values are those of the rounded column {claim.column}")
     if claim.differing:
         out.say(f"its values differ from the problem's own at {pluralize(claim.differing, 'dataset')}")
 

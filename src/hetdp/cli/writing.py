@@ -18,7 +18,7 @@ from hetdp.text import round_up
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from typing import Any
 
     from hetdp.cli.output import Output
@@ -30,33 +30,34 @@ if TYPE_CHECKING:
     from hetdp.problem.problem import Problem
 
 
-HEADER = ("dataset", "query", "p", "error", "pinned", "binding")
 NOTHING = "-"
 
 
 def table_lines(mechanism: Mechanism) -> Iterator[str]:
     """One line for each dataset, in graph order, below the header."""
-    columns = [[title, *cells] for title, cells in zip(HEADER, _columns(mechanism), strict=True)]
+    columns = [[title, *cells] for title, cells in _columns(mechanism).items()]
     widths = [max(map(len, column)) for column in columns]
     for row in zip(*columns, strict=True):
         yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _columns(mechanism: Mechanism) -> Sequence[list[str]]:
+def _columns(mechanism: Mechanism) -> dict[str, list[str]]:
     from hetdp.mechanism.formatting import format_error, format_exact
+    from hetdp.mechanism.mechanism import BINDING
     from hetdp.problem.spelling import spell_label
 
     given, labels = mechanism.columns(), mechanism.problem.labels
     names = [spell_label(label, labels) for label in given["dataset"]]
     lacking = mechanism.problem.notion.coordinate.probability(-mechanism.coordinates)
-    return (
-        names,
-        [str(answer) for answer in given["query"].tolist()],
-        [format_exact(*each) for each in zip(given["p"].tolist(), lacking.tolist(), given["z"].tolist(), strict=True)],
-        [format_error(error) for error in given["error"].tolist()],
-        ["yes" if pinned else "no" for pinned in given["pinned"].tolist()],
-        [NOTHING if link < 0 else names[link] for link in mechanism.links.tolist()],
-    )
+    numbers = zip(given["p"].tolist(), lacking.tolist(), given["z"].tolist(), strict=True)
+    return {
+        "dataset": names,
+        "query": [str(answer) for answer in given["query"].tolist()],
+        "p": [format_exact(*each) for each in numbers],
+        "error": [format_error(error) for error in given["error"].tolist()],
+        "pinned": ["yes" if pinned else "no" for pinned in given["pinned"].tolist()],
+        BINDING: [NOTHING if link < 0 else names[link] for link in mechanism.links.tolist()],
+    }
 
 
 # Files.
@@ -85,7 +86,7 @@ def require_place(
     if path == STANDARD:
         if as_json:
             rule = "standard output holds one document"
-            raise UsageError(f"{option} - beside --json", rule, f"name a file after {option}")
+            raise UsageError(f"{option} - together with --json", rule, f"name a file after {option}")
         return
     place = Path(path)
     if place.suffix.lower() not in suffixes:
@@ -98,21 +99,21 @@ def require_place(
         )
     _refuse_inputs(option, place, inputs)
     if not place.absolute().parent.is_dir():
-        raise UsageError(f"cannot write {path!r}", f"{str(place.parent)!r} is no folder")
+        raise UsageError(f"cannot write {path!r}", f"{str(place.parent)!r} is not a folder")
 
 
 def _refuse_inputs(option: str, place: Path, inputs: tuple[str | None, ...]) -> None:
-    output = _resolved(place)
+    output = _resolve(place)
     for given in inputs:
         if given is None or given == STANDARD:
             continue
-        source = _resolved(Path(given))
+        source = _resolve(Path(given))
         if source in (output, *output.parents[:1]) or output in source.parents:
             rule = "an input is never overwritten"
             raise UsageError(f"{option} {place} would replace what is read from {given}", rule, "choose another name")
 
 
-def _resolved(path: Path) -> Path:
+def _resolve(path: Path) -> Path:
     try:
         return path.resolve()
     except (OSError, RuntimeError):  # circular links; reading or writing reports them
@@ -140,7 +141,6 @@ def write(out: Output, result: Problem | Mechanism, path: str, **options: Any) -
 # Mechanisms, with words about their proofs.
 
 
-SUFFIXES = (".csv", ".parquet", ".json")
 OUTPUT = click.Option(
     ["-o", "--output"],
     type=PATH,
@@ -178,7 +178,7 @@ def deliver(
     if mechanism.moved > 0.0:
         whose = "given" if mechanism.objective == "extension" else "chosen"
         moved = round_up(mechanism.moved, 2)
-        out.say(f"the {whose} values missed by a rounding, and were moved by at most {moved:.1e} in z")
+        out.say(f"the {whose} values were incompatible by a rounding error, and were moved by at most {moved:.1e} in z")
     if mechanism.search_words:
         out.say(mechanism.search_words)
     out.say(str(mechanism.certificate or "every edge was checked; no certificate was made, as requested"))
@@ -213,7 +213,7 @@ def refusal_lines(witness: Witness, repair: Repair | None) -> Iterator[str]:
     if repair is None:
         return
     yield ""
-    yield "These values do extend (p, one for each pin):"
+    yield "These values would work (p, one for each pin):"
     yield from (f"  {line}" for line in _pin_lines(repair))
 
 
@@ -233,10 +233,11 @@ def _pin_lines(repair: Repair) -> Iterator[str]:
 def say_pin_notes(out: Output, free: int, boundary: int, verdict: Verdict) -> None:
     """Says which values `extend` still needs, and whether it would round given ones."""
     if free:
-        out.say(f"boundary datasets without a value: {free} of {boundary}; extend needs them all")
+        out.say(f"{free} of {boundary} boundary datasets have no value; extend needs all of them")
     if verdict.compatible and verdict.moved > 0.0:
         out.say(
-            f"the given values miss by a rounding; extend moves them by at most {round_up(verdict.moved, 2):.1e} in z"
+            "the given values are incompatible by a rounding error; extend moves them by at most"
+            f" {round_up(verdict.moved, 2):.1e} in z"
         )
 
 

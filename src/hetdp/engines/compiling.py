@@ -20,22 +20,35 @@ Function = Callable[..., Any]
 Replacements = dict[Function, Function]
 
 OPTIONS: Any = {"nogil": True, "_nrt": False}  # without reference counting of arrays, which took most of the time
+CALLED: Any = OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # only compiled functions call these
+
+_shared: dict[tuple[Any, ...], Function] = {}  # a function and what it calls → its compiled copy
 
 
-def compiled(function: Function, name: str, replaced: Replacements) -> Function:
+def compile_kernel(function: Function, name: str, replaced: Replacements) -> Function:
     """A function and all its callees, compiled, with some callees replaced; cached on disk if possible."""
-    return jit.compile_cached(rebuilt(function, f"{name}_{digest(function, replaced)}", replaced, {}), **OPTIONS)
+    scope = compile_globals(function, replaced)
+    return jit.compile_cached(copy_function(function, f"{name}_{digest(function, replaced)}", scope), **OPTIONS)
 
 
-def rebuilt(function: Function, name: str, replaced: Replacements, done: Replacements) -> Function:
-    """A copy of a function under a new name, whose callees are compiled copies; `done` has the copies made so far."""
-    scope = dict(function.__globals__)
-    for used, value in globals_of(function, replaced).items():
-        if isinstance(value, FunctionType) and value not in done:
-            plain = rebuilt(value, value.__name__, replaced, done)
-            done[value] = jit.compile_uncached(plain, forceinline=not is_noinline(value), **OPTIONS)
-        scope[used] = done[value] if isinstance(value, FunctionType) else value
-    copy = FunctionType(function.__code__.replace(co_name=name), scope, name, function.__defaults__)
+def compile_globals(function: Function, replaced: Replacements) -> dict[str, Any]:
+    """The globals that a function uses, with functions compiled; callers share them, since compiling takes long."""
+    found = globals_of(function, replaced)
+    for name, value in found.items():
+        if isinstance(value, FunctionType):
+            scope = compile_globals(value, replaced)
+            key = value, *filter(callable, scope.values())
+            if key not in _shared:
+                plain = copy_function(value, value.__name__, scope)
+                _shared[key] = jit.compile_uncached(plain, forceinline=not is_noinline(value), **CALLED)
+            found[name] = _shared[key]
+    return found
+
+
+def copy_function(function: Function, name: str, scope: dict[str, Any]) -> Function:
+    """A copy of a function under a new name, with some globals replaced."""
+    code = function.__code__.replace(co_name=name)
+    copy = FunctionType(code, function.__globals__ | scope, name, function.__defaults__)
     copy.__qualname__ = name
     copy.__module__ = function.__module__
     return copy
@@ -66,7 +79,7 @@ def digest(function: Function, replaced: Replacements) -> str:
 
 def code_parts(code: CodeType) -> Iterator[str]:
     """The parts of a code object that determine its behaviour, without memory addresses."""
-    yield f"{code.co_code.hex()} {code.co_names}"
+    yield f"{code.co_argcount} {code.co_code.hex()} {code.co_names}"
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from code_parts(constant)

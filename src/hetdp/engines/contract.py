@@ -9,7 +9,7 @@ never below its argument, every order of relaxation reaches this fixed point, so
 
 `settle` returns the fair labels: the worst-off dataset is as well off as possible, then the next, and so on. It
 repeatedly settles the smallest bound. The order among equal bounds does not affect the labels, so here, too, all
-engines agree bit for bit (docs/theory/fair-search.md).
+engines agree bit for bit (docs/theory/fair-search.md). `demands` computes the bounds that pins impose on it.
 """
 
 from __future__ import annotations
@@ -100,3 +100,47 @@ class Engine(Protocol):
         they meet, are each other's links. Without pins every chain of links ends at such a pair. With pins, it may end
         at a pin, or lead to a dataset of the other answer through which the bound of a pin came.
         """
+
+
+# Bounds that pins impose on the fair search ---------------------------------------------------------------------------
+#
+# A pin bounds free datasets over any path, including paths through datasets of the other answer: a very good pin forces
+# its neighbours to be good, and their neighbours across the boundary to be bad. So there are two growths, one upward
+# and one downward. docs/theory/fair-search.md has the proofs.
+
+
+@dataclass(frozen=True)
+class Demands:
+    """The start of the fair search. All labels are signed so that larger is better.
+
+    Attributes:
+        roles: a Role for each dataset.
+        most: the largest label that the pins allow; at a pin, its own label.
+        least: the smallest label that the pins allow, −inf at pins; None without pins.
+        links: the neighbour that `most` came from; −1 if there is none.
+    """
+
+    roles: Roles
+    most: Floats
+    least: Floats | None
+    links: Indices
+
+    def finish(self, labels: Floats, links: Indices) -> Growth:
+        """The result of the search, raised where rounding left a label below `least`."""
+        return Growth(labels if self.least is None else np.maximum(labels, self.least), links)
+
+
+def demands(engine: Engine, space: Space, notion: Notion, answers: Indices, pins: Floats | None) -> Demands:
+    """The bounds that pins impose; unbounded if there are no pins."""
+    roles = answers.astype(np.uint8)  # FREE_1 is 1 and FREE_2 is 2
+    if pins is None or np.isnan(pins).all():
+        return Demands(roles, np.full(space.size, np.inf), None, np.full(space.size, -1, dtype=np.int32))
+    ones, free = answers == 1, np.isnan(pins)
+    z = np.where(ones, pins, -pins)
+    above, below = (engine.grow(space, notion, np.where(free, np.inf, start)) for start in (z, -z))
+    return Demands(
+        np.where(free, roles, Role.PINNED).astype(np.uint8),
+        np.where(free, np.where(ones, above.labels, below.labels), pins) + 0.0,
+        np.where(free, -np.where(ones, below.labels, above.labels), -np.inf) + 0.0,
+        np.where(free, np.where(ones, above.links, below.links), -1),
+    )

@@ -1,30 +1,42 @@
 """The registry of engines: finds an engine by name, or the best one for a space, a notion and an operation.
 
-To add an engine, add its name to `ENGINES` and `EngineName`, and its import to `_load`.
+To add an engine, add its name to `ENGINES` and `EngineName`, and its import to `_load`. The engine `gpu` is tried
+by "auto" for large spaces of people if CuPy is installed; without a working device, "auto" goes on with the CPU.
 """
 
 from __future__ import annotations
 
+import logging
 from typing import Literal
 
 from hetdp import progress
+from hetdp.compilation import compile_later, use_compiled, uses_compiled
+from hetdp.device import DeviceError, find_device, is_installed
 from hetdp.engines.contract import Engine, Operation
 from hetdp.errors import UsageError
 from hetdp.interrupts import uninterrupted
+from hetdp.problem.graph import DatasetGraph
+from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import SMALL, Space
 from hetdp.text import did_you_mean
 from hetdp.theory.notion import Notion
 
-ENGINES = ("cpu", "product", "reference")  # in order of preference
-EngineName = Literal["auto", "cpu", "product", "reference", "dask"]  # as in ENGINES and PARTITIONED
+ENGINES = ("cpu", "gpu", "product", "reference")  # in order of preference
+EngineName = Literal["auto", "cpu", "gpu", "product", "reference", "dask"]  # as in ENGINES and PARTITIONED
 PARTITIONED = "dask"  # the engine of partitioned problems, which have their own workers
-COMPILED = "searching (first time: compiling, some 10 s)"
+PLAIN = "searching without the compiled search, which a background process is compiling"
+WORTH_A_WORD = 200_000  # arcs; fewer take less than a second on the plain path
+WORTH_A_GPU = 1 << 25  # datasets; with fewer, the CPU is done before a device is ready
 
 
 def engine_for(name: str, space: Space, notion: Notion, operation: Operation) -> Engine:
     """The engine with a name, or for "auto" the preferred one that supports the operation on this space."""
+    words = "searching"
     if name == "auto":
-        names = sorted(ENGINES, key=lambda known: known != "reference") if space.arc_count <= SMALL else list(ENGINES)
+        names = [known for known in ENGINES if known != "gpu" or _is_worth_a_gpu(space)]
+        if space.arc_count <= SMALL or _takes_plain_path(space, notion, operation):
+            names = sorted(names, key=lambda known: known != "reference")
+            words = PLAIN if space.arc_count > WORTH_A_WORD else words
     elif name in ENGINES:
         names = [name]
     elif name == PARTITIONED:
@@ -38,9 +50,18 @@ def engine_for(name: str, space: Space, notion: Notion, operation: Operation) ->
         raise UsageError(
             f"unknown engine {name!r}", f"an engine is one of {', '.join(known)}", did_you_mean(name, known)
         )
-    for candidate in map(_load, names):
+    for each in names:
+        try:
+            candidate = _load(each, insist=name != "auto")
+        except DeviceError as refusal:
+            if name != "auto":
+                raise
+            logging.getLogger("hetdp").warning("the CPU goes on without a GPU: %s", refusal)
+            continue
         if candidate.supports(space, notion, operation):
-            progress.report_stage("searching" if candidate.name == "reference" else COMPILED)
+            if each == "cpu":
+                use_compiled(_functions(notion, operation))
+            progress.explain_wait(words) if words == PLAIN else progress.report_stage(words)
             return candidate
     raise UsageError(
         f"engine {name!r} cannot {operation} on a {type(space).__name__} under the notion {notion.name!r}",
@@ -49,18 +70,45 @@ def engine_for(name: str, space: Space, notion: Notion, operation: Operation) ->
     )
 
 
-def _load(name: str) -> Engine:
-    """Imports the engine with a name; this is done lazily, because compilers take long to load."""
+def _takes_plain_path(space: Space, notion: Notion, operation: Operation) -> bool:
+    """True for a stored graph while the compiled search is not ready; then a background process compiles it."""
+    if not isinstance(space, DatasetGraph) or uses_compiled(
+        _functions(notion, operation), space.arc_count * notion.effort
+    ):
+        return False
+    compile_later(notion.key)
+    return True
+
+
+def _functions(notion: Notion, operation: Operation) -> str:
+    return f"{operation} {notion.key}"
+
+
+def _is_worth_a_gpu(space: Space) -> bool:
+    return space.size >= WORTH_A_GPU and isinstance(space, ProductSpace) and is_installed()
+
+
+def _load(name: str, insist: bool = True) -> Engine:
+    """Imports the engine with a name; this is done lazily, because compilers take long to load.
+
+    Args:
+        name: the name.
+        insist: whether the engine must do all work itself, or fail.
+    """
     progress.report_stage("loading the search")
     with uninterrupted():
         if name == "cpu":
             from hetdp.engines.cpu.engine import CpuEngine
 
             return CpuEngine()
-        if name == "product":
+        if name in ("product", "gpu"):
             from hetdp.engines.product.engine import ProductEngine
 
-            return ProductEngine()
+            if name == "product":
+                return ProductEngine()
+            from hetdp.engines.gpu.engine import GpuEngine
+
+            return GpuEngine(find_device(), ProductEngine(), insist)
         from hetdp.engines.reference.engine import ReferenceEngine
 
         return ReferenceEngine()

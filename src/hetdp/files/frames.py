@@ -52,7 +52,7 @@ def from_table(
             none.
 
     Raises:
-        UsageError: if this is no table, or one that has to be fetched first, or has columns that do not go together.
+        UsageError: if this is not a table, or one that has to be fetched first, or has columns that do not go together.
         InputError: listing every fault.
 
     >>> from_table({"source": ["a", "b"], "target": ["b", "c"], "epsilon": [0.5, 1.0]})
@@ -68,7 +68,7 @@ def from_table(
 
 
 def _present(roles: Mapping[str, Hashable], table: Any) -> dict[str, Hashable]:
-    """The columns to read: those that are there, or must be, since their name was given; and ε, unless there is μ."""
+    """The columns to read: those that exist, those named by the caller, which must exist, and ε, unless there is μ."""
     names = column_names(table) or []
 
     def is_wanted(role: str, name: Any) -> bool:
@@ -79,7 +79,7 @@ def _present(roles: Mapping[str, Hashable], table: Any) -> dict[str, Hashable]:
 
 
 def _class_column(name: Any, table: Any) -> dict[str, Hashable]:
-    """The column of classes, if it is there, or must be, since another name than its usual one was given."""
+    """The column of classes, if it exists; it must exist if the caller named it."""
     if name is None or (name == "class" and name not in (column_names(table) or [])):
         return {}
     return {"classes": name}
@@ -89,7 +89,7 @@ def read_columns(table: Any, wanted: Mapping[str, Hashable], findings: FaultColl
     """The wanted columns by role, each made plain; a name that the table lacks, or has twice, is a fault."""
     names = column_names(table)
     if names is None:
-        raise UsageError(f"{type(table).__name__} is no table", TABLE_RULE)
+        raise UsageError(f"{type(table).__name__} is not a table", TABLE_RULE)
     for role, name in wanted.items():
         if not isinstance(name, Hashable):
             raise UsageError(f"{role} is {type(name).__name__}", f"{role} names a column of the table")
@@ -118,7 +118,9 @@ def _no_such(role: str, name: Hashable, table: Any, names: list[Any]) -> Fault:
 
 
 def _several(role: str, name: Hashable) -> Fault:
-    return Fault("more than one column", role, format_value(name), "the columns read have names of their own")
+    return Fault(
+        "more than one column", role, format_value(name), "the columns that are read must have different names"
+    )
 
 
 def _hint(role: str, name: Hashable, table: Any, names: list[Any]) -> str:

@@ -58,7 +58,7 @@ def _require_sparse(matrix: Any) -> None:
         if isinstance(matrix, (list, tuple)) or hasattr(matrix, "__array__"):
             rule = "a zero in a dense matrix may be ε = 0 or no edge at all"
             raise UsageError(f"{type(matrix).__name__} is dense", rule, SPARSE_HINT)
-        raise UsageError(f"{type(matrix).__name__} is no sparse matrix", SPARSE_RULE)
+        raise UsageError(f"{type(matrix).__name__} is not a sparse matrix", SPARSE_RULE)
     if layout not in EXACT_FORMATS:
         rule = f"{', '.join(EXACT_FORMATS)} store the edges alone, others fill up with zeros that look like ε = 0"
         raise UsageError(f"the matrix has the format {layout}", rule, SPARSE_HINT)
@@ -73,7 +73,9 @@ def _names(labels: Any, shape: tuple[int, ...], findings: FaultCollector) -> Lab
         findings.add(Fault("not square, of shape", "matrix", str(shape), "rows and columns are the same datasets"))
         findings.raise_if_any()
     if isinstance(labels, Mapping):
-        raise UsageError(f"{type(labels).__name__} is no list of labels", "labels has the label of each row, in order")
+        raise UsageError(
+            f"{type(labels).__name__} is not a list of labels", "labels has the label of each row, in order"
+        )
     names = range(shape[0]) if labels is None else as_column("labels", plain_column(labels), findings)
     if len(names) != shape[0]:
         value = f"{len(names)} for {shape[0]} rows"
@@ -130,13 +132,13 @@ def _require_agreement(entries: _Entries, findings: FaultCollector) -> None:
     pairs = spots // 2
     starts = np.flatnonzero(np.diff(pairs, prepend=-1))
     ends = np.flatnonzero(np.diff(pairs, append=-1))
-    findings.add_at(starts[spots[starts] == spots[ends]], lambda at: _one_sided(entries, at))
+    findings.add_at(starts[spots[starts] == spots[ends]], lambda at: _one_sided_fault(entries, at))
     before, after = values[:-1], values[1:]
     differ = (pairs[1:] == pairs[:-1]) & (before != after) & ~np.isnan(before) & ~np.isnan(after)
     findings.add_at(np.flatnonzero(differ) + 1, lambda at: _contradiction(entries, at))
 
 
-def _one_sided(entries: _Entries, at: int) -> Fault:
+def _one_sided_fault(entries: _Entries, at: int) -> Fault:
     value = f"{float(entries.values[at])!r}, nothing at {entries.place(at, across=1)}"
     hint = "DatasetGraph.from_edges(A.row, A.col, A.data, range(n)) reads a coo matrix that stores each pair once"
     return Fault("one-sided entry", entries.place(at), value, SYMMETRY_RULE, hint)

@@ -11,15 +11,14 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from hetdp import progress
-from hetdp.documents import require_keys, require_kind, require_version
+from hetdp.documents import require_keys, require_kind, require_path, require_version
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.formats.json_files import read_json, table_of
 from hetdp.files.formats.parquet import read_parquet
 from hetdp.files.formats.registry import DOCUMENT, FORMATS, suffix_of
 from hetdp.files.formats.table import Table
 from hetdp.files.formats.writing import reading
-from hetdp.files.places import STANDARD, existing, kind_of_document, open_document, parts_of
-from hetdp.files.problems import answer_column
+from hetdp.files.problems import STANDARD, answer_column, existing, kind_of_document, open_document, parts_of
 from hetdp.files.schema import (
     INTEGER,
     JSON,
@@ -31,7 +30,7 @@ from hetdp.files.schema import (
     require_notion,
     stated_notion,
 )
-from hetdp.mechanism.mechanism import LoadedClaim, LocalMechanism, Mechanism
+from hetdp.mechanism.mechanism import BINDING, LoadedClaim, LocalMechanism, Mechanism
 from hetdp.mechanism.steps import NEAR_MISS, RemoteProblem
 from hetdp.problem.columns import as_floats
 from hetdp.problem.faults import FaultCollector
@@ -56,7 +55,7 @@ class Sheet(NamedTuple):
 
 def open_sheet(path: str | Path) -> Sheet:
     """The sheet in a file, if it has the form of one; its numbers are looked at later."""
-    if path != STANDARD and Path(path).is_dir():
+    if path != STANDARD and require_path(path).is_dir():
         name, place = str(path), Path(path)
         table, meta = _open_folder(place, name)
     elif path == STANDARD or suffix_of(path) == DOCUMENT:
@@ -66,7 +65,7 @@ def open_sheet(path: str | Path) -> Sheet:
     else:
         place, name = existing(path), str(path)
         form = FORMATS[suffix_of(path)]
-        table = reading(place, form.read, name, MECHANISM_COLUMNS, False)
+        table = reading(place, form.read, name, MECHANISM_COLUMNS, False, None)
         meta = form.read_metadata(place, name)
     findings = FaultCollector(name)
     require_form(meta, list(table.columns), name, table.name, findings)
@@ -82,7 +81,7 @@ def require_form(meta: dict[str, Any], columns: list[str], name: str, table: str
         columns: those of the table.
         name: how messages name the whole.
         table: how they name the table.
-        findings: where faults are added; what is no mechanism of this version at all is refused at once.
+        findings: where faults are added; what is not a mechanism of this version at all is refused at once.
     """
     if meta:
         require_kind(meta, "mechanism", name, kind_of_document(meta, "mechanism"))
@@ -96,7 +95,9 @@ def require_form(meta: dict[str, Any], columns: list[str], name: str, table: str
     for key in ("moved", "objective_gap"):
         small = meta.get(key, 0.0)
         if isinstance(small, bool) or not isinstance(small, (int, float)) or not 0.0 <= small <= 1.0:
-            findings.add(Fault("no distance:", f"{name}, {key}", format_value(small), "it is a small number ≥ 0"))
+            findings.add(
+                Fault("not a distance:", f"{name}, {key}", format_value(small), "it must be a small number ≥ 0")
+            )
     require_columns(columns, ("dataset",), MECHANISM_COLUMNS, table, findings)
     if not {*VALUES} & set(columns):
         findings.add(Fault("no values", table, "", "a mechanism has a column z, p or error"))
@@ -163,7 +164,7 @@ def read_mechanism(path: str | Path, problem: Problem | RemoteProblem | None = N
     if problem is None:
         return _alone(sheet)
     require_own(sheet.meta, sheet.name, problem.identity)
-    return _joined(sheet, problem)
+    return _join(sheet, problem)
 
 
 def require_own(meta: dict[str, Any], name: str, identity: str) -> None:
@@ -193,7 +194,7 @@ def read_claim(path: str | Path, problem: Problem | RemoteProblem, pins: Any = N
     sheet = open_sheet(path)
     another = sheet.meta.get("problem", problem.identity) != problem.identity
     column = next(name for name in VALUES if name in sheet.table.columns)
-    mechanism = _joined(sheet, problem)
+    mechanism = _join(sheet, problem)
     return LoadedClaim(mechanism, another, column, 0 if pins is None else _differing(mechanism, pins))
 
 
@@ -261,7 +262,7 @@ def _answers(table: Table, labels: Labels, problem: Problem | None, findings: Fa
 
 
 def coordinates_of(table: Table, outline: EdgelessProblem) -> Floats:
-    """z, from the best column that is there: p rounds what z and error keep."""
+    """z, from the most precise column: p is rounded where z and error are not."""
     best = next(name for name in VALUES if name in table.columns)
     z = pins_on(outline, PartialMechanism(**{best: table.number_column(best)}))
     findings = FaultCollector(table.name)
@@ -278,7 +279,7 @@ def _require_agreement(
     z: Floats, best: str, other: str, table: Table, outline: EdgelessProblem, findings: FaultCollector
 ) -> None:
     """What people read must be what is proved: a second column of values that says something else is a fault."""
-    stated = as_floats(table.number_column(other), table.row, f"non-numeric {other}", "it is a number", findings)
+    stated = as_floats(table.number_column(other), table.row, f"non-numeric {other}", "it must be a number", findings)
     coordinate = outline.notion.coordinate
     meant = coordinate.probability(z) if other == "p" else coordinate.error(z, outline.answers)
     wrong = np.abs(stated - meant) > AGREEMENT * (1.0 if other == "p" else meant)
@@ -292,35 +293,35 @@ def _require_agreement(
 
 
 def _links(table: Table, labels: Labels, kind: str, findings: FaultCollector) -> Any:
-    column = table.columns.get("binding")
+    column = table.columns.get(BINDING)
     if column is None:
         return np.full(table.length, -1, dtype=np.int64)
     listed = column.tolist() if isinstance(column, np.ndarray) else column
     bound = [at for at, label in enumerate(listed) if label is not None]
-    some = table._replace(columns={"binding": [listed[at] for at in bound]}, row=lambda at: table.row(bound[at]))
-    found = labels.indices(some.label_column("binding", findings, kind) if bound else [])
+    some = table._replace(columns={BINDING: [listed[at] for at in bound]}, row=lambda at: table.row(bound[at]))
+    found = labels.indices(some.label_column(BINDING, findings, kind) if bound else [])
     rule = "it is the label of a neighbour, or empty"
-    findings.add_where(found < 0, lambda at: Fault("unknown dataset", f"{some.row(at)}, binding", "", rule))
+    findings.add_where(found < 0, lambda at: Fault("unknown dataset", f"{some.row(at)}, {BINDING}", "", rule))
     links = np.full(table.length, -1, dtype=np.int64)
     links[bound] = found
     return links
 
 
-def _joined(sheet: Sheet, problem: Problem) -> LocalMechanism:
+def _join(sheet: Sheet, problem: Problem) -> LocalMechanism:
     """The mechanism in the order of its problem."""
     alone, findings = _alone(sheet, problem), FaultCollector(sheet.name)
     row, names = sheet.table.row, problem.labels.names
     where = problem.labels.indices(_as_in(problem, alone.problem.labels.names))
     found = alone.problem.labels.names
-    what = "a dataset that is none of the problem's:"
+    what = "not a dataset of the problem:"
     findings.add_where(where < 0, lambda at: Fault(what, row(at), format_value(found[at]), SAME_RULE))
     absent = np.ones(len(names), dtype=np.bool_)
     absent[where[where >= 0]] = False
     findings.add_where(absent, lambda at: Fault("no row", f"dataset {shorten_label(names[at])}", "", SAME_RULE))
     findings.raise_if_any()
     other = alone.problem.answers != problem.answers[where]
-    rule = "its query answers as the problem does"
-    findings.add_where(other, lambda at: Fault("another answer than the problem's", row(at), "", rule))
+    rule = "its query must agree with the problem's"
+    findings.add_where(other, lambda at: Fault("not the problem's answer", row(at), "", rule))
     findings.raise_if_any()
     order = np.argsort(where)
     links = np.where(alone.links < 0, -1, where[alone.links])[order]

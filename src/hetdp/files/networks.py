@@ -46,7 +46,7 @@ def from_networkx(
             has no class. Keys of a MultiGraph are not looked at.
 
     Raises:
-        UsageError: if this is no NetworkX graph, or μ is asked for with δ or on a directed graph.
+        UsageError: if this is not a NetworkX graph, or μ is asked for with δ or on a directed graph.
         InputError: listing every edge whose ε, δ or μ is missing or wrong.
 
     >>> import networkx
@@ -79,16 +79,17 @@ def _attributes(epsilon: str, delta: str | None, mu: str | None) -> dict[str, st
 
 def _require_networkx(graph: Any, attributes: dict[str, str]) -> None:
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed", "is_multigraph")):
-        raise UsageError(f"{type(graph).__name__} is no NetworkX graph", "from_networkx reads graphs of NetworkX")
+        raise UsageError(f"{type(graph).__name__} is not a NetworkX graph", "from_networkx reads graphs of NetworkX")
     for name, attribute in attributes.items():
         if not isinstance(attribute, str) and name == "classes":
             raise UsageError(
-                f"classes={format_value(attribute)} is no attribute", "classes names the edge attribute with classes"
+                f"classes={format_value(attribute)} is not an attribute",
+                "classes names the edge attribute with classes",
             )
         if not isinstance(attribute, str):
             rule = f"{name} names the edge attribute with {LETTERS[name]}"
             hint = f"networkx.set_edge_attributes(graph, value, {name!r}) gives every edge the same {LETTERS[name]}"
-            raise UsageError(f"{name}={format_value(attribute)} is no attribute", rule, hint)
+            raise UsageError(f"{name}={format_value(attribute)} is not an attribute", rule, hint)
     if graph.is_directed() and "mu" in attributes:
         rule = "μ holds in both directions"
         raise UsageError(f"{type(graph).__name__} is directed", rule, "a Graph or a MultiGraph can have μ")
@@ -125,7 +126,7 @@ def _one_way(edges: Edges) -> Edges:
 
 
 def _require_one_each_way(ends: tuple[Integers, Integers], edges: Edges, findings: FaultCollector) -> None:
-    """Parallel edges of one class and direction agree; what is no number, or a self-loop, contradicts nothing."""
+    """Parallel edges of one class and direction agree; what is not a number, or a self-loop, contradicts nothing."""
     counts = ends[0] != ends[1]
     counts[edges.unread] = False
     order = np.flatnonzero(counts)
@@ -149,5 +150,9 @@ def _contradiction(name: str, values: Floats, order: Integers, edges: Edges, at:
 def _no_attribute(name: str, attribute: str, place: str, others: list[str]) -> Fault:
     hint = f"it has {', '.join(map(format_value, others))}; {name}= names the attribute to read" if others else ""
     return Fault(
-        "no attribute", place, format_value(attribute), f"every edge states its {LETTERS[name]}, none is assumed", hint
+        "no attribute",
+        place,
+        format_value(attribute),
+        f"every edge must state its {LETTERS[name]}; there is no default",
+        hint,
     )

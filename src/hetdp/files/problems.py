@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetdp import progress
-from hetdp.documents import require_keys, require_kind, require_version
-from hetdp.errors import Fault
-from hetdp.files.formats.json_files import table_of
-from hetdp.files.formats.registry import DOCUMENT, FORMATS, suffix_of
-from hetdp.files.formats.table import Table
+from hetdp.documents import require_keys, require_kind, require_path, require_version
+from hetdp.errors import Fault, InputError
+from hetdp.files.formats.json_files import STDIN, read_json, table_of
+from hetdp.files.formats.parquet import read_parquet
+from hetdp.files.formats.registry import DOCUMENT, FORMATS, SUFFIXES, suffix_of
+from hetdp.files.formats.table import Categorical, Table
 from hetdp.files.formats.writing import reading
-from hetdp.files.places import STANDARD, Sheets, existing, kind_of_document, open_document, open_problem
 from hetdp.files.schema import (
     DATASET_COLUMNS,
     EDGE_COLUMNS,
@@ -27,17 +29,18 @@ from hetdp.files.schema import (
     require_notion,
     stated_notion,
 )
-from hetdp.problem.classes import classes_of
+from hetdp.problem.classes import Classes, classes_of
 from hetdp.problem.columns import as_floats
+from hetdp.problem.decimals import NAME as GRID
 from hetdp.problem.edges import Edges
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
-from hetdp.problem.grid import NAME as GRID
 from hetdp.problem.labels import Labels, labels_of
 from hetdp.problem.parameters import COLUMNS, COLUMNS_RULE, KINDS, parameters_of
 from hetdp.problem.partial import PartialMechanism, pins_on
 from hetdp.problem.problem import EdgelessProblem, Problem
 from hetdp.problem.query import Answers, answers_of
+from hetdp.problem.space import Indices
 from hetdp.problem.values import weights_of
 from hetdp.text import format_value
 from hetdp.theory.catalogue import notion_of
@@ -46,10 +49,16 @@ from hetdp.theory.pure import PURE
 
 DIGITS = frozenset("0123456789")
 WORDS = {"true": True, "false": False}
+STANDARD = "-"
+OURS = frozenset({"problem.json"} | {f"{stem}{suffix}" for stem in ("edges", "datasets") for suffix in (*FORMATS, "")})
+PART = re.compile(r"part-.*[.]parquet")
+HIDDEN = (".", "_")  # what other programs leave beside the parts, such as a note that all went well
 
 
 def answer_column(values: Any) -> Any:
     """The answers as they are meant: digits and ``true`` and ``false`` may be written as text."""
+    if isinstance(values, Categorical):
+        return values.convert(_plain_answers, FaultCollector(""))
     if isinstance(values, np.ma.MaskedArray):
         values = values.tolist()
     if isinstance(values, np.ndarray) and values.dtype.kind != "O":
@@ -59,6 +68,13 @@ def answer_column(values: Any) -> Any:
     if not different or not all(meant[text] is not text for text in different):
         return values
     return [meant[value] if _is_text(value) else value for value in values]
+
+
+def _plain_answers(values: Any, findings: FaultCollector) -> Any:
+    """The same for the different answers of a column: an array if they are two numbers or truth values."""
+    meant = answer_column(values)
+    kinds = set(map(type, meant))
+    return np.array(meant) if kinds in ({int}, {bool}) and len({*meant}) <= 2 else meant
 
 
 def answer(text: str) -> Any:
@@ -130,7 +146,7 @@ def _open(path: str | Path) -> Table:
         require_kind(document, "pins", name, kind_of_document(document, "pins"))
         require_version(document, name)
         return table_of(document, "datasets", name, PIN_COLUMNS)
-    table: Table = reading(existing(path), FORMATS[suffix_of(path)].read, str(path), PIN_COLUMNS, False)
+    table: Table = reading(existing(path), FORMATS[suffix_of(path)].read, str(path), PIN_COLUMNS, False, None)
     return table
 
 
@@ -198,7 +214,14 @@ def require_form(sheets: Sheets, findings: FaultCollector) -> Notion:
         require_keys(meta, (), PROBLEM_KEYS, sheets.name)
     about = meta.get("about")
     if about is not None and not (isinstance(about, dict) and all(isinstance(x, str) for x in about.values())):
-        findings.add(Fault("no words:", f"{sheets.name}, about", format_value(about), "it is an object of texts"))
+        findings.add(
+            Fault(
+                "not an object of texts:",
+                f"{sheets.name}, about",
+                format_value(about),
+                "it has texts as keys and values",
+            )
+        )
     for key in ("labels", "classes"):
         if meta.get(key, TEXT) not in (TEXT, INTEGER, JSON):
             rule = f"{key} in tables are {TEXT!r}, {INTEGER!r} or {JSON!r}"
@@ -255,10 +278,29 @@ def _graph(sheets: Sheets, labels: Labels, notion: Notion, duplicates: str, find
     unread: list[int] = []
     given = {name: table.number_column(name) for name in COLUMNS if name in table.columns}
     parameters = parameters_of(given, table.row, findings, unread, notion.parameters)
-    classes = classes_of(table.class_column(findings, sheets.meta.get("classes", TEXT)), findings)
-    ends = labels.indices(source), labels.indices(target)
+    classes = _classes(table.class_column(findings, sheets.meta.get("classes", TEXT)), findings)
+    ends = _positions(source, labels), _positions(target, labels)
     edges = Edges(source, target, parameters, classes, table.row, unread)
     return DatasetGraph.from_ends(labels, ends, edges, duplicates, findings, "grid" in sheets.meta)
+
+
+def _positions(column: Any, labels: Labels) -> Indices:
+    """The number of the dataset at each end of an edge, −1 if there is none."""
+    if not isinstance(column, Categorical):
+        return labels.indices(column)
+    size, categories = len(labels.names), column.categories
+    if tuple(categories[:size]) == labels.names:  # as they were read; the rest is unknown
+        found = np.concatenate([np.arange(size), labels.indices(categories[size:])])
+    else:
+        found = labels.indices(categories)
+    return np.asarray(found[column.codes])
+
+
+def _classes(column: Any, findings: FaultCollector) -> Classes | None:
+    if isinstance(column, Categorical):
+        found = classes_of(column.categories, findings)
+        return found and found.take(column.codes)
+    return classes_of(column, findings)
 
 
 def _notion(sheets: Sheets, findings: FaultCollector) -> Notion:
@@ -271,3 +313,107 @@ def _notion(sheets: Sheets, findings: FaultCollector) -> Notion:
         findings.add(Fault("columns that do not go together:", sheets.edges.name, ", ".join(found), COLUMNS_RULE))
         findings.raise_if_any()
     return notion_of(kind or PURE.parameters)
+
+
+# Where problems are: a JSON document, standard input, or a folder of tables, some of them in parts --------------------
+
+
+class Sheets(NamedTuple):
+    """A problem as its files hold it: words, and two tables."""
+
+    name: str
+    meta: dict[str, Any]
+    datasets: Table
+    edges: Table
+
+
+def open_problem(path: str | Path) -> Sheets:
+    """The sheets of a problem: one JSON document, or a folder of tables."""
+    if path != STANDARD and (place := existing(path)).is_dir():
+        return _open_folder(place, str(path))
+    name, document = open_document(path)
+    require_kind(document, "problem", name, kind_of_document(document, "problem"))
+    require_version(document, name)
+    datasets = table_of(document, "datasets", name, DATASET_COLUMNS)
+    return Sheets(name, document, datasets, table_of(document, "edges", name, EDGE_COLUMNS))
+
+
+def open_document(path: str | Path) -> tuple[str, dict[str, Any]]:
+    """The name and the content of a JSON document."""
+    if path == STANDARD:
+        return STDIN, read_json(None, STDIN)
+    place = existing(path)
+    if place.suffix.lower() != DOCUMENT:
+        rule = "a problem is a .json file, or a folder with edges and datasets as .csv or .parquet"
+        is_table = place.suffix.lower() in SUFFIXES
+        hint = "hetdp.read_mechanism reads the table of a mechanism, hetdp.read_pins that of pins" if is_table else ""
+        raise InputError(str(path), [Fault("an unknown kind of file", str(path), place.suffix, rule, hint)])
+    return str(path), reading(place, read_json, str(path))
+
+
+def kind_of_document(document: dict[str, Any], wanted: str) -> str:
+    """What a document of files is that does not say its kind: only problems have edges, only mechanisms a proof."""
+    if "edges" in document:
+        return "problem"
+    is_mechanism = wanted != "mechanism" and {"certificate", "coordinate"} & document.keys()
+    return "mechanism" if is_mechanism else wanted
+
+
+def existing(path: str | Path) -> Path:
+    """A path that exists and can be read."""
+    place = require_path(path)
+    try:
+        if place.exists():
+            return place
+        reason = "there is no such file"
+    except (OSError, ValueError) as fault:
+        reason = str(fault)
+    raise InputError(
+        str(path), [Fault("cannot be read:", str(path), reason, "the path must be that of a file or folder")]
+    )
+
+
+def _open_folder(folder: Path, name: str) -> Sheets:
+    if (folder / "mechanism.json").exists():
+        require_kind({"kind": "mechanism"}, "problem", name)
+    meta = folder / "problem.json"
+    words = reading(meta, read_json, f"{name}/problem.json") if meta.exists() else {"schema_version": 1}
+    integers = words.get("labels") == INTEGER
+    datasets = _folder_table(folder, "datasets", DATASET_COLUMNS, integers)
+    labels = datasets.columns.get("dataset", [])
+    if isinstance(labels, np.ndarray):
+        labels = labels.tolist() if labels.dtype == object else None
+    edges = _folder_table(folder, "edges", EDGE_COLUMNS, integers, labels)
+    return Sheets(name, words, datasets, edges)
+
+
+def parts_of(folder: Path) -> list[Path]:
+    """The parts of a table, in the order of their names; a file that would be left out is refused."""
+    entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith(HIDDEN))
+    for entry in entries:
+        if not PART.fullmatch(entry.name) or not entry.is_file():
+            rule = f"{folder.name}/ holds files part-*.parquet, and nothing else"
+            raise InputError(str(folder), [Fault("an unexpected entry:", str(folder), format_value(entry.name), rule)])
+    return entries
+
+
+def _folder_table(
+    folder: Path, stem: str, known: tuple[str, ...], integers: bool, likely: Sequence[Any] | None = None
+) -> Table:
+    """The one table of that name: a CSV file, a Parquet file, or a folder of Parquet files."""
+    parts = parts_of(folder / stem) if (folder / stem).is_dir() else []
+    found = [path for suffix in FORMATS if (path := folder / f"{stem}{suffix}").exists()]
+    if len(found) + bool(parts) != 1:
+        value = ", ".join([path.name for path in found] + [f"{stem}/part-*.parquet"] * bool(parts))
+        rule = (
+            f"a problem folder holds one of {', '.join(f'{stem}{suffix}' for suffix in FORMATS)}, {stem}/part-*.parquet"
+        )
+        what = "two tables of one name:" if value else f"no table of {stem}"
+        raise InputError(str(folder), [Fault(what, str(folder), value, rule)])
+    try:
+        if parts:
+            return read_parquet(parts, f"{stem}/part-*.parquet", known, likely)
+        table: Table = reading(found[0], FORMATS[found[0].suffix].read, found[0].name, known, integers, likely)
+        return table
+    except InputError as refusal:
+        raise InputError(str(folder), refusal.faults, refusal.total) from None

@@ -13,17 +13,19 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.certificate.certificate import Certificate, verify
+from hetdp.documents import require_path
 from hetdp.errors import UsageError, VerificationError
 from hetdp.files.formats.json_files import write_json
 from hetdp.files.formats.registry import FORMATS, suffix_of
 from hetdp.files.formats.table import DEEPEST
 from hetdp.files.formats.writing import whole_file, whole_folder
-from hetdp.files.places import OURS, STANDARD
+from hetdp.files.problems import OURS, STANDARD
 from hetdp.files.schema import CLASS_RULE, INTEGER, JSON, LABEL_RULE, TEXT, VERSION, notion_words
-from hetdp.mechanism.mechanism import LocalMechanism, Mechanism, RemoteMechanism
+from hetdp.mechanism.mechanism import BINDING, LocalMechanism, Mechanism, RemoteMechanism
 from hetdp.numbers import json_number
+from hetdp.problem.columns import as_list
+from hetdp.problem.decimals import NAME as GRID
 from hetdp.problem.faults import FaultCollector
-from hetdp.problem.grid import NAME as GRID
 from hetdp.problem.labels import Labels
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem, require_edges
@@ -45,7 +47,7 @@ def mechanism_columns(mechanism: LocalMechanism) -> dict[str, Any]:
         "z": mechanism.coordinates,
         "error": mechanism.errors,
         "pinned": mechanism.pinned,
-        "binding": _bound_by(names, mechanism.links),
+        BINDING: _bound_by(names, mechanism.links),
     } | mechanism.given_column()
 
 
@@ -110,20 +112,20 @@ def require_readable(names: Sequence[Any]) -> None:
     """Refuses labels that a file could not be read with again.
 
     Raises:
-        UsageError: one is no text, no finite number and no tuple of these.
+        UsageError: one is not text, a finite number or a tuple of these.
     """
     if isinstance(names, (range, Tuples)) or set(map(type, names)) <= {str, int}:
         return
     for name in names:
         if not _is_readable(name):
-            raise UsageError(f"the label {format_value(name)} cannot be written down", LABEL_RULE)
+            raise UsageError(f"the label {format_value(name)} cannot be saved", LABEL_RULE)
 
 
 def require_readable_classes(classes: Sequence[Any]) -> None:
     """The same for classes of edges, whose accounts would otherwise be lost."""
     for name in dict.fromkeys(classes):
         if name is not None and not _is_readable(name):
-            raise UsageError(f"the class {format_value(name)} cannot be written down", CLASS_RULE)
+            raise UsageError(f"the class {format_value(name)} cannot be saved", CLASS_RULE)
 
 
 def _is_readable(label: Any, depth: int = 0) -> bool:
@@ -212,8 +214,7 @@ def certificate_document(certificate: Certificate) -> dict[str, Any]:
 
 def as_records(columns: dict[str, Any]) -> list[dict[str, Any]]:
     """Columns as JSON objects, one to a row; what is missing in a row is left out of it."""
-    lists = [column.tolist() if hasattr(column, "tolist") else column for column in columns.values()]
-    rows = (zip(columns, row, strict=True) for row in zip(*lists, strict=True))
+    rows = (zip(columns, row, strict=True) for row in zip(*map(as_list, columns.values()), strict=True))
     return [{name: json_number(value) for name, value in row if value is not None and value == value} for row in rows]
 
 
@@ -239,7 +240,7 @@ def save(
         tables: for a folder, "parquet" or "csv".
 
     Raises:
-        UsageError: the place cannot be written, a label is no text, number or tuple of these, or a space of people
+        UsageError: the place cannot be written, a label is not text, a number or a tuple of these, or a space of people
             has too many datasets for a file.
         VerificationError: the mechanism is not private; nothing is written.
 
@@ -261,7 +262,7 @@ def save(
     elif isinstance(thing, Problem):
         _save_problem(thing, path, partial, tables)
     else:
-        raise UsageError(f"{format_value(thing)} cannot be saved", "a Problem or a Mechanism can")
+        raise UsageError(f"{format_value(thing)} cannot be saved", "only a Problem or a Mechanism can be saved")
 
 
 def _save_mechanism(mechanism: LocalMechanism, path: str | Path) -> None:
@@ -281,7 +282,7 @@ def _save_problem(problem: Problem, path: str | Path, partial: Any, tables: str)
     require_readable(problem.labels.names)
     require_readable_classes(problem.graph.edge_classes() or ())
     _ = problem.identity  # refuses what is no character, too
-    if path == STANDARD or Path(path).suffix.lower() == ".json":
+    if path == STANDARD or require_path(path).suffix.lower() == ".json":
         _write_document(problem_document(problem, partial), path)
         return
     form = FORMATS.get(f".{tables}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hetdp.errors import SHOWN_LINES, Fault
+from hetdp.mechanism.mechanism import BINDING
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.parameters import COLUMNS
 from hetdp.text import closest, did_you_mean, format_value
@@ -13,9 +14,10 @@ from hetdp.theory.notion import Notion
 from hetdp.theory.pure import PURE
 
 VERSION = 1
-EDGE_COLUMNS = ("source", "target", *COLUMNS, "class")
+ENDS = ("source", "target")
+EDGE_COLUMNS = (*ENDS, *COLUMNS, "class")
 DATASET_COLUMNS = ("dataset", "query", "p", "z", "error", "weight")
-MECHANISM_COLUMNS = ("dataset", "query", "p", "z", "error", "pinned", "binding", "given")
+MECHANISM_COLUMNS = ("dataset", "query", "p", "z", "error", "pinned", BINDING, "given")
 VALUES = ("z", "error", "p")  # from the one that keeps most to the one that keeps least
 PIN_COLUMNS = ("dataset", "p", "z", "error")
 PROBLEM_KEYS = (
@@ -28,7 +30,7 @@ MECHANISM_KEYS = (
     *("counts", "problem", "certificate", "software", "labels", "table_sha256", "datasets"),
 )
 NUMBERS = frozenset({*COLUMNS, "p", "z", "error", "weight"})
-LABELS = frozenset({"dataset", "source", "target", "binding"})
+LABELS = frozenset({"dataset", *ENDS, BINDING})
 TEXT, INTEGER, JSON = "text", "integer", "json"  # what the labels in a column are; JSON holds any, as its text
 PANDAS = ("__index_level_", "Unnamed: ")
 PANDAS_HINT = "pandas writes its index as a column; index=False leaves it out"

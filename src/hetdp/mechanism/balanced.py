@@ -2,7 +2,7 @@
 
 `balanced` computes its values on any problem, `balanced_pins` and `balanced_with` the values of the boundary without
 and with given ones. `balanced_mechanism` builds the mechanism on spaces of people with a single search, and stores
-neither edges nor extra copies of all labels.
+neither edges nor extra copies of all labels; `balanced_on_device` does so on a GPU.
 """
 
 from __future__ import annotations
@@ -14,25 +14,38 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.certificate.certificate import verify
+from hetdp.certificate.device_survey import DeviceClaim, verify_on_device
+from hetdp.device import DeviceError
+from hetdp.engines.contract import Engine
+from hetdp.engines.gpu.engine import (
+    MOST_LINKS,
+    GpuEngine,
+    download_labels,
+    find_links,
+    grow_balanced,
+    sign,
+    upload_states,
+)
 from hetdp.engines.registry import EngineName, engine_for
 from hetdp.errors import VerificationError
 from hetdp.interrupts import uninterrupted
-from hetdp.mechanism.mechanism import LocalMechanism, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, seal
 from hetdp.mechanism.repair import limits
-from hetdp.problem.grid import round_labels_down
+from hetdp.problem.decimals import round_labels_down
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers
-from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices
+from hetdp.problem.space import BLOCK, SMALL, EdgeBlock, Floats, Indices
 from hetdp.theory.notion import Notion
+from hetdp.threads import run_in_threads, slices
 
 
 def start_labels(problem: Problem, space: ProductSpace) -> Floats:
     """Start labels on the grid: log((1 + e^ε)/2) at both ends of every edge between the answers."""
     if space.arc_count > SMALL:
         with uninterrupted():
-            from hetdp.engines.product.meetings import meeting_labels
+            from hetdp.engines.product.engine import meeting_labels
         return meeting_labels(space, problem.notion, problem.answers)
     start = np.full(space.size, np.inf)
     for block in space.edge_blocks():
@@ -46,25 +59,65 @@ def start_labels(problem: Problem, space: ProductSpace) -> Floats:
 def balanced_mechanism(problem: Problem, space: ProductSpace, engine: EngineName = "auto") -> LocalMechanism:
     """The balanced mechanism, by one search: its labels are those of the extension from its own boundary.
 
-    docs/theory/products.md proves that the second search, which `extend` would run, finds the same labels again.
+    docs/theory/products.md proves that the second search, which `extend` would run, finds the same labels again. With
+    the engine gpu, the search and the proof stay on the device, and only the result is brought here.
     """
-    z, links = _grown(problem, space, engine)
+    chosen = engine_for(engine, space, problem.notion, "grow")
+    if isinstance(chosen, GpuEngine):
+        found = balanced_on_device(problem, space, chosen)
+        if found is not None:
+            return found
+    z, links = _grow(problem, space, chosen)
     mechanism = LocalMechanism(problem, z, problem.boundary_mask.copy(), links)
     progress.report_stage("proving every edge")
     proof = verify(problem, mechanism)
     if not (proof.private and proof.optimal):
         raise VerificationError(proof)
-    return sealed(replace(mechanism, certificate=proof, objective="balanced"))
+    return seal(replace(mechanism, certificate=proof, objective="balanced"))
 
 
-def _grown(problem: Problem, space: ProductSpace, engine: EngineName) -> tuple[Floats, Indices]:
+def balanced_on_device(problem: Problem, space: ProductSpace, engine: GpuEngine) -> LocalMechanism | None:
+    """The balanced mechanism, grown and proved on a device; None if the device cannot do so exactly.
+
+    Raises:
+        DeviceError: the device failed, and the engine insists on it.
+        VerificationError: privacy could not be proved, which would be a bug.
+    """
+    device = engine.device
+    try:
+        answers, states = device.upload(problem.answers.view(np.uint8)), upload_states(device, space)
+        grown = grow_balanced(device, space, problem.notion, answers, states)
+        if grown is None or space.size >= MOST_LINKS:
+            return None
+        labels, boundary = grown
+        links = device.download(find_links(device, space, labels, boundary, states))
+        sign(device, labels, answers)
+        progress.report_stage("proving every edge")
+        proof = verify_on_device(problem, space, device, DeviceClaim(labels, answers, boundary, states))
+        z, pinned = download_labels(device, labels), device.download(boundary).astype(np.bool_)
+    except DeviceError:
+        if engine.insists:
+            raise
+        return None
+    mechanism = LocalMechanism(problem, z, pinned, links)
+    if proof.private and not proof.optimal:  # chains of equal values, where ε = 0, need links
+        proof = verify(problem, mechanism)
+    if not (proof.private and proof.optimal):
+        raise VerificationError(proof)
+    return seal(replace(mechanism, certificate=proof, objective="balanced"))
+
+
+def _grow(problem: Problem, space: ProductSpace, chosen: Engine) -> tuple[Floats, Indices]:
     """z and links; the start labels are freed here, before the proof needs memory."""
-    chosen = engine_for(engine, space, problem.notion, "grow")
     growth = chosen.grow(space, problem.notion, start_labels(problem, space))
-    z, links = growth.labels, growth.links
-    links[problem.boundary_mask] = -1
-    np.negative(z, out=z, where=problem.answers == 2)
-    np.add(z, 0.0, out=z)  # turns −0.0 into 0.0
+    z, links, boundary = growth.labels, growth.links, problem.boundary_mask
+
+    def sign(block: slice) -> None:
+        links[block][boundary[block]] = -1
+        z[block] *= 3.0 - 2.0 * problem.answers[block]  # z where the answer is 1, −z where it is 2
+        z[block] += 0.0  # turns −0.0 into 0.0
+
+    run_in_threads(sign, slices(space.size, BLOCK), space.size)
     return z, links
 
 

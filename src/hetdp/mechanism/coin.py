@@ -23,8 +23,8 @@ BEST_FOR = {
     EXTENSION: "with the given values, no private mechanism answers any dataset better",
     "fair": "with the given values, no private mechanism serves the worst-off datasets better",
     "balanced": "with the given values, no private mechanism has a smaller worst error",
-    "average": "it is the best for the mean accuracy, and not for each dataset",
-    "weighted-vote": "a weighted vote is the best for no objective",
+    "average": "it maximises the mean accuracy, not the accuracy at each dataset",
+    "weighted-vote": "a weighted vote is not optimal for any objective",
 }
 
 
@@ -96,7 +96,7 @@ class CoinComparison:
 
     def __str__(self) -> str:
         if not self.worse and self.even == self.datasets and self.datasets:
-            return "every dataset is answered as by a coin"
+            return "no dataset is answered better than by a coin"
         if not self.worse:
             return f"{self._of(self.even)} answered as by a coin" if self.even else ""
         have = "it has" if self.worse == 1 else f"{self.given:,} of them {'has' if self.given == 1 else 'have'}"

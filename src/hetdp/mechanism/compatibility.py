@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from hetdp.certificate.contradiction import contradicts
+from hetdp.certificate.certificate import contradicts
 from hetdp.engines.registry import EngineName
 from hetdp.errors import NoExtensionError
 from hetdp.mechanism.explanation import BindingPath
@@ -50,8 +50,8 @@ class Verdict:
 
     Attributes:
         compatible: True if an extension exists. Pins that miss by less than 1e-9 in z, or only by rounding, count as
-            compatible and are closed downward.
-        moved: the largest distance in z by which pins had to be moved for that.
+            compatible, and `extend` moves them as little.
+        moved: the largest distance in z by which pins are above what the others allow.
         witness: the proof that none exists; None if compatible.
         repair: values that can be extended; None if compatible.
     """
@@ -116,7 +116,7 @@ def judge(steps: Steps[Any, Any], pins: Any) -> Verdict:
     with steps.grow(pins) as closure:
         moved = closure.largest_drop(pins)
         if moved > NEAR_MISS:
-            for dataset in closure.fallen(pins):
+            for dataset in closure.fallen_datasets(pins):
                 witness = _witness_at(closure, pins, dataset, steps.notion)
                 if witness is not None:
                     return Verdict(False, moved, witness, steps.repair(pins))

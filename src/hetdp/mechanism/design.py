@@ -35,7 +35,7 @@ def largest_error(max_error: Any) -> float | None:
         return None
     if isinstance(max_error, bool) or not isinstance(max_error, Real) or not 0.0 <= float(max_error) <= 1.0:
         raise UsageError(
-            f"max_error={format_value(max_error)}", "it is a number from 0 to 1, the largest probability of error"
+            f"max_error={format_value(max_error)}", "it must be a number from 0 to 1, the largest probability of error"
         )
     return float(max_error)
 
@@ -62,8 +62,8 @@ def prior_of(problem: Problem, prior: Any) -> tuple[str, Floats]:
     if prior is None:
         prior = UNIFORM if problem.weights is None else WEIGHT
     if isinstance(prior, str):
-        return prior, _scaled(_named(problem, prior))
-    return GIVEN, _scaled(weights_of(prior, problem.labels))
+        return prior, _scale(_prior_by_name(problem, prior))
+    return GIVEN, _scale(weights_of(prior, problem.labels))
 
 
 def shares_of(problem: Problem, prior: Any) -> Floats:
@@ -72,7 +72,7 @@ def shares_of(problem: Problem, prior: Any) -> Floats:
     return np.asarray(weights / math.fsum(weights.tolist())) if len(weights) else weights
 
 
-def _named(problem: Problem, name: str) -> Floats:
+def _prior_by_name(problem: Problem, name: str) -> Floats:
     if name == UNIFORM:
         return np.ones(problem.graph.size)
     if name != WEIGHT:
@@ -83,7 +83,7 @@ def _named(problem: Problem, name: str) -> Floats:
     return problem.weights
 
 
-def _scaled(weights: Floats) -> Floats:
+def _scale(weights: Floats) -> Floats:
     """The weights in the same proportions, scaled so that no sum overflows."""
     largest = np.max(weights, initial=0.0)
     if len(weights) and not largest:
@@ -193,17 +193,17 @@ def _without_search(
 ) -> LocalMechanism | None:
     """The mechanism, if a formula or a single growth gives it; None if pins must be chosen first."""
     if objective == WEIGHTED_VOTE:
-        return _voted(problem, partial, limit)
+        return _design_vote(problem, partial, limit)
     if objective == BALANCED and partial is None and limit is None and isinstance(problem.graph, ProductSpace):
         return balanced_mechanism(problem, problem.graph, engine)
     return None
 
 
-def _voted(problem: Problem, partial: Any, limit: float | None) -> LocalMechanism:
+def _design_vote(problem: Problem, partial: Any, limit: float | None) -> LocalMechanism:
     """The weighted vote; refuses given values and an error limit that it does not satisfy."""
     if partial is not None:
         rule = "the weighted vote gives every value itself"
-        raise UsageError(f"values given beforehand, with the objective {WEIGHTED_VOTE}", rule)
+        raise UsageError(f"given values, with the objective {WEIGHTED_VOTE}", rule)
     found = weighted_vote(problem)
     if limit is not None:
         require_possible(problem, found.coordinates, np.full(len(found), np.nan), limit, "the weighted vote's")

@@ -125,7 +125,7 @@ class BindingPath:
             return "exactly; nothing binds it"
         if self.origin == GIVEN:
             return f"given, and moved by at most {self.moved:.1e} in z to be compatible" if self.moved else GIVEN
-        words = "kept from what was polished" if self.origin == POLISH else f"chosen by {self.origin}"
+        words = "kept from the polished values" if self.origin == POLISH else f"chosen by {self.origin}"
         if self.across is None:
             return words
         other, edge = self.across, edge_in_words(self.across.parameters, self.across.edge_class)
@@ -194,7 +194,7 @@ class Beside(NamedTuple):
     edge: tuple[float, ...]
 
 
-class Found(NamedTuple):
+class BindingChain(NamedTuple):
     """The chain that binds a value that an objective chose.
 
     Attributes:
@@ -218,7 +218,7 @@ class Found(NamedTuple):
 
 def find_across(
     notion: Notion, start: int, sign: float, z_of: Callable[[int], float], beside: Callable[[int], Sequence[Beside]]
-) -> Found:
+) -> BindingChain:
     """Follows tight edges from a chosen value to an edge that crosses the boundary, or to a given value.
 
     If an edge across is tight, its less accurate end binds the other one. So an edge to a neighbour that is answered
@@ -231,7 +231,7 @@ def find_across(
         z_of: returns the value of a dataset.
         beside: returns the neighbours of a dataset.
     """
-    came_from, queue, otherwise = {start: -1}, deque([start]), Found([start], False)
+    came_from, queue, otherwise = {start: -1}, deque([start]), BindingChain([start], False)
     while queue and len(came_from) <= MOST_SEEN:
         at = queue.popleft()
         own = sign * z_of(at)
@@ -242,16 +242,16 @@ def find_across(
         binding = [(bound, one) for bound, one in tight if -sign * one.z <= own + room]
         if binding:
             bound, one = min(binding, key=lambda pair: (-sign * pair[1].z, pair[1].number))
-            return Found(_chain(came_from, at), False, one, bound, True)
+            return BindingChain(_chain(came_from, at), False, one, bound, True)
         if tight and not otherwise.tight:
-            otherwise = Found(_chain(came_from, at), False, tight[0][1], tight[0][0], True)
+            otherwise = BindingChain(_chain(came_from, at), False, tight[0][1], tight[0][0], True)
         elif across and at == start:
-            otherwise = Found([start], False, across[0][1], across[0][0])
+            otherwise = BindingChain([start], False, across[0][1], across[0][0])
         for bound, one in bounds:
             if one.same and one.number not in came_from and own >= sign * bound - room:
                 came_from[one.number] = at
                 if one.given:
-                    return Found(_chain(came_from, one.number), True)
+                    return BindingChain(_chain(came_from, one.number), True)
                 queue.append(one.number)
     return otherwise
 
@@ -264,7 +264,11 @@ def _chain(came_from: dict[int, int], at: int) -> list[int]:
 
 
 def across_in_words(
-    found: Found, label: Callable[[int], Any], name: Callable[[Any], str], edge: Constraint | None, notion: Notion
+    found: BindingChain,
+    label: Callable[[int], Any],
+    name: Callable[[Any], str],
+    edge: Constraint | None,
+    notion: Notion,
 ) -> Across | None:
     """Converts the result of `find_across` to an `Across` with labels."""
     if found.across is None or edge is None:

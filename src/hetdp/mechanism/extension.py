@@ -23,7 +23,7 @@ from hetdp.errors import Fault, InputError, UsageError, VerificationError
 from hetdp.mechanism.compatibility import require_compatible
 from hetdp.mechanism.explanation import POLISH
 from hetdp.mechanism.local import LocalSteps, steps_of
-from hetdp.mechanism.mechanism import LocalMechanism, Mechanism, MechanismT, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, Mechanism, MechanismT, seal
 from hetdp.mechanism.steps import NEAR_MISS, PinsT, RemoteProblem, Steps
 from hetdp.problem.edges import PROBABILITY_RULE
 from hetdp.problem.faults import FaultCollector
@@ -77,7 +77,11 @@ def extend(
 
 
 def extend_from(steps: Steps[PinsT, MechanismT], given: PinsT, attach: bool = True) -> MechanismT:
-    """The algorithm of `extend`: one growth from all pins, then a proof; pins that miss by rounding are closed first.
+    """The algorithm of `extend`: one growth from all pins, then a proof of every edge.
+
+    Pins that miss by a rounding are closed. Where a quick look at the edges between pins shows that they miss, they are
+    closed at once, and there is one search and one proof. Otherwise the growths that close them go on from the labels
+    of the search. Both ways lead to the same values.
 
     Args:
         steps: the steps on the problem.
@@ -85,26 +89,53 @@ def extend_from(steps: Steps[PinsT, MechanismT], given: PinsT, attach: bool = Tr
         attach: prove that the result is optimal, and attach the certificate; if False, only prove that it is private.
     """
     _refuse_free_boundary(steps, given)
-    pins = given
-    for upward in (False, True) * TURNS:
-        mechanism, fits = _from_pins(steps, pins, attach)
-        if fits:
-            return steps.finish(mechanism, steps.distance(given, pins))
+    search = None if steps.sees_violation(given) else steps.search(given)
+    if search is not None and not (search.fell > 0.0 and steps.sees_violation(given, search)):
+        found = _prove(steps, search.mechanism, search.fell, attach)
+        if found is not None:
+            return steps.finish(found, 0.0)
+    if search is None or search.fell <= NEAR_MISS:
         progress.report_stage("searching again, from closed pins")
-        pins = _close(steps, given, pins, upward)
-    raise VerificationError(prove(steps.problem, _from_pins(steps, pins, attach)[0]))
+        mechanism, moved = steps.close(given, search)
+        found = _prove(steps, mechanism, 0.0, attach) if moved <= NEAR_MISS else None
+        if found is not None:
+            return steps.finish(found, moved)
+    return _close_both_ways(steps, given, attach)
 
 
-def _from_pins(steps: Steps[PinsT, MechanismT], pins: PinsT, attach: bool) -> tuple[MechanismT, bool]:
-    """The extension by one search over both answers, and whether it is valid without moving pins."""
-    mechanism, fell = steps.search(pins)
+def _prove(steps: Steps[PinsT, MechanismT], mechanism: MechanismT, fell: float, attach: bool) -> MechanismT | None:
+    """The mechanism, with its certificate if that is asked for; None if it is not valid without moving pins.
+
+    Args:
+        steps: the steps on the problem.
+        mechanism: the extension from some pins.
+        fell: the largest distance by which the search lowered one of them.
+        attach: as in `extend_from`.
+    """
     if fell > NEAR_MISS:
-        return mechanism, False
+        return None
     progress.report_stage("proving every edge")
     if attach or fell > 0.0:
         proof = prove(steps.problem, mechanism)
-        return steps.attach(mechanism, proof), proof.private and (proof.optimal or fell == 0.0)
-    return mechanism, is_private(steps.problem, mechanism)
+        return steps.attach(mechanism, proof) if proof.private and (proof.optimal or fell == 0.0) else None
+    return mechanism if is_private(steps.problem, mechanism) else None
+
+
+def _close_both_ways(steps: Steps[PinsT, MechanismT], given: PinsT, attach: bool) -> MechanismT:
+    """The extension from pins that are closed over all edges, downward, then upward, and so on.
+
+    This refuses pins that contradict each other. Others rarely need it: only if a pin with answer 2 is above what a
+    neighbour with answer 1 allows.
+    """
+    pins, search = given, None
+    for upward in (False, True) * TURNS:
+        pins = _close(steps, given, pins, upward)
+        search = steps.search(pins)
+        found = _prove(steps, search.mechanism, search.fell, attach)
+        if found is not None:
+            return steps.finish(found, steps.distance(given, pins))
+    assert search is not None
+    raise VerificationError(prove(steps.problem, search.mechanism))
 
 
 def _close(steps: Steps[PinsT, MechanismT], given: PinsT, pins: PinsT, upward: bool) -> PinsT:
@@ -167,8 +198,8 @@ def induced_bounds(
     array([0.1   , 0.2718, 0.7321])
     """
     if not isinstance(graph, DatasetGraph | ProductSpace):
-        raise UsageError(f"{format_value(graph)} is no graph", "the first argument is a DatasetGraph")
-    if not isinstance(alpha, Real) or not 0.0 <= float(alpha) <= 1.0:
+        raise UsageError(f"{format_value(graph)} is not a graph", "the first argument is a DatasetGraph")
+    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0.0 <= float(alpha) <= 1.0:
         fault = Fault("alpha out of range:", "alpha", format_value(alpha), PROBABILITY_RULE)
         raise InputError("induced bounds", [fault])
     start = np.full(graph.size, np.inf)
@@ -204,4 +235,4 @@ def polish(problem: Problem, values: Any, engine: EngineName = "auto") -> LocalM
         raise InputError("values", [Fault("not private:", "values", certificate.violated, rule)])
     z = values.coordinates if isinstance(values, LocalMechanism) else pins_of(values, problem)
     kept = np.where(problem.boundary_mask, z, np.nan)
-    return sealed(replace(extend_local(problem, kept, engine), objective=POLISH))
+    return seal(replace(extend_local(problem, kept, engine), objective=POLISH))

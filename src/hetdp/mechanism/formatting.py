@@ -95,8 +95,8 @@ def format_accuracy(error: float, digits: int = 6, right: float | None = None) -
 def format_accuracy_limit(error: float, digits: int = 6) -> str:
     """An upper limit on the probability of the right answer, rounded up, or as 1 minus the error if close to 1.
 
-    >>> format_accuracy_limit(0.37754067), format_accuracy_limit(1.239e-9, 3)
-    ('0.62246', '1 − 1.23e-09')
+    >>> format_accuracy_limit(0.37754117), format_accuracy_limit(1.239e-9, 3)
+    ('0.622459', '1 − 1.23e-09')
     """
     if 0.0 < error < NEAR:
         return f"1 − {_round(error, digits, upward=False)}"

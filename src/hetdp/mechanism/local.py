@@ -8,23 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from hetdp import progress
-from hetdp.certificate.certificate import Certificate
+from hetdp.certificate.certificate import Certificate, sees_violation
 from hetdp.engines.contract import Engine, Growth, Role, Roles
 from hetdp.engines.registry import EngineName, engine_for
 from hetdp.errors import UsageError
 from hetdp.mechanism.balanced import balanced_with
 from hetdp.mechanism.explanation import BindingPath, binding_path
-from hetdp.mechanism.mechanism import LocalMechanism, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, seal
 from hetdp.mechanism.repair import Repair
-from hetdp.mechanism.steps import NEAR_MISS, Bound, Closure, FreeBoundary, RemoteProblem, Steps, drops
+from hetdp.mechanism.steps import NEAR_MISS, Bound, Closure, FreeBoundary, RemoteProblem, Search, Steps, distance, drops
 from hetdp.problem.faults import LISTED
+from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels
 from hetdp.problem.partial import pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.product import ProductSpace, as_graph
 from hetdp.problem.space import Floats
 from hetdp.theory.notion import Notion
+from hetdp.threads import run_in_threads
+
+WORTH_A_LOOK = 1 << 20  # arcs; with fewer, going on from a search that did not fit takes no longer than a look
+LOOKED_AT = 1 << 10  # pins; if less than a hundredth of all pins miss, little has to be searched again
 
 
 def steps_of(problem: Problem | RemoteProblem, engine: EngineName) -> Steps[Any, Any]:
@@ -45,7 +49,7 @@ class LocalClosure(Closure[Floats]):
         """The largest distance by which it lowered a given value."""
         return float(np.max(drops(given, self._growth.labels), initial=0.0))
 
-    def fallen(self, given: Floats) -> Iterator[int]:
+    def fallen_datasets(self, given: Floats) -> Iterator[int]:
         """Iterates over the datasets whose given value it lowered, largest drop first."""
         moves = drops(given, self._growth.labels)
         fallen = np.flatnonzero(moves > NEAR_MISS)
@@ -112,14 +116,56 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
         free = np.flatnonzero(boundary & np.isnan(pins))
         return FreeBoundary(free[:LISTED].tolist(), len(free), int(np.count_nonzero(boundary)))
 
-    def search(self, pins: Floats) -> tuple[LocalMechanism, float]:
+    def search(self, pins: Floats) -> Search[LocalMechanism]:
         """The extension by one search over both answers."""
         ones, pinned = self.problem.answers == 1, ~np.isnan(pins)
         start, roles = search_from(self.problem, pins)
         growth = self._engine.grow(self.problem.graph, self.notion, start, roles)
         z = np.where(pinned, pins, np.where(ones, growth.labels, -growth.labels)) + 0.0  # turns −0.0 into 0.0
         mechanism = LocalMechanism(self.problem, z, pinned, np.where(pinned, -1, growth.links))
-        return mechanism, float(np.max(drops(start, growth.labels)[pinned], initial=0.0))
+        lowered = pinned & (growth.labels < start)  # nearly always empty
+        fell = float(np.max(start[lowered] - growth.labels[lowered], initial=0.0))
+        return Search(mechanism, fell, growth.labels if fell > 0.0 else None)
+
+    def sees_violation(self, pins: Floats, search: Search[LocalMechanism] | None = None) -> bool:
+        """True if an edge of a pin is violated; looks at some pins of a large graph, or at those a search lowered."""
+        pinned = ~np.isnan(pins)
+        if search is not None and search.labels is not None:
+            lowered = pinned & (search.labels < np.where(self.problem.answers == 1, pins, -pins))
+            return sees_violation(self.problem, search.mechanism.coordinates, np.flatnonzero(lowered))
+        if self.problem.graph.arc_count < WORTH_A_LOOK:
+            return False
+        datasets = np.flatnonzero(pinned)
+        return sees_violation(self.problem, pins, datasets[:: 1 + len(datasets) // LOOKED_AT])
+
+    def close(self, given: Floats, search: Search[LocalMechanism] | None) -> tuple[LocalMechanism, float]:
+        """The extension from pins that are no better than given, by one growth for each answer."""
+        problem, engine = self.problem, self._engine
+        ones, pinned = problem.answers == 1, ~np.isnan(given)
+        begun = search_from(problem, given)[0]
+        if search is not None:
+            z = search.mechanism.coordinates
+            begun = np.where(ones, z, -z) if search.labels is None else search.labels
+        grown: dict[Role, Growth] = {}
+
+        def grow(answer: Role) -> None:
+            own = problem.answers == answer
+            start = np.where(own, begun, others_at(answer, given))
+            roles = np.where(own, answer, Role.PINNED).astype(np.uint8)
+            active = None if search is None else pinned
+            grown[answer] = engine.grow(problem.graph, problem.notion, start, roles, active)
+
+        size = (
+            problem.graph.arc_count if isinstance(problem.graph, DatasetGraph) else 0
+        )  # other engines use all threads
+        run_in_threads(grow, (Role.FREE_1, Role.FREE_2), size)
+        first, second = grown[Role.FREE_1], grown[Role.FREE_2]
+        links = np.where(ones, first.links, second.links)
+        if search is not None:
+            links = np.where(links < 0, search.mechanism.links, links)
+        z = np.where(ones, first.labels, -second.labels) + 0.0
+        mechanism = LocalMechanism(problem, z, pinned, np.where(pinned, -1, links))
+        return mechanism, distance(given, np.where(pinned, z, np.nan))
 
     def grow(self, pins: Floats, sign: float = 1.0) -> LocalClosure:
         """The growth from all pins over all edges."""
@@ -128,7 +174,7 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
 
     def distance(self, given: Floats, pins: Floats) -> float:
         """The largest distance by which a pin was moved."""
-        return float(np.max(np.maximum(drops(given, pins), drops(-given, -pins)), initial=0.0))
+        return distance(given, pins)
 
     def attach(self, mechanism: LocalMechanism, certificate: Certificate) -> LocalMechanism:
         """The mechanism with its certificate."""
@@ -136,7 +182,7 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
 
     def finish(self, mechanism: LocalMechanism, moved: float) -> LocalMechanism:
         """The mechanism with the distance that its pins were moved, marked as proved."""
-        return sealed(replace(mechanism, moved=moved))
+        return seal(replace(mechanism, moved=moved))
 
     def repair(self, pins: Floats) -> Repair:
         """Values near incompatible pins that can be extended."""
@@ -145,7 +191,7 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
     def require_objective(self, objective: str, prior: Any, max_error: Any) -> None:
         """Refuses a prior without an average; all objectives are offered."""
         if prior is not None and objective != "average":
-            rule = "a prior is what the objective average is about"
+            rule = "only the objective average has a prior"
             raise UsageError(f"a prior, with the objective {objective}", rule)
 
     def choose(self, objective: str, given: Floats | None) -> Floats:
@@ -157,7 +203,7 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
     def credit(self, mechanism: LocalMechanism, objective: str, given: Floats | None) -> LocalMechanism:
         """The mechanism, with the objective that chose its values."""
         was_given = np.zeros_like(mechanism.pinned) if given is None else ~np.isnan(given)
-        return sealed(replace(mechanism, objective=objective, given=was_given))
+        return seal(replace(mechanism, objective=objective, given=was_given))
 
     def balanced(self, pins: Floats) -> Floats:
         """z of the balanced mechanism with these pins, which are compatible, at every dataset."""
@@ -168,15 +214,19 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
         problem = self.problem
         graph = as_graph(problem.graph) if isinstance(problem.graph, ProductSpace) else problem.graph
         chosen = engine_for(self._name, graph, problem.notion, "settle")
-        progress.report_stage("searching for the fair values")
         ones = problem.answers == 1
         signed = np.where(ones, pins, -pins) if self.has_pins(pins) else None
         labels = chosen.settle(graph, problem.notion, problem.answers, signed).labels
         return np.where(ones, labels, -labels) + 0.0
 
 
+def others_at(answer: Role, given: Floats) -> Floats:
+    """Start labels of the other answer in the growth that closes one: the given z bounds answer 1, nothing answer 2."""
+    return np.where(np.isnan(given) | (answer != Role.FREE_1), np.inf, given)
+
+
 def search_from(problem: Problem, pins: Floats) -> tuple[Floats, Roles]:
     """Start labels, signed so that larger is better, and roles for one search over both answers."""
     ones, pinned = problem.answers == 1, ~np.isnan(pins)
-    roles = np.where(pinned, Role.PINNED, np.where(ones, Role.FREE_1, Role.FREE_2)).astype(np.uint8)
+    roles = problem.answers.astype(np.uint8) * ~pinned  # PINNED is 0, FREE_1 is 1 and FREE_2 is 2
     return np.where(pinned, np.where(ones, pins, -pins), np.inf), roles

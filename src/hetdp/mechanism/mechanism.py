@@ -22,8 +22,8 @@ from hetdp.mechanism.explanation import (
     EXTENSION,
     GIVEN,
     Beside,
+    BindingChain,
     BindingPath,
-    Found,
     across_in_words,
     binding_edge,
     binding_path,
@@ -37,6 +37,7 @@ from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.spelling import spell_label
 from hetdp.theory.notion import Notion, reversed_places
 
+BINDING = "binding"  # the column that names the neighbour that holds a dataset down
 BLOCK = 1 << 20  # datasets per block
 SEAL = "_sealed"  # an attribute that copies made by `dataclasses.replace` lack
 
@@ -132,7 +133,7 @@ class Mechanism(Mapping[Any, float]):
         """Why a dataset cannot be answered more accurately: the path from a pinned dataset that binds it."""
 
     @abstractmethod
-    def proved_best(self) -> Self:
+    def prove_best(self) -> Self:
         """The mechanism with a proof that it is optimal for its pins; without one its links explain nothing.
 
         Raises:
@@ -277,12 +278,12 @@ class LocalMechanism(Mechanism):
         >>> hetdp.extend(problem, {"b": 0.7, "c": 0.3}).explain("a").datasets
         ['b', 'a']
         """
-        problem, links = self._explainable(), self.proved_best().links
+        problem, links = self._explainable(), self.prove_best().links
         chain = [problem.labels.index(dataset)]
         while (link := int(links[chain[-1]])) >= 0:
             chain.append(link)
         first = chain.pop()
-        upper, found = bool(problem.answers[first] == 1), Found([first], given=True)
+        upper, found = bool(problem.answers[first] == 1), BindingChain([first], given=True)
         sign = 1.0 if upper else -1.0
         if self.pinned[first] and not self.was_given[first]:
             z = self.coordinates
@@ -298,7 +299,7 @@ class LocalMechanism(Mechanism):
         )
         return replace(path, across=across)
 
-    def proved_best(self) -> LocalMechanism:
+    def prove_best(self) -> LocalMechanism:
         """The mechanism with a proof that it is optimal for its pins; without one its links explain nothing.
 
         Raises:
@@ -311,7 +312,7 @@ class LocalMechanism(Mechanism):
         certificate = require_best(verify(problem, self))
         best = np.where(problem.answers == 1, np.inf, -np.inf)
         unchecked = self.pinned | (self.coordinates == best)  # the verifier checks no links there
-        return sealed(replace(self, certificate=certificate, links=np.where(unchecked, -1, self.links)))
+        return seal(replace(self, certificate=certificate, links=np.where(unchecked, -1, self.links)))
 
     def _explainable(self) -> Problem:
         return require_edges(self.problem, "its edges explain a mechanism")
@@ -355,17 +356,17 @@ class LocalMechanism(Mechanism):
             "z": self.coordinates,
             "error": self.errors,
             "pinned": self.pinned,
-            "binding": [None if link < 0 else names[link] for link in self.links.tolist()],
+            BINDING: [None if link < 0 else names[link] for link in self.links.tolist()],
         } | self.given_column()
 
     @cached_property
     def was_given(self) -> Mask:
         """Mask of the values that were given rather than chosen by an objective."""
-        return given_by(self.objective, self.pinned) if self.given is None else self.given
+        return given_mask(self.objective, self.pinned) if self.given is None else self.given
 
     def given_column(self) -> dict[str, Any]:
         """The column `given`, unless it follows from the objective."""
-        usual = np.array_equal(self.was_given, given_by(self.objective, self.pinned))
+        usual = np.array_equal(self.was_given, given_mask(self.objective, self.pinned))
         return {} if usual else {"given": self.was_given}
 
     def node_attributes(self) -> dict[Any, dict[str, Any]]:
@@ -401,7 +402,7 @@ class LocalMechanism(Mechanism):
         return f"Mechanism({coin.datasets} datasets, {int(self.pinned.sum())} pinned, worst error {worst}{warning})"
 
 
-def given_by(objective: str, pinned: Mask) -> Mask:
+def given_mask(objective: str, pinned: Mask) -> Mask:
     """Mask of the pinned values that were given, as implied by the objective."""
     return pinned if objective == EXTENSION else np.zeros_like(pinned)
 
@@ -411,7 +412,7 @@ def _unchanging(values: Floats) -> Floats:
     return values
 
 
-def sealed(mechanism: LocalMechanism) -> LocalMechanism:
+def seal(mechanism: LocalMechanism) -> LocalMechanism:
     """Marks a mechanism whose certificate was just made for its values."""
     mechanism.__dict__[SEAL] = True
     return mechanism

@@ -157,7 +157,7 @@ def edge_odds(problem: Problem, mechanism: Any) -> dict[Any, EdgeOdds]:
     z = _private_values(problem, mechanism)
     source, target, columns = edges_as_written(problem.graph)
     if not len(source):
-        raise UsageError("a problem without edges", "odds speak of two neighbours")
+        raise UsageError("a problem without edges", "odds compare two neighbours")
     survey = _Survey(problem, z, source, target, columns)
     classes = classes_of(problem.graph.edge_classes(), FaultCollector("edges"))
     if classes is None:
@@ -171,7 +171,7 @@ def _private_values(problem: Problem, mechanism: Any) -> Floats:
     if not (isinstance(mechanism, LocalMechanism) and mechanism.is_as_proved and mechanism.problem is problem):
         certificate = verify(problem, mechanism)
         if not certificate.private:
-            rule = "only a private mechanism has odds that hold"
+            rule = "odds are stated for private mechanisms only"
             fault = Fault("not private:", "mechanism", certificate.violated, rule)
             raise InputError("mechanism", [fault])
     return values_of(problem, mechanism)
@@ -344,22 +344,21 @@ def describe(
     """The text for a person: the largest difference, the largest ratio if on another edge, and unprotected changes."""
     group = f" of class {words.name}" if words.name else ""
     if largest is None or strongest is None:
-        return _unprotected(edges, edges, group)
+        return _unprotected_words(edges, edges, group)
     parts = [f"If {_change(words, largest)}, the published answer is {_runs(words, largest)}."]
     if edges - unprotected > 1:
         protected = " protected" if unprotected else ""
         parts.append(f"No other{protected} change{group} makes a larger difference.")
     if strongest.log_ratio > largest.log_ratio + ROUNDING:
         parts.append(
-            f"In proportion, {shorten_label(strongest.target)} instead of {shorten_label(strongest.source)}"
-            " makes the largest:"
+            f"The largest ratio is at {shorten_label(strongest.target)} instead of {shorten_label(strongest.source)}:"
             f" {_runs(words, strongest) if strongest.high * MOST_RUNS >= 1.0 else _times(words, strongest)}."
         )
     if one_sided:
         which = "The one change" if edges == 1 else f"{one_sided:,} of {edges:,} changes"
         parts.append(f"{which}{group} {'is' if one_sided == 1 else 'are'} protected in one direction only.")
     if unprotected:
-        parts.append(_unprotected(unprotected, edges, group))
+        parts.append(_unprotected_words(unprotected, edges, group))
     return " ".join(parts)
 
 
@@ -396,11 +395,11 @@ def describe_frequency(low: float, high: float, certain: bool = False) -> str:
     return f"in {often} runs instead of {instead}"
 
 
-def _unprotected(number: int, edges: int, group: str) -> str:
+def _unprotected_words(number: int, edges: int, group: str) -> str:
     which = f"{number:,} of {edges:,} changes" if number < edges else f"all {edges:,} changes"
     which = "the one change" if edges == 1 else which
     shows = "it" if number == 1 else "them"
-    return f"About {which}{group} no promise is made (ε = ∞): the published answer may show {shows} for certain."
+    return f"No promise is made about {which}{group} (ε = ∞): the published answer may reveal {shows} with certainty."
 
 
 def _change(words: Words, change: Change) -> str:

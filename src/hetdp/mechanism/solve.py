@@ -20,7 +20,7 @@ from hetdp.engines.registry import EngineName
 from hetdp.errors import Fault, InputError, NoExtensionError, UnknownDatasetError, UsageError, VerificationError
 from hetdp.mechanism.design import ObjectiveName, design, shares_of
 from hetdp.mechanism.formatting import accuracy_of, format_accuracy, format_accuracy_limit
-from hetdp.mechanism.mechanism import LocalMechanism, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, seal
 from hetdp.mechanism.scaling import Pattern
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
@@ -94,7 +94,7 @@ def goal_of(problem: Problem, target: Any, at: Any, prior: Any) -> Goal:
     """The goal for the arguments of `solve_epsilon`."""
     if isinstance(target, (bool, np.bool_)) or not isinstance(target, Real) or not 0.0 <= float(target) <= 1.0:
         rule = "an accuracy is a number from 0 to 1"
-        raise InputError("target", [Fault("no accuracy:", "target", format_value(target), rule)])
+        raise InputError("target", [Fault("not an accuracy:", "target", format_value(target), rule)])
     target = float(target)
     if isinstance(at, str) and at == MEAN:
         return Goal(target, MEAN, weights=shares_of(problem, prior))
@@ -112,7 +112,7 @@ def _labels(problem: Problem, at: Any) -> tuple[Any, ...]:
         raise UnknownDatasetError(at)
     labels = tuple(at)
     if not labels:
-        rule = "it is 'worst', 'mean', a dataset, or a list of datasets"
+        rule = "it must be 'worst', 'mean', a dataset, or a list of datasets"
         raise UsageError(f"nothing to measure at: at={format_value(at)}", rule)
     return labels
 
@@ -359,7 +359,7 @@ def require_growth(problem: Problem, goal: Goal, objective: str, given: PartialM
             rule, hint = "only the mean is sure to grow with ε under average", "at='mean' can be solved"
         else:
             rule, hint = "only the worst case is sure to grow with ε then", "at='worst' can be solved"
-        kind = " with values given beforehand" if given is not None else f" under the notion {problem.notion}"
+        kind = " with given values" if given is not None else f" under the notion {problem.notion}"
         raise UsageError(f"accuracy {goal.place()}, objective {objective}{kind}", rule, hint)
 
 
@@ -369,7 +369,7 @@ def _solve(
     def attempt(multiple: float) -> Attempt:
         try:
             mechanism = designed(pattern.times(multiple, with_classes=False))
-        except NoExtensionError:  # the values given beforehand need more ε than this
+        except NoExtensionError:  # the given values need more ε than this
             return Attempt(multiple, None, 1.0, 1.0, False)
         error = goal.error(_require_proof(mechanism))
         return Attempt(multiple, mechanism, error, error - (mechanism.objective_gap or 0.0), goal.is_met(error))
@@ -387,7 +387,7 @@ def _solve(
     mechanism = _require_proof(replace(high.mechanism, problem=final, certificate=verify(final, high.mechanism)))
     below = None if low is None else low.multiple
     return SolvedEpsilon(
-        high.multiple, below, final, sealed(mechanism), accuracy_of(high.error), high.error, goal.target, goal.at
+        high.multiple, below, final, seal(mechanism), accuracy_of(high.error), high.error, goal.target, goal.at
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -59,6 +60,21 @@ class FreeBoundary(NamedTuple):
     size: int
 
 
+@dataclass(frozen=True)
+class Search(Generic[MechanismT]):
+    """The extension by one search over both answers.
+
+    Attributes:
+        mechanism: the extension, with the pins as they were.
+        fell: the largest distance by which the search lowered a pin; 0.0 if no pin is contradicted.
+        labels: its labels, signed so that larger is better, if it lowered a pin and `Steps.close` goes on from them.
+    """
+
+    mechanism: MechanismT
+    fell: float
+    labels: Any = None
+
+
 class Closure(ABC, Generic[PinsT]):
     """A growth from all pins over all edges, which finds the nearest compatible values below or above.
 
@@ -70,7 +86,7 @@ class Closure(ABC, Generic[PinsT]):
         """The largest distance by which it lowered a given value."""
 
     @abstractmethod
-    def fallen(self, given: PinsT) -> Iterator[int]:
+    def fallen_datasets(self, given: PinsT) -> Iterator[int]:
         """Iterates over the datasets whose given value it lowered by more than NEAR_MISS, largest drop first."""
 
     @abstractmethod
@@ -135,8 +151,31 @@ class Steps(ABC, Generic[PinsT, MechanismT]):
         """The boundary datasets without a value."""
 
     @abstractmethod
-    def search(self, pins: PinsT) -> tuple[MechanismT, float]:
-        """The extension by one search over both answers, and the largest distance by which it lowers a pin."""
+    def search(self, pins: PinsT) -> Search[MechanismT]:
+        """The extension by one search over both answers."""
+
+    def sees_violation(self, pins: PinsT, search: Search[MechanismT] | None = None) -> bool:
+        """True if a quick look shows that some edge is violated, in exact arithmetic; False proves nothing.
+
+        Args:
+            pins: the pins, whose edges to each other are looked at.
+            search: the extension from them; then the edges of all pins that it lowered are looked at.
+        """
+        return False
+
+    @abstractmethod
+    def close(self, given: PinsT, search: Search[MechanismT] | None) -> tuple[MechanismT, float]:
+        """The extension from pins that are no better than given, and the largest distance by which they were moved.
+
+        One growth for each answer finds it, over all edges of that answer, those between two pins included. Pins with
+        answer 2 are only raised. Pins with answer 1 are only lowered: by each other, and by what the given values of
+        neighbours with answer 2 allow. The result is private unless a pin with answer 2 is above what a neighbour with
+        answer 1 allows (docs/theory/compatibility-and-repair.md). It depends on the given pins alone.
+
+        Args:
+            given: the pins.
+            search: the extension from them, from whose labels the growths may go on; None if there was no search.
+        """
 
     @abstractmethod
     def grow(self, pins: PinsT, sign: float = 1.0) -> Closure[PinsT]:
@@ -198,3 +237,8 @@ class RemoteProblem(SelfSurveying):
 def drops(pins: Floats, labels: Floats) -> Floats:
     """The distance by which each pin fell; 0 for free datasets."""
     return np.subtract(pins, labels, out=np.zeros_like(pins), where=labels < pins)  # never where a pin is NaN
+
+
+def distance(given: Floats, pins: Floats) -> float:
+    """The largest distance between pins and the given values."""
+    return float(np.max(np.maximum(drops(given, pins), drops(-given, -pins)), initial=0.0))

@@ -1,4 +1,4 @@
-"""verify: the public door to the verifier, for a mechanism or for values from elsewhere.
+"""verify: the public function of the verifier, for a mechanism or for any other values.
 
 The proof itself is in `hetdp.certificate`, which shares no code with the engines. Where values come without links, this
 module may ask an engine for them; links are a hint, and the certificate counts only those that it finds tight.
@@ -57,7 +57,7 @@ def verify(mechanism: Any, values: Any = None, /, pinned: Iterable[Any] | None =
     if pinned is None:
         return certify(problem, claim)
     if isinstance(claim, Mechanism):
-        raise UsageError("pinned= beside a mechanism", "a mechanism knows which of its values were given")
+        raise UsageError("pinned= together with a mechanism", "a mechanism knows which of its values were given")
     return _verify_values(problem, claim, list(pinned))
 
 
@@ -74,7 +74,9 @@ def problem_and_values(first: Any, values: Any, rule: str) -> tuple[Any, Any]:
     """
     if isinstance(first, Mechanism):
         if values is not None:
-            raise UsageError("values beside a mechanism", "values go with their problem", "leave one of them out")
+            raise UsageError(
+                "values together with a mechanism", "values go with their problem", "leave one of them out"
+            )
         return (require_edges(first.problem, rule) if isinstance(first, LocalMechanism) else first.problem), first
     if values is None:
         is_problem = isinstance(first, Problem)

@@ -14,9 +14,9 @@ import numpy as np
 from hetdp import progress
 from hetdp.certificate.certificate import verify
 from hetdp.errors import UsageError, VerificationError
-from hetdp.mechanism.mechanism import LocalMechanism, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, seal
 from hetdp.problem.axis import Axis
-from hetdp.problem.grid import LARGEST_EXACT, UNIT
+from hetdp.problem.decimals import LARGEST_EXACT, UNIT
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.scores import Scores, Whole
@@ -45,7 +45,7 @@ def weighted_vote(problem: Problem) -> LocalMechanism:
     proof = verify(problem, mechanism)
     if not proof.private:
         raise VerificationError(proof)
-    return sealed(replace(mechanism, certificate=proof, objective=WEIGHTED_VOTE))
+    return seal(replace(mechanism, certificate=proof, objective=WEIGHTED_VOTE))
 
 
 def people_of(problem: Problem) -> tuple[ProductSpace, Scores]:
@@ -59,7 +59,9 @@ def people_of(problem: Problem) -> tuple[ProductSpace, Scores]:
         raise UsageError(f"the objective {WEIGHTED_VOTE} on a problem without people", rule, ELSEWHERE)
     if problem.scores is None or problem.notion != PURE:
         rule = "it is for a count, a share, a majority, A against B, a weighted sum, all of a group, or their opposite"
-        raise UsageError(f"the objective {WEIGHTED_VOTE} on a question that is no threshold of a sum", rule, ELSEWHERE)
+        raise UsageError(
+            f"the objective {WEIGHTED_VOTE} on a question that is not a threshold of a sum", rule, ELSEWHERE
+        )
     return problem.graph, problem.scores
 
 

@@ -7,11 +7,10 @@ names, so that each may run twice, or on another worker.
 - Problems: `reading` builds the layout from Parquet files (`datasets`, `edges`, `labels`, `parquet_rows`), and
   `tallies` from groups and a question. `problem` is the object that users hold; `partition` has the arrays of one
   partition.
-- Verbs: `steps` has the steps of `check`, `extend` and `design`, `rounds` the search, and `fair` the fair values.
+- Verbs: `steps` has the steps of `check`, `extend` and `design`, and `rounds` the search and the fair values.
   `verification` proves; `mechanism` and `mechanism_files` hold, explain, write and read the result.
-- Workers: `workspace` manages the shared folder, and `shared_files` its files. `cluster` and `processes` are the only
-  modules that import Dask.
-- Tables of people: `workers`, `tables` and `table_tasks`, for `hetdp ask`.
+- Workers: `workspace` manages the shared folder, and `shared_files` its files. Only `cluster` imports Dask.
+- Tables of people: `tables` (with the public `Workers`) and `table_tasks`, for `hetdp ask`.
 
 The command line, `spaces` and the studio may import this package. Lower packages never do: to them a partitioned
 problem is a `RemoteProblem` (mechanism/steps.py). The package may import everything below it, but of the engines only

@@ -2,6 +2,12 @@
 
 Tasks are stateless and may run twice. Their output goes to files that are written atomically, so losing a worker
 costs only the task that it was running. Return values are small, because arrays stay in files.
+
+A scheduler runs whatever it is sent. Other accounts on this machine can reach its port, so a scheduler that is started
+here accepts only peers with a certificate that is made for this run and kept in memory. Its HTTP pages, which would
+need no certificate, are off. Dask adds its folder for temporary files to the module search path. So it gets a new
+folder that only this user can access. The same folder is the working directory of the workers, so that they load no
+module or setting from elsewhere.
 """
 
 from __future__ import annotations
@@ -18,29 +24,25 @@ import subprocess
 import tempfile
 import time
 from asyncio import CancelledError
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import dask
-from distributed import Client, Future, wait
+from dask.utils import parse_bytes
+from distributed import Client, Future, LocalCluster, wait
 from distributed.comm import CommClosedError
 from distributed.scheduler import KilledWorker
 from distributed.security import Security
 
 from hetdp import progress
+from hetdp.compilation import SWITCH
 from hetdp.errors import ClusterError, HetdpError, UsageError
 from hetdp.interrupts import uninterrupted
+from hetdp.isolation import python_command, python_environment
 from hetdp.partitioned.problem import Task
-from hetdp.partitioned.processes import (
-    RETRIES,
-    SETTINGS,
-    end_all,
-    make_certificate,
-    parse_memory,
-    start_scheduler,
-    start_worker,
-)
+from hetdp.partitioned.shared_files import require_real
 from hetdp.partitioned.workspace import SOFTWARE, Mark, mark_folder, run_guarded
 
 PATIENCE = 30.0  # seconds without any worker, or without the scheduler, before the cluster counts as lost
@@ -50,7 +52,7 @@ STILL = 660.0  # seconds without a heartbeat before a worker counts as hung; sch
 ANSWER = 5.0  # seconds to wait for an answer of a scheduler that is connected
 PACE = 0.5  # seconds between two checks of the cluster
 LOGGERS = ("distributed", "distributed.client", "tornado", "asyncio")
-HINT = "what was done is kept in the work folder, if one was named: the same command goes on from there"
+HINT = "finished work is kept in the work folder, if one was named; run the same command again to continue"
 
 
 class Cluster:
@@ -145,7 +147,7 @@ class Cluster:
         except (ImportError, AttributeError, RuntimeError) as refusal:
             if not is_foreign(refusal):
                 raise
-            rule = f"all machines run {SOFTWARE}, and the same versions of Dask"
+            rule = f"all machines must run {SOFTWARE} and the same version of Dask"
             raise ClusterError(f"the cluster cannot run hetdp: {_first_line(refusal)}", rule) from None
         finally:
             with suppress(Exception):  # the client may have lost its scheduler
@@ -310,7 +312,9 @@ def _system(error: OSError, memory: str) -> ClusterError:
         return _out_of_memory(MemoryError(), memory)
     place = "" if error.filename is None else f" {error.filename!r}"
     what = f"a worker could not use{place or ' a file'}: {error.strerror or _first_line(error)}"
-    return ClusterError(what, "all workers reach the same files, and may write to the work folder and the output")
+    return ClusterError(
+        what, "all workers must be able to read the same files, and to write to the work folder and the output"
+    )
 
 
 def _out_of_memory(error: BaseException, memory: str) -> ClusterError:
@@ -328,3 +332,110 @@ MORE = "more partitions are smaller ones; or give each worker more memory"
 
 def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+# Scheduler and workers on this machine --------------------------------------------------------------------------------
+
+
+Process = subprocess.Popen[bytes]
+
+LEAST = 400_000_000  # bytes that a worker needs for itself
+RETRIES = 3  # times that a task is started again after its worker was lost
+HERE = "127.0.0.1"
+SETTINGS = {
+    "distributed.comm.timeouts.connect": "10s",
+    "distributed.comm.timeouts.tcp": "20s",
+    "distributed.scheduler.allowed-failures": RETRIES,
+    "distributed.admin.log-length": 0,
+    "distributed.worker.memory.target": False,  # results are small: there is nothing to spill
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": 0.9,
+    "distributed.worker.memory.terminate": 0.97,
+}
+
+
+def make_certificate() -> Security:
+    """A new certificate, shared by scheduler, workers and client."""
+    try:
+        return Security.temporary()
+    except ImportError:
+        rule = "workers that are started here need the extra distributed, whose cryptography keeps others out"
+        hint = "pip install '.[distributed]', in the folder of hetdp's sources"
+        raise UsageError("cryptography is not installed", rule, hint) from None
+
+
+def parse_memory(memory: str) -> int:
+    """The memory limit of a worker in bytes; refuses a limit too small for the worker itself."""
+    try:
+        found = int(parse_bytes(memory))
+    except ValueError:
+        raise UsageError(f"the memory {memory!r}", "it must be a size such as 2GB") from None
+    if found < LEAST:
+        raise UsageError(
+            f"the memory {memory!r}", "a worker takes 250 MB before it has read much, and gets 400MB or more"
+        )
+    return found
+
+
+def start_scheduler(home: str, security: Security) -> LocalCluster:
+    """Starts a scheduler without HTTP pages, even if Bokeh is installed; other schedulers in this process keep theirs.
+
+    Args:
+        home: an empty folder for its temporary files.
+        security: the certificate.
+    """
+    where = {"dashboard_address": f"{HERE}:0", "protocol": "tls", "host": HERE}
+    with dask.config.set({**_no_pages(), "temporary-directory": home}):
+        return LocalCluster(n_workers=0, security=security, scheduler_kwargs={"dashboard": False}, **where)
+
+
+def _no_pages() -> dict[str, Any]:
+    """Settings that turn off HTTP pages; new lists on each call, because Dask appends to them."""
+    return {name: [] for name in ("distributed.scheduler.http.routes", "distributed.worker.http.routes")}
+
+
+def start_worker(scheduler: str, memory: str, work: str, home: str, security: Security) -> Process:
+    """Starts a worker, which ends by itself after a minute without a scheduler.
+
+    Args:
+        scheduler: address of its scheduler.
+        memory: its memory limit.
+        work: a folder that it may write to.
+        home: an empty folder: its working directory, also used for temporary files of Dask.
+        security: the certificate.
+    """
+    folder = Path(work, "workers")
+    require_real(work, folder, make=True)  # for data that does not fit into memory
+    command = python_command("-m", "distributed.cli.dask_worker", scheduler, "--local-directory", home)
+    command += ["--nthreads", "1", "--memory-limit", memory, "--death-timeout", "60"]
+    command += ["--host", HERE, "--dashboard-address", f"{HERE}:0", "--no-dashboard"]
+    sent = (SETTINGS | _no_pages()) | {  # in the environment: other users could read the command line
+        "distributed.comm.require-encryption": True,
+        "distributed.comm.tls.ca-file": security.tls_ca_file,
+        "distributed.comm.tls.worker.cert": security.tls_worker_cert,
+        "distributed.comm.tls.worker.key": security.tls_worker_key,
+    }
+    settings = {f"{name.replace('.', '__').replace('-', '_')}".upper(): str(x) for name, x in sent.items()}
+    environment = python_environment() | {f"DASK_{name}": value for name, value in settings.items()}
+    environment |= {SWITCH: "now"}  # a worker starts no process to compile
+    environment |= {"HETDP_TABLE_MEMORY": f"{parse_memory(memory) // 2}B", "HETDP_TABLE_SPILL": str(folder / "spill")}
+    nowhere = subprocess.DEVNULL
+    return subprocess.Popen(
+        command,
+        env=environment,
+        cwd=home,
+        stdin=nowhere,
+        stdout=nowhere,
+        stderr=nowhere,
+        start_new_session=True,  # Ctrl-C goes to the driver only, which then ends the workers
+    )
+
+
+def end_all(processes: Sequence[Process]) -> None:
+    """Waits for processes to end, and kills those that do not."""
+    for process in processes:
+        try:
+            process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

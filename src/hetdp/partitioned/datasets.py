@@ -17,8 +17,7 @@ from hetdp.files.formats.json_files import read_json
 from hetdp.files.formats.parquet import INTEGERS, cell_of
 from hetdp.files.formats.table import Table
 from hetdp.files.formats.writing import reading
-from hetdp.files.places import STANDARD, Sheets, existing, parts_of
-from hetdp.files.problems import answer_column, positive_of, require_form
+from hetdp.files.problems import STANDARD, Sheets, answer_column, existing, parts_of, positive_of, require_form
 from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER, JSON, LABELS
 from hetdp.partitioned.parquet_rows import Files, as_values, files_of, read_range
 from hetdp.partitioned.partition import Partition
@@ -56,7 +55,8 @@ def open_tables(path: str | Path, by: str | None = None) -> Tables:
     folder, name = Path(path) if path == STANDARD else existing(path), str(path)
     rule = "partitions are read from a folder with edges and datasets as Parquet, one file or part-*.parquet"
     if not folder.is_dir():
-        raise InputError(name, [Fault("no folder", name, "", rule)])
+        hint = "hetdp.read_problem reads a problem from one file" if name.endswith(".json") else ""
+        raise InputError(name, [Fault("not a folder", name, "", rule, hint)])
     meta = folder / "problem.json"
     words = reading(meta, read_json, f"{name}/problem.json") if meta.exists() else {"schema_version": 1}
     datasets, edges = (_files(folder.resolve(), stem, name, rule) for stem in ("datasets", "edges"))

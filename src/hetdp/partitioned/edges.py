@@ -239,7 +239,7 @@ def _write_rows(partition: Partition, graph: DatasetGraph, ghosts: NDArray[np.in
     low, high = int(graph.indptr[own.start]), int(graph.indptr[own.stop])
     columns = tuple(column[low:high] for column in graph.parameters)
     write_rows(partition, "rows", graph.indptr[own.start : own.stop + 1] - low, graph.targets[low:high], columns)
-    for at, (column, lowered) in enumerate(graph.floored()):
+    for at, (column, lowered) in enumerate(graph.stored_columns()):
         partition.save(f"lowered_{at}", np.packbits(np.unpackbits(lowered, count=len(column))[low:high]))
         if graph.on_grid:
             partition.save(f"floored_{at}", column[low:high])

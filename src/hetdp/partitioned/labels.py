@@ -125,10 +125,10 @@ def numbers_of_ends(
     if labels == RANGE:
         known = RangeLabels(partition.offsets[-1])
         return known.indices(ends[0]), known.indices(ends[1])
-    return _looked_up(partition, chunk, files, rows, "source"), _looked_up(partition, chunk, files, rows, "target")
+    return _look_up(partition, chunk, files, rows, "source"), _look_up(partition, chunk, files, rows, "target")
 
 
-def _looked_up(partition: Partition, chunk: int, files: Files, rows: tuple[int, int], end: str) -> Indices:
+def _look_up(partition: Partition, chunk: int, files: Files, rows: tuple[int, int], end: str) -> Indices:
     found = (
         f"(SELECT label, number FROM {_table(partition, 'found', len(partition.offsets) - 1)} WHERE chunk = {chunk})"
     )
@@ -170,7 +170,7 @@ def _own_files() -> Iterator[None]:
         with report_faults("labels", PARQUET_RULE):
             yield
     except InputError:
-        rule = "a run leaves whole files there; one that was changed or cut short is not used"
+        rule = "a run leaves complete files there; a changed or truncated file is not used"
         raise ClusterError("the labels in the work folder cannot be read", rule) from None
 
 
@@ -257,7 +257,7 @@ class FileNames:
         self._parts, self._workers = partitions, workers
 
     @property
-    def written(self) -> LabelWriter:
+    def writer(self) -> LabelWriter:
         """The object with which tasks write labels."""
         return LabelWriter(self.files, self.kind)
 

@@ -22,13 +22,13 @@ from hetdp.mechanism.explanation import (
     EXTENSION,
     GIVEN,
     Beside,
+    BindingChain,
     BindingPath,
-    Found,
     across_in_words,
     find_across,
     tightest,
 )
-from hetdp.mechanism.mechanism import RemoteMechanism, given_by, require_best, row_of
+from hetdp.mechanism.mechanism import BINDING, RemoteMechanism, given_mask, require_best, row_of
 from hetdp.mechanism.steps import Bound
 from hetdp.partitioned.partition import LocalGraph, Partition
 from hetdp.partitioned.problem import PartitionedProblem
@@ -201,17 +201,17 @@ class PartitionedMechanism(RemoteMechanism):
         Raises:
             UsageError: there are too many for one process; `blocks` reads them one partition at a time.
         """
-        return self._gathered("z")
+        return self._gather("z")
 
     @cached_property
     def pinned(self) -> Mask:  # type: ignore[override]
         """A mask of the datasets whose values were given or chosen by an objective."""
-        return self._gathered("pinned")
+        return self._gather("pinned")
 
     @cached_property
     def links(self) -> Indices:  # type: ignore[override]
         """For each free dataset the number of the neighbour that binds it; −1 if there is none."""
-        return self._gathered("links")
+        return self._gather("links")
 
     @property
     def probabilities(self) -> Floats:
@@ -233,16 +233,16 @@ class PartitionedMechanism(RemoteMechanism):
             "z": self.coordinates,
             "error": self.errors,
             "pinned": self.pinned,
-            "binding": [None if link < 0 else names[link] for link in self.links.tolist()],
+            BINDING: [None if link < 0 else names[link] for link in self.links.tolist()],
         }
         has_given = self.problem.partitions[0].has(f"{self.name}/given")
-        return found | ({"given": self._gathered("given")} if has_given else {})
+        return found | ({"given": self._gather("given")} if has_given else {})
 
     def _answers(self) -> NDArray[Any]:
         self._require_few()
         return np.concatenate([partition.load("answers") for partition in self.problem.partitions])
 
-    def _gathered(self, name: str) -> NDArray[Any]:
+    def _gather(self, name: str) -> NDArray[Any]:
         self._require_few()
         values = np.concatenate([partition.load(f"{self.name}/{name}") for partition in self.problem.partitions])
         values.flags.writeable = False
@@ -291,7 +291,7 @@ class PartitionedMechanism(RemoteMechanism):
 
     def explain(self, dataset: Hashable) -> BindingPath:
         """Why a dataset cannot be answered more accurately: the path from a pinned dataset that binds it."""
-        return explain_at(self.proved_best(), self.problem.index(dataset))
+        return explain_at(self.prove_best(), self.problem.index(dataset))
 
     def row(self, dataset: Hashable) -> dict[str, Any]:
         """The row of one dataset in the mechanism's table."""
@@ -299,7 +299,7 @@ class PartitionedMechanism(RemoteMechanism):
         answer, pinned = int(_at(self, "answers", number)), bool(_at(self, f"{self.name}/pinned", number))
         return row_of(self.problem.notion, self.coordinate(number), answer, pinned, is_given(self, number))
 
-    def proved_best(self) -> PartitionedMechanism:
+    def prove_best(self) -> PartitionedMechanism:
         """The mechanism with a proof that it is optimal for its pins.
 
         Raises:
@@ -333,7 +333,7 @@ def explain_at(mechanism: PartitionedMechanism, number: int) -> BindingPath:
         return [one for one, _ in found]
 
     first = steps[0].number
-    found = Found([first], given=True)
+    found = BindingChain([first], given=True)
     if _at(mechanism, f"{name}/pinned", first) and not is_given(mechanism, first):
         found = find_across(problem.notion, first, 1.0 if upper else -1.0, mechanism.coordinate, beside)
         before = [Bound(at, mechanism.coordinate(at), np.nan, edges.get((at, link), [])) for link, at in found.links()]
@@ -380,5 +380,5 @@ def mark_given(partition: Partition, name: str, pins: str) -> None:
 def coin_counts(partition: Partition, name: str, objective: str) -> CoinCounts:
     """Compares the datasets of a partition with a coin flip."""
     z, ones, pinned = partition.load(f"{name}/z"), partition.load("answers") == 1, partition.load(f"{name}/pinned")
-    was_given = partition.load(f"{name}/given") if partition.has(f"{name}/given") else given_by(objective, pinned)
+    was_given = partition.load(f"{name}/given") if partition.has(f"{name}/given") else given_mask(objective, pinned)
     return count_against_coin(z, ones, was_given, partition.first)

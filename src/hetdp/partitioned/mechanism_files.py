@@ -18,11 +18,10 @@ from hetdp.files.formats.parquet import parquet_metadata, write_parquet
 from hetdp.files.formats.table import Table
 from hetdp.files.formats.writing import reading, whole_folder
 from hetdp.files.mechanisms import coordinates_of, notion_of, parse_integer_labels, require_form, require_own
-from hetdp.files.places import STANDARD, existing, parts_of
-from hetdp.files.problems import answer_column
+from hetdp.files.problems import STANDARD, answer_column, existing, parts_of
 from hetdp.files.saving import certificate_document
 from hetdp.files.schema import MECHANISM_COLUMNS, VALUES, VERSION, notion_words
-from hetdp.mechanism.mechanism import LoadedClaim
+from hetdp.mechanism.mechanism import BINDING, LoadedClaim
 from hetdp.numbers import parse_number
 from hetdp.partitioned.datasets import ListedLabels
 from hetdp.partitioned.labels import RANGE, FileNames, LabelWriter, labels_at, own_labels
@@ -66,16 +65,16 @@ def read_rows(partition: Partition, name: str, notion: str, files: Files, datase
     if findings.total:
         return RowsRead(findings.faults, findings.total)
     if own.dtype.kind in "iu" and {*map(type, said)} == {str}:  # then binding labels are text, too
-        said, bound = parse_integer_labels(said), as_values(table.columns.get("binding", ()))
-        table = table._replace(columns=table.columns | ({"binding": parse_integer_labels(bound)} if bound else {}))
-    others = _as_written(said) != _as_written(own) if partition.size else np.zeros(0, dtype=np.bool_)
+        said, bound = parse_integer_labels(said), as_values(table.columns.get(BINDING, ()))
+        table = table._replace(columns=table.columns | ({BINDING: parse_integer_labels(bound)} if bound else {}))
+    others = _as_array(said) != _as_array(own) if partition.size else np.zeros(0, dtype=np.bool_)
     what = "a dataset that is not the problem's in this place:"
     findings.add_where(np.asarray(others), lambda at: Fault(what, table.row(at), format_value(said[at]), ORDER_RULE))
     if "query" in table.columns and partition.size:
         with findings.collect():
             other = answers_of(answer_column(table.columns["query"]), ListedLabels(said)) != answers
-            rule = "its query answers as the problem does"
-            findings.add_where(other, lambda at: Fault("another answer than the problem's", table.row(at), "", rule))
+            rule = "its query must agree with the problem's"
+            findings.add_where(other, lambda at: Fault("not the problem's answer", table.row(at), "", rule))
     z = np.empty(0)
     with findings.collect():
         z = coordinates_of(table, EdgelessProblem(ListedLabels(said), answers, notion_of_key(notion), ""))
@@ -93,7 +92,7 @@ def read_rows(partition: Partition, name: str, notion: str, files: Files, datase
     return RowsRead([], 0, int(np.count_nonzero(~same)), strangers)
 
 
-def _as_written(labels: Any) -> Any:
+def _as_array(labels: Any) -> Any:
     """Labels as an array for comparison; NumPy's string dtype would drop a trailing NUL."""
     return labels if isinstance(labels, np.ndarray) else np.array(labels, dtype=object)
 
@@ -102,7 +101,7 @@ def _links(
     partition: Partition, table: Table, own: Any, datasets: Files, labels: str
 ) -> tuple[Any, list[tuple[Any, str]]]:
     """Numbers of the binding neighbours, −1 if there is none; and the binding labels that are not neighbours."""
-    binding = table.columns.get("binding")
+    binding = table.columns.get(BINDING)
     if binding is None or not partition.size:
         return np.full(partition.size, -1, dtype=np.int64), []
     if labels == RANGE and isinstance(binding, np.ndarray) and binding.dtype.kind in "iu":
@@ -132,7 +131,7 @@ def save_mechanism(mechanism: PartitionedMechanism, path: str | Path) -> int:
         raise UsageError(f"a partitioned mechanism cannot be saved to {str(path)!r}", "it is saved to a folder")
     with whole_folder(Path(path), OURS) as draft:
         (draft / ROWS).mkdir()
-        facts = mechanism.name, str(draft / ROWS), problem.notion.key, problem.names.written
+        facts = mechanism.name, str(draft / ROWS), problem.notion.key, problem.names.writer
         counts = problem.run(write_mechanism_rows, *facts, words="writing")
         _require_files(problem, draft / ROWS, [size for _, size in counts])
         pinned: int = sum(number for number, _ in counts)
@@ -156,7 +155,7 @@ def metadata_of(mechanism: PartitionedMechanism, pinned: int) -> dict[str, Any]:
         "problem": problem.identity,
         "certificate": None if certificate is None else certificate_document(certificate),
         "software": f"hetdp {SOFTWARE}",
-        **problem.names.written.words,
+        **problem.names.writer.words,
     }
 
 
@@ -191,7 +190,7 @@ def write_mechanism_rows(partition: Partition, name: str, folder: str, notion: s
         "z": np.array(z),
         "error": coordinate.error(z, answers),
         "pinned": np.array(pinned),
-        "binding": _bound_by(partition, np.array(partition.load(f"{name}/links")), own, labels),
+        BINDING: _bound_by(partition, np.array(partition.load(f"{name}/links")), own, labels),
     }
     if partition.has(f"{name}/given"):
         columns["given"] = np.array(partition.load(f"{name}/given"))
@@ -288,7 +287,7 @@ def _refuse_unknown(names: FileNames, strangers: list[tuple[Any, str]], findings
     rule = "it is the label of a neighbour, or empty"
     unknown = names.cells([label for label, _ in strangers]) < 0 if strangers else []
     for at in np.flatnonzero(unknown):
-        findings.add(Fault("unknown dataset", f"{strangers[at][1]}, binding", "", rule))
+        findings.add(Fault("unknown dataset", f"{strangers[at][1]}, {BINDING}", "", rule))
 
 
 def _names(problem: PartitionedProblem) -> FileNames:

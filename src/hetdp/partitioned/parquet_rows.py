@@ -96,7 +96,7 @@ def read_range(files: Files, start: int, stop: int, known: tuple[str, ...]) -> T
     """Reads the known columns of a range of rows, converted as in `duck.read_parquet`."""
     chosen = [column for column in files.kinds if column in known]
     pieces = [_read_piece(files, piece, chosen) for piece in files.pieces(start, stop)]
-    columns = {column: _joined([piece[column] for piece in pieces]) for column in chosen}
+    columns = {column: _join([piece[column] for piece in pieces]) for column in chosen}
     columns |= {
         column: parse_numbers(as_values(columns[column])) for column in chosen if is_long(column, files.kinds[column])
     }
@@ -115,7 +115,7 @@ def _read_piece(files: Files, piece: tuple[str, int, int], chosen: list[str]) ->
     return found
 
 
-def _joined(columns: list[Any]) -> Any:
+def _join(columns: list[Any]) -> Any:
     if not columns:
         return np.empty(0, dtype=np.int64)
     if len(columns) == 1:

@@ -113,7 +113,7 @@ def map_array(root: str | Path, path: Path) -> NDArray[Any]:
             order: Any = "F" if in_fortran_order else "C"
             return np.asarray(np.memmap(file, dtype, "r", file.tell(), shape, order))
         except (ValueError, EOFError):
-            rule = "a run leaves whole files there; one that was changed or cut short is not used"
+            rule = "a run leaves complete files there; a changed or truncated file is not used"
             hint = "remove the work folder, or name another one"
             raise ClusterError(f"in the work folder, {str(path)!r} holds no array", rule, hint) from None
 

@@ -91,7 +91,6 @@ class PartitionedProblem(RemoteProblem):
         graph: totals over datasets and edges.
         notion: the notion of privacy.
         about: free text for readers.
-        pinned: number of datasets with a value in the problem's own tables.
         workers: runs the tasks.
         names: translates between labels and numbers.
         gridded: True if every ε, and every start value of the balanced objective, is a multiple of 2^-40.
@@ -108,14 +107,13 @@ class PartitionedProblem(RemoteProblem):
         notion: Notion,
         about: Mapping[str, str],
         identity: Callable[[], str],
-        pinned: int,
         workers: TaskRunner,
         names: LabelFinder,
         end: Callable[[], None],
         gridded: bool = False,
     ) -> None:
         self.work, self.offsets, self.graph, self.notion = work, offsets, graph, notion
-        self.about, self.pinned, self.workers, self.names, self.gridded = about, pinned, workers, names, gridded
+        self.about, self.workers, self.names, self.gridded = about, workers, names, gridded
         self._identity, self._end = identity, end
         self._run = Path(make_folder(work, RUN.rstrip("-")))
 
@@ -207,7 +205,7 @@ class LabelFinder(Protocol):
     """Translates between labels and numbers."""
 
     @property
-    def written(self) -> Any:
+    def writer(self) -> Any:
         """The object with which tasks write labels; it has `own(partition)` and `at(numbers)`."""
 
     def labels(self, numbers: list[int]) -> list[Any]:

@@ -51,14 +51,10 @@ from hetdp.partitioned.workspace import (
     MEMORY,
     NOTE,
     TALLIES,
-    arcs_for,
-    closer_of,
+    Workspace,
     equal_ranges,
     read_note,
     refuse_folder,
-    start_runner,
-    work_folder,
-    worker_count,
     write_note,
 )
 from hetdp.problem.edges import require_duplicates
@@ -231,7 +227,7 @@ def _number(
         wanted = [(partitions[0], chunk.number, edges, (chunk.start, chunk.stop), buckets) for chunk in chunks]
         makers += workers.run(write_wanted_labels, wanted, "reading labels of edges")
     if len({*makers}) > 1:
-        rule = "all workers have the same version of DuckDB, so that they compare labels alike"
+        rule = "all workers must have the same version of DuckDB, so that they compare labels alike"
         raise UsageError(f"workers have {' and '.join(sorted({*makers}))}", rule)
     joins = [(partitions[0], bucket, len(chunks) if same else 0) for bucket in range(buckets)]
     found = workers.run(join_bucket, joins, "reading numbers of labels")
@@ -333,32 +329,28 @@ def read_partitioned(
     >>> import hetdp
     >>> hetdp.read_partitioned("nowhere")
     Traceback (most recent call last):
-    hetdp.errors.InputError: nowhere: cannot be read: there is no such file; the input is a file or folder.
+    hetdp.errors.InputError: nowhere: cannot be read: there is no such file; the path must be that of a file or folder.
     """
     require_duplicates(duplicates)
     progress.report_stage("reading the problem")
     tables = open_tables(path, by)
-    count = worker_count(cluster, workers, memory, work, partitions)
+    space = Workspace(cluster, workers, memory, work, partitions)
     if by is not None:
         require_column(tables.datasets, by, str(path))
         _refuse_files(partitions)
     _require_apart(work, Path(path))
-    place, remove = work_folder(work)
-    engine: TaskRunner | None = None
-    ordered = make_folder(place, "ordered") if by is not None else None
-    gone = place if remove else ordered
-    try:
-        engine = start_runner(cluster, count, memory, place)
-        offsets = offsets_of(tables, partitions, count, arcs_for(cluster, memory))
+    place = space.make_folder()
+    with space.ended_on_failure():
+        engine = space.start(place)
+        offsets = offsets_of(tables, partitions, space.count, space.arcs)
         if by is not None:
-            tables, ends = order_datasets(tables, by, str(ordered), engine)
+            ordered = make_folder(place, "ordered")
+            space.remove_at_end(ordered)
+            tables, ends = order_datasets(tables, by, ordered, engine)
             offsets = snap_to_entries(offsets, ends)
         layout = find_layout(place, tables, duplicates, positive)
         offsets = layout.offsets if layout is not None and partitions is None else offsets
-        return read_by(engine, tables, place, offsets, duplicates, positive, closer_of(engine, gone))
-    except BaseException:
-        closer_of(engine, gone)()
-        raise
+        return read_by(engine, tables, place, offsets, duplicates, positive, space.end)
 
 
 def _refuse_files(partitions: int | str | None) -> None:
@@ -396,7 +388,7 @@ def read_by(
     graph = PartitionedGraph(offsets[-1], sum(layout.arcs), layout.edges, notion.parameters, layout.ghosts)
     about = tables.words.get("about") or {}
     identity = partial(identity_of_partitions, partitions, layout.arcs, notion, tables.datasets, layout.labels, workers)
-    problem = PartitionedProblem(folder, offsets, graph, notion, about, identity, layout.pinned, workers, names, end)
+    problem = PartitionedProblem(folder, offsets, graph, notion, about, identity, workers, names, end)
     return PartitionedFile(problem, PartitionedPins(layout.pinned, folder))
 
 
@@ -405,5 +397,5 @@ def offsets_of(tables: Tables, partitions: int | str | None, workers: int, arcs:
     size = tables.datasets.length
     if partitions == "files":
         return tuple(tables.datasets.starts)
-    count = partitions if isinstance(partitions, int) else max(workers, -(-2 * tables.edges.length // arcs))
+    count = max(workers, -(-2 * tables.edges.length // arcs)) if partitions is None else int(partitions)
     return equal_ranges(size, max(1, min(count, size)))

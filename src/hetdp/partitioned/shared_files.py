@@ -20,8 +20,8 @@ NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK
 READ = os.O_RDONLY | NO_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe must not block
 OWNER = 0o700  # access for the owner only
-PLAIN_RULE = "hetdp reads and writes plain files of its own there, and no links"
-SEEN_RULE = "all workers reach the same files under the same paths, as this machine does"
+PLAIN_RULE = "hetdp uses only plain files that it wrote itself there, no links"
+SEEN_RULE = "all workers must find the same files under the same paths as this machine"
 
 
 def make_folder(parent: str | Path, word: str) -> str:
@@ -53,7 +53,7 @@ def require_real(root: str | Path, folder: Path, make: bool = False) -> None:
             except FileExistsError:
                 pass
         if not stat.S_ISDIR(place.lstat().st_mode):
-            raise ClusterError(f"in the work folder, {str(place)!r} is a link or no folder", PLAIN_RULE)
+            raise ClusterError(f"in the work folder, {str(place)!r} is a link or not a folder", PLAIN_RULE)
 
 
 @contextmanager
@@ -89,7 +89,7 @@ def open_plain(path: Path) -> BinaryIO:
     found = os.fstat(number)
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         os.close(number)
-        what = "has a second name" if stat.S_ISREG(found.st_mode) else "is no plain file"
+        what = "has a second name" if stat.S_ISREG(found.st_mode) else "is not a plain file"
         raise ClusterError(f"in the work folder, {str(path)!r} {what}", PLAIN_RULE)
     return os.fdopen(number, "rb")
 

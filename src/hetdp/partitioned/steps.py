@@ -19,16 +19,25 @@ from hetdp.engines.contract import Role
 from hetdp.errors import UnknownDatasetError, UsageError
 from hetdp.mechanism.balanced import meets
 from hetdp.mechanism.explanation import BindingPath
+from hetdp.mechanism.local import others_at
 from hetdp.mechanism.repair import Limits
-from hetdp.mechanism.steps import NEAR_MISS, Bound, Closure, FreeBoundary, Steps, drops
-from hetdp.partitioned.fair import choose_fair
+from hetdp.mechanism.steps import NEAR_MISS, Bound, Closure, FreeBoundary, Search, Steps, distance, drops
 from hetdp.partitioned.mechanism import PartitionedMechanism, mark_given, path_of, trace_path
 from hetdp.partitioned.partition import LocalGraph, Partition
 from hetdp.partitioned.problem import PartitionedPins, PartitionedProblem, remove_arrays
-from hetdp.partitioned.rounds import Growth, Searches, boundary_values, grow, labels_of, labels_of_searches, run_after
+from hetdp.partitioned.rounds import (
+    Growth,
+    Searches,
+    boundary_values,
+    choose_fair,
+    grow,
+    labels_of,
+    labels_of_searches,
+    run_after,
+)
 from hetdp.problem.columns import as_mapping
+from hetdp.problem.decimals import round_labels_down
 from hetdp.problem.faults import LISTED, FaultCollector
-from hetdp.problem.grid import round_labels_down
 from hetdp.problem.labels import Labels, similar_labels
 from hetdp.problem.partial import PartialMechanism, pins_on
 from hetdp.problem.problem import EdgelessProblem
@@ -54,7 +63,7 @@ class PartitionedClosure(Closure[PartitionedPins]):
         fell: float = max(run_after(self._problem, self._growth, largest_drop, given.name))
         return fell
 
-    def fallen(self, given: PartitionedPins) -> Iterator[int]:
+    def fallen_datasets(self, given: PartitionedPins) -> Iterator[int]:
         """Iterates over the datasets whose given value it lowered, largest drop first; fetches them in batches."""
         for seen in count(0, FALLEN):
             some = run_after(self._problem, self._growth, fallen_pins, given.name, NEAR_MISS, seen)
@@ -154,13 +163,29 @@ class PartitionedSteps(Steps[PartitionedPins, PartitionedMechanism]):
         first = [number for some, _, _ in found for number in some][:LISTED]
         return FreeBoundary(first, sum(free for _, free, _ in found), sum(size for _, _, size in found))
 
-    def search(self, pins: PartitionedPins) -> tuple[PartitionedMechanism, float]:
+    def search(self, pins: PartitionedPins) -> Search[PartitionedMechanism]:
         """The extension by one search over both answers."""
         problem, name = self.problem, self._new_name("mechanism")
         growth = grow(problem, f"{name}-search", start_extension, pins.name, with_roles=True)
         fell = max(run_after(problem, growth, finish_extension, pins.name, name))
         remove_arrays(problem, growth.search)
-        return PartitionedMechanism(problem, name, rounds=growth.rounds, sent=tuple(growth.sent)), fell
+        return Search(PartitionedMechanism(problem, name, rounds=growth.rounds, sent=tuple(growth.sent)), fell)
+
+    def close(
+        self, given: PartitionedPins, search: Search[PartitionedMechanism] | None
+    ) -> tuple[PartitionedMechanism, float]:
+        """The extension from pins that are no better than given, by one growth for each answer, which starts anew."""
+        problem, name = self.problem, self._new_name("closed")
+        growths = [
+            grow(problem, f"{name}-{answer.value}", start_answer, given.name, answer.value, with_roles=True)
+            for answer in (Role.FREE_1, Role.FREE_2)
+        ]
+        searches = {growth.search: tuple(growth.latest) for growth in growths}
+        moved = max(problem.run(finish_answers, searches, given.name, name))
+        for growth in growths:
+            remove_arrays(problem, growth.search)
+        sent = tuple(count for growth in growths for count in growth.sent)
+        return PartitionedMechanism(problem, name, rounds=sum(growth.rounds for growth in growths), sent=sent), moved
 
     def grow(self, pins: PartitionedPins, sign: float = 1.0) -> PartitionedClosure:
         """The growth from all pins over all edges."""
@@ -279,6 +304,15 @@ def start_extension(partition: Partition, search: str, pins: str) -> None:
     partition.save(f"{search}/roles", roles.astype(np.uint8))
 
 
+def start_answer(partition: Partition, search: str, pins: str, answer: int) -> None:
+    """Writes the start of the growth that closes the pins of one answer, as `LocalSteps.close` does."""
+    z, answers = partition.load(pins), partition.load("answers")
+    own, signed = answers == answer, np.where(answers == 1, z, -z)
+    start = np.where(own, np.where(np.isnan(z), np.inf, signed), others_at(Role(answer), z))
+    partition.save(f"{search}/start", start)
+    partition.save(f"{search}/roles", np.where(own, answer, Role.PINNED).astype(np.uint8))
+
+
 def start_closing(partition: Partition, search: str, pins: str, sign: float) -> None:
     """Writes the start of a search from all pins over all edges; it lowers pins or, with sign −1, raises them."""
     z = partition.load(pins)
@@ -313,6 +347,19 @@ def finish_extension(partition: Partition, search: str, latest: int, pins: str, 
     return float(np.max(drops(partition.load(f"{search}/start"), labels)[pinned], initial=0.0))
 
 
+def finish_answers(partition: Partition, searches: Searches, given: str, name: str) -> float:
+    """Writes the mechanism that a growth for each answer found; returns the largest distance by which a pin moved."""
+    z, ones = partition.load(given), partition.load("answers") == 1
+    pinned = ~np.isnan(z)
+    first, second = labels_of_searches(partition, searches)
+    links = [links_of(partition, search, latest[partition.number]) for search, latest in searches.items()]
+    closed = np.where(ones, first, -second) + 0.0
+    partition.save(f"{name}/z", closed)
+    partition.save(f"{name}/pinned", pinned)
+    partition.save(f"{name}/links", np.where(pinned, -1, np.where(ones, *links)))
+    return distance(z, np.where(pinned, closed, np.nan))
+
+
 def finish_closing(partition: Partition, search: str, latest: int, pins: str, sign: float, name: str) -> None:
     """Writes the pins at the labels of a search."""
     closed = sign * labels_of(partition, search, latest)
@@ -336,8 +383,7 @@ def fallen_pins(
 
 def moved_from(partition: Partition, given: str, pins: str) -> float:
     """The largest distance between pins and the given values."""
-    one, other = partition.load(given), partition.load(pins)
-    return float(np.max(np.maximum(drops(one, other), drops(-one, -other)), initial=0.0))
+    return distance(partition.load(given), partition.load(pins))
 
 
 def finish_balanced(

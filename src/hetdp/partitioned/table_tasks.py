@@ -72,7 +72,7 @@ def tally_file(path: FileState, request: AskRequest, curator: bool, with_answers
             said, values = condition.condition(request.counted, source.columns, request.exact_text)
             flags |= {YES: f"{said} = {condition.YES}", NO: f"{said} = {condition.NO}"}
             parameters, uses = [*values, *values], [*uses, *request.private]
-        found = source.counted(keys, flags, parameters, uses, MOST_KINDS)
+        found = source.count_rows(keys, flags, parameters, uses, MOST_KINDS)
     names, columns = {}, {name: found[name] for name in keys}
     for role in NAMED:
         if role in columns:
@@ -143,7 +143,7 @@ def find_ids(path: FileState, person: str, digests: Sequence[int], curator: bool
     with _file(path, curator) as source:
         assert isinstance(source, QueriedSource)
         wanted = f"list_contains(CAST(? AS UBIGINT[]), hash({quote_name(person)}))"
-        return source.listed(kinds.text(person), wanted, [list(digests)], [person])
+        return source.find_rows(kinds.text(person), wanted, [list(digests)], [person])
 
 
 def _file(file: FileState, curator: bool) -> AbstractContextManager[Source]:
@@ -166,7 +166,7 @@ def _shared_file_errors(place: str) -> Iterator[None]:
     try:
         yield
     except OSError as refusal:
-        rule = "all workers reach the work folder, and may write there, as the one who asks"
+        rule = "all workers must be able to write to the work folder"
         raise ClusterError(f"a worker cannot use {place!r}: {refusal.strerror}", rule) from None
 
 

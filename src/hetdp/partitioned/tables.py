@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, overload
@@ -24,9 +25,11 @@ from hetdp.partitioned import table_tasks as tasks
 from hetdp.partitioned.problem import Task, TaskRunner
 from hetdp.partitioned.shared_files import file_state, make_folder
 from hetdp.partitioned.table_tasks import MergedTallies, Tally, columns_of, merge_tallies
+from hetdp.partitioned.workspace import MEMORY, Workspace
 from hetdp.tables import kinds
 from hetdp.tables.formats import label_of_file, list_files, require_alike
 from hetdp.tables.people_table import PARTS, Payers, PeopleTable, combine_digests
+from hetdp.tables.plan import require_outside_table
 from hetdp.tables.policy import (
     HINT,
     MOST,
@@ -41,7 +44,7 @@ from hetdp.tables.policy import (
     require_known_columns,
 )
 from hetdp.tables.request import AskRequest
-from hetdp.tables.sources import file_stamp, open_source, require_file
+from hetdp.tables.sources import file_stamp, open_source, require_exists, require_file
 from hetdp.text import format_value
 
 
@@ -51,8 +54,8 @@ class Ids(Sequence[str]):
     >>> ids = Ids()
     >>> ids.add(["7", "ä"])
     >>> ids.add(["8"])
-    >>> len(ids), ids[1], list(ids)
-    (3, 'ä', ['7', 'ä', '8'])
+    >>> len(ids), ids[1], ids[1:], list(ids)
+    (3, 'ä', ['ä', '8'], ['7', 'ä', '8'])
     """
 
     def __init__(self) -> None:
@@ -105,7 +108,7 @@ def read_payers(files: Sequence[Path], request: AskRequest, policy: Policy, cura
     Raises:
         InputError: a file cannot be read.
     """
-    progress.report_stage("reading who pays")
+    progress.report_stage("reading the people to charge")
     ids, entries, place = Ids(), [np.empty(0, np.int64)], _Places(policy)
     for file in files:
         wanted, uses = {"person": kinds.text(request.person)}, [request.person]
@@ -223,7 +226,7 @@ class PartitionedTable(PeopleTable):
         """SHA-256 of the people; see `people_digest`."""
         with self._places("people") as places:
             items = [(file, request, to, self._curator) for file, to in zip(self._shared, places, strict=True)]
-            self._by_workers(tasks.write_people, items, "reading who is there")
+            self._by_workers(tasks.write_people, items, "reading the people")
             parts = [(places, range(at, at + PARTS // TASKS)) for at in range(0, PARTS, PARTS // TASKS)]
             return combine_digests(part for found in self._by_workers(tasks.people_digests, parts) for part in found)
 
@@ -241,7 +244,7 @@ class PartitionedTable(PeopleTable):
             found = merge_tallies(self.name, request, told)
             if before.is_same(found) and found.said is not None:
                 return found.said
-        raise self._changed()
+        raise self._change_error()
 
     def read_payers(self, request: AskRequest) -> Payers:
         """The ids and kinds of all people, from the public columns. This process reads them, file by file.
@@ -254,7 +257,7 @@ class PartitionedTable(PeopleTable):
         policy = self._seen[1].policy
         found = read_payers(self._files, request, policy, self._curator)
         if found is None or len(found.ids) != policy.size:
-            raise self._changed()
+            raise self._change_error()
         return found
 
     @property
@@ -296,7 +299,7 @@ class PartitionedTable(PeopleTable):
             items = [(file, person, to, self._curator) for file, to in zip(self._shared, places, strict=True)]
             makers = set(self._by_workers(tasks.write_digests, items, "reading (comparing ids)"))
             if len(makers) > 1:
-                rule = "all workers have the same version of DuckDB, so that they compare ids alike"
+                rule = "all workers must have the same version of DuckDB, so that they compare ids alike"
                 raise UsageError(f"workers have {' and '.join(sorted(makers))}", rule)
             count = -(-size // IDS)
             ends = [DIGESTS * at // count for at in range(count + 1)]
@@ -331,9 +334,9 @@ class PartitionedTable(PeopleTable):
         except (OSError, InputError):  # a file is gone, or there is an unexpected one
             same = False
         if not same:
-            raise self._changed()
+            raise self._change_error()
 
-    def _changed(self) -> InputError:
+    def _change_error(self) -> InputError:
         rule = "a table stays as it is between the policy and the answers"
         return InputError(self.name, [Fault("changed while it was read", self.name, "", rule)])
 
@@ -350,3 +353,53 @@ class PartitionedTable(PeopleTable):
                         read_policy(source, request, True)
                 except UsageError:  # such as a group that occurs in other files only
                     continue
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Dask workers, each of which reads one file of a folder at a time: the argument `workers` of `hetdp.ask`.
+
+    They need ``hetdp[distributed]``. Plan, promise, charge and answer are the same as in one process.
+
+    Attributes:
+        cluster: address of a scheduler, such as ``tls://node:8786``. By default workers are started here.
+        number: number of workers to start here; by default one per core. At most one is started per file.
+        memory: memory limit of each started worker; by default ``"2GB"``.
+        work: a folder that this process and all workers can access; required with `cluster`.
+    """
+
+    cluster: str | None = None
+    number: int | None = None
+    memory: str | None = None
+    work: str | Path | None = None
+
+    def require_table(self, table: Any, sheet: str | None) -> None:
+        """Refuses a table that is not a folder, before anything is read.
+
+        Raises:
+            UsageError: the table is not a folder, or the work folder lies in it.
+            InputError: the folder does not exist.
+        """
+        if isinstance(table, str | Path):
+            require_exists(Path(table))
+        if sheet is not None or not isinstance(table, str | Path) or not Path(table).is_dir():
+            rule = "workers read a folder of .parquet or .csv files, each file by one worker"
+            raise UsageError("workers= for a table that is not a folder", rule, "leave workers= out")
+        require_outside_table(table, [self.work])
+
+    @contextmanager
+    def open_table(self, table: Any, sheet: str | None, curator: bool) -> Iterator[PeopleTable]:
+        """Starts or reaches the workers and opens a folder; the workers end with it.
+
+        Raises:
+            UsageError: an attribute is not valid.
+            InputError: the table cannot be read.
+            ClusterError: no worker could be reached.
+        """
+        files, memory = list_files(Path(table).absolute()), MEMORY if self.memory is None else self.memory
+        space = Workspace(self.cluster, self.number, memory, self.work, None)
+        place = space.make_folder()
+        try:
+            yield PartitionedTable(Path(table), space.start(place, len(files)), place, curator)
+        finally:
+            space.end()

@@ -25,16 +25,13 @@ from hetdp.partitioned.workspace import (
     LAYOUT,
     MEMORY,
     TALLIES,
-    arcs_for,
-    closer_of,
+    Workspace,
     equal_ranges,
     read_note,
     refuse_folder,
-    start_runner,
-    work_folder,
-    worker_count,
     write_note,
 )
+from hetdp.people.names import require_values
 from hetdp.people.privacy.rules import ByGroup, Privacy
 from hetdp.people.products.problems import (
     TALLY_CHANGE,
@@ -43,7 +40,6 @@ from hetdp.people.products.problems import (
     require_few,
     sizes_of,
     tables_of,
-    values_of,
 )
 from hetdp.people.questions.question import Question
 from hetdp.problem.axis import Axis
@@ -179,7 +175,7 @@ class TallyNames:
         self._axes, self._labels = axes, TupleLabels(axes)
 
     @property
-    def written(self) -> TallyTexts:
+    def writer(self) -> TallyTexts:
         """The object with which tasks write labels."""
         return TallyTexts(self._axes)
 
@@ -254,10 +250,10 @@ def partitioned_tallies(
         UsageError: the arguments do not fit each other, or ε depends on the situation.
         ClusterError: no worker could be reached, or the last one was lost.
     """
-    sizes, known = sizes_of(groups), values_of(values)
+    sizes, known = sizes_of(groups), require_values(values)
     if not isinstance(question, Question):
         raise UsageError(
-            f"the question is {format_value(question)}", "it is made by hetdp.questions, such as majority()"
+            f"the question is {format_value(question)}", "it must be made by hetdp.questions, such as majority()"
         )
     require_few(list(sizes.values()), len(known), True, MOST, RULE, "a population, as in hetdp ask, needs no datasets")
     promised = privacy_of(privacy)
@@ -271,24 +267,18 @@ def partitioned_tallies(
         rule = "on partitions ε depends on who changes what, not on the situation"
         raise UsageError("privacy rules with situations, on partitions", rule)
     tallied = TallyProblem(tuple(axes), sizes, question)
-    count = worker_count(cluster, workers, memory, work, partitions)
+    space = Workspace(cluster, workers, memory, work, partitions)
     wanted: Any = partitions
     if wanted == "files":
         raise UsageError("the partitions 'files'", "tallies have no files; it is a whole number, at least 1")
-    place, remove = work_folder(work)
+    place = space.make_folder()
     folder = make_folder(place, LAYOUT)
-    partitions = partitions or max(count, -(-tallied.space.arc_count // arcs_for(cluster, memory)))
-    engine: TaskRunner | None = None
-    try:
+    space.remove_at_end(folder)
+    partitions = partitions or max(space.count, -(-tallied.space.arc_count // space.arcs))
+    with space.ended_on_failure():
         _claim(place, tallied, partitions)
-        engine = start_runner(cluster, count, memory, place)
         about = about_of(question, promised, TALLY_CHANGE)
-        return partition_tallies(
-            engine, tallied, folder, partitions, about, closer_of(engine, place if remove else folder)
-        )
-    except BaseException:
-        closer_of(engine, place if remove else folder)()
-        raise
+        return partition_tallies(space.start(place), tallied, folder, partitions, about, space.end)
 
 
 def _claim(work: str, tallied: TallyProblem, partitions: int) -> None:
@@ -320,4 +310,4 @@ def partition_tallies(
     graph = PartitionedGraph(space.size, arcs, arcs // 2, PURE.parameters)
     identity = partial(identity_of_tallies, partitions, tallied, PURE.name, workers)
     names = TallyNames(tallied.axes)
-    return PartitionedProblem(work, offsets, graph, PURE, about, identity, 0, workers, names, end, gridded=True)
+    return PartitionedProblem(work, offsets, graph, PURE, about, identity, workers, names, end, gridded=True)

@@ -126,7 +126,7 @@ def follow_within(partition: Partition, name: str, notion: Any) -> ChainEnds:
     for kind, values in (("end", ends), ("gap", gaps), ("slope", slopes), ("deep", depths)):
         partition.save(f"{name}/chain-{kind}", values[own])
     left = ends[own] < graph.size
-    return _kept(partition, name, 0, np.where(left, np.nan, gaps[own]), depths[own])
+    return _save_chains(partition, name, 0, np.where(left, np.nan, gaps[own]), depths[own])
 
 
 def _links_to_follow(
@@ -156,12 +156,12 @@ def follow_on(partition: Partition, name: str, turn: int) -> ChainEnds:
     gap, deep = (np.append(values, 0.0)[np.where(left, ends, graph.size)] for values in known)
     with np.errstate(over="ignore", invalid="ignore"):
         passed = np.where(gap > 0.0, slopes * gap, gap)
-    return _kept(
+    return _save_chains(
         partition, name, turn, gaps + np.where(left, passed, 0.0), np.where(left, np.fmax(depths, deep), depths)
     )
 
 
-def _kept(partition: Partition, name: str, turn: int, gaps: Any, depths: Any) -> ChainEnds:
+def _save_chains(partition: Partition, name: str, turn: int, gaps: Any, depths: Any) -> ChainEnds:
     """Writes the state of the chains after a round."""
     partition.save(f"{name}/chain-gap-{turn}", gaps)
     partition.save(f"{name}/chain-deep-{turn}", depths)
@@ -245,7 +245,8 @@ def _look_at_links(
         return seen._replace(missing=_number(graph, missing), loose=_number(graph, np.flatnonzero(np.isinf(gaps))))
     tally = survey_links(claim.better, claim.skipped, claim.links, parameters, bool(rule.halved))
     above = concatenate_indices(tally.crossings)
-    room = find_loose_crossings(tally, above, claim.better, claim.links, parameters)
+    low, high = claim.better[claim.links[above]], claim.better[above]
+    room = find_loose_crossings(tally, above, low, high, parameters[above])
     partition.save(f"{name}/proof-ties", concatenate_indices(tally.ties))
     further = above[~claim.pinned[claim.links[above]]]
     partition.save(f"{name}/proof-further", further)
@@ -270,7 +271,9 @@ def gap_passed_on(partition: Partition, name: str, plain: float) -> float:
     claim = load_claim(partition, name)
     parameters = np.full(claim.graph.size, np.nan)
     parameters[claim.graph.own] = partition.load(f"{name}/proof-links")
-    return largest_gap_beyond(partition.load(f"{name}/proof-further"), claim.better, claim.links, parameters, plain)
+    further = partition.load(f"{name}/proof-further")
+    low, high = claim.better[claim.links[further]], claim.better[further]
+    return largest_gap_beyond(low, high, parameters[further], plain)
 
 
 def survey_partitions(problem: PartitionRunner, name: str, with_links: bool) -> tuple[Survey, Callable[[], Chains]]:

@@ -14,8 +14,9 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,33 +37,99 @@ ADDRESS = re.compile(r"(tcp|tls|ucxx?|wss?)://.+:[0-9]{1,5}/?")  # of a schedule
 ARCS = 8_000_000  # default number of arcs of a partition, for workers with 2 GB
 
 
+class Workspace:
+    """Workers and the folder that they share. The options are checked first; then the folder is made, then they start.
+
+    Args:
+        cluster: address of a scheduler; None starts workers here.
+        workers: number of workers to start; None for one per core.
+        memory: memory limit of each started worker.
+        work: the folder; None for a temporary one.
+        partitions: number of partitions, which is checked with the other options.
+
+    Attributes:
+        count: number of workers to start, or that a cluster is taken to have.
+
+    Raises:
+        UsageError: an option is not valid.
+    """
+
+    def __init__(
+        self, cluster: str | None, workers: Any, memory: str, work: str | Path | None, partitions: Any
+    ) -> None:
+        self.count = worker_count(cluster, workers, memory, work, partitions)
+        self._cluster, self._memory, self._work = cluster, memory, work
+        self._runner: TaskRunner | None = None
+        self._removed: str | None = None
+
+    def make_folder(self) -> str:
+        """Makes the work folder, or opens that of an earlier run."""
+        place, is_temporary = work_folder(self._work)
+        self._removed = place if is_temporary else None
+        return place
+
+    def start(self, place: str, most: int | None = None) -> TaskRunner:
+        """Starts or reaches the workers, at most as many as given."""
+        count = self.count if most is None else min(self.count, most)
+        self._runner = start_runner(self._cluster, count, self._memory, place)
+        return self._runner
+
+    @property
+    def arcs(self) -> int:
+        """The default number of arcs of a partition."""
+        return arcs_for(self._cluster, self._memory)
+
+    def remove_at_end(self, folder: str) -> None:
+        """Names a part of the work folder that goes with the workers; a temporary folder goes as a whole."""
+        self._removed = self._removed or folder
+
+    def end(self) -> None:
+        """Ends the workers, and removes what is temporary."""
+        if self._runner is not None:
+            with suppress(ClusterError, OSError):
+                self._runner.close()
+        if self._removed is not None:
+            shutil.rmtree(self._removed, ignore_errors=True)
+
+    @contextmanager
+    def ended_on_failure(self) -> Iterator[None]:
+        """Ends the workers if the block raises; otherwise they are kept."""
+        try:
+            yield
+        except BaseException:
+            self.end()
+            raise
+
+
 def worker_count(cluster: str | None, workers: Any, memory: Any, work: Any, partitions: Any) -> int:
     """The number of workers to start here; refuses invalid options."""
     count = workers if workers is not None else os.cpu_count() or 1
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise UsageError(f"the number of workers is {format_value(workers)}", "it is a whole number, at least 1")
-    counted = isinstance(partitions, int) and not isinstance(partitions, bool) and partitions >= 1
+    if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
+        raise UsageError(f"the number of workers is {format_value(workers)}", "it must be a whole number, at least 1")
+    counted = not isinstance(partitions, bool) and isinstance(partitions, Integral) and int(partitions) >= 1
     if partitions is not None and partitions != "files" and not counted:
-        raise UsageError(f"the partitions {format_value(partitions)}", "it is a whole number, at least 1, or 'files'")
+        raise UsageError(
+            f"the partitions {format_value(partitions)}", "it must be a whole number, at least 1, or 'files'"
+        )
     if not isinstance(memory, str) or not memory:
-        raise UsageError(f"the memory {format_value(memory)}", "it is a text such as '2GB'")
+        raise UsageError(f"the memory {format_value(memory)}", "it must be a text such as '2GB'")
     if cluster is not None:
         _require_cluster(cluster, workers, memory, work)
-    return count
+    return int(count)
 
 
 def _require_cluster(cluster: Any, workers: Any, memory: str, work: Any) -> None:
     if not isinstance(cluster, str) or not ADDRESS.fullmatch(cluster):
         raise UsageError(f"the cluster {format_value(cluster)}", "it is the address of a scheduler, tcp://HOST:PORT")
     if workers is not None:
-        rule = "the scheduler has the workers that it has; a number of them is for workers that are started here"
-        raise UsageError("a cluster beside a number of workers", rule, "leave one of them out")
+        rule = "the number is for local workers; a scheduler already has its workers"
+        raise UsageError("a cluster together with a number of workers", rule, "leave one of them out")
     if memory != MEMORY:
-        rule = "its workers have the memory that they were started with; this is for workers that are started here"
-        raise UsageError("a cluster beside a memory for each worker", rule, "leave one of them out")
+        rule = "the size is for local workers; those of a scheduler were started with their own"
+        raise UsageError("a cluster together with a memory size for each worker", rule, "leave one of them out")
     if work is None:
-        rule = "workers on other machines share a folder with this one"
-        hint = "name a folder that all of them reach: --work, or work= in Python"
+        rule = "workers on other machines must share a folder with this one"
+        hint = "name a folder that all of them can access: --work, or work= in Python"
         raise UsageError("a cluster without a work folder", rule, hint)
 
 
@@ -91,7 +158,7 @@ def arcs_for(cluster: str | None, memory: str) -> int:
     if cluster is not None:
         return ARCS
     with uninterrupted():
-        from hetdp.partitioned.processes import parse_memory
+        from hetdp.partitioned.cluster import parse_memory
     return int(ARCS * parse_memory(memory) // parse_memory(MEMORY))
 
 
@@ -104,13 +171,13 @@ def work_folder(work: str | Path | None) -> tuple[str, bool]:
     try:
         folder = Path(work).absolute()
         if not folder.parent.is_dir():
-            rule = "it is made in a folder that is there: a share that is not mounted is not made up"
+            rule = "its parent folder must exist, so that nothing is written where a share is not mounted"
             raise UsageError(f"there is no folder {str(folder.parent)!r} for the work folder {folder.name!r}", rule)
         folder.mkdir(mode=OWNER, exist_ok=True)
         _require_own(folder)
         strangers = [entry.name for entry in folder.iterdir()]
         if strangers and MARK not in strangers:
-            rule = "it is a new or empty folder, or one of an earlier run"
+            rule = "it must be a new or empty folder, or one of an earlier run"
             raise UsageError(f"the work folder {str(work)!r} holds other files, such as {sorted(strangers)[0]!r}", rule)
         if not strangers:
             with suppress(FileExistsError):  # another run may be starting
@@ -125,20 +192,22 @@ def _require_own(folder: Path) -> None:
     """Refuses a work folder in which others could place files, because its content is trusted.
 
     Raises:
-        UsageError: it is a link, belongs to another user, or others may write to it or replace it.
+        UsageError: it is a link, belongs to another user, or other users may write to it or replace it.
     """
     found, above = folder.lstat(), folder.parent.stat()
     shown_name = f"the work folder {str(folder)!r}"
     if not stat.S_ISDIR(found.st_mode):
-        rule = "it is a folder, and no link to one, which others may have made"
+        rule = "it must be a folder, not a link, which other users may have made"
         raise UsageError(f"{shown_name} is a link or a file", rule, "name the folder itself")
     if not hasattr(os, "geteuid"):  # pragma: no cover (a system without file owners)
         return
-    rule = "what lies there is computed with, so it belongs to whoever runs this, and nobody else may write to it"
+    rule = (
+        "its files are used in the computation, so it must belong to the current user, and nobody else may write to it"
+    )
     if found.st_uid != os.geteuid():
-        raise UsageError(f"{shown_name} belongs to somebody else", rule, "name a new folder, which is then made")
+        raise UsageError(f"{shown_name} belongs to another user", rule, "name a new folder, which will be created")
     if found.st_mode & OTHERS:
-        raise UsageError(f"others may write to {shown_name}", rule, "name a new folder, or chmod go-w this one")
+        raise UsageError(f"other users may write to {shown_name}", rule, "name a new folder, or chmod go-w this one")
     if above.st_mode & stat.S_IWOTH and not above.st_mode & stat.S_ISVTX:
         hint = "choose a folder that is not open to all, or whose entries only their owners may rename (chmod +t)"
         raise UsageError(f"others may replace {shown_name}", rule, hint)
@@ -161,7 +230,7 @@ def read_note(work: str) -> str | None:
 
 def refuse_folder(work: str, what: str) -> UsageError:
     """The error for a work folder that contains something else, which is not replaced."""
-    rule = "what lies there may have taken hours, and is not replaced"
+    rule = "its files may have taken hours to compute, and are not replaced"
     return UsageError(f"the work folder {work!r} holds {what}", rule, "name another folder, or remove that one")
 
 
@@ -205,7 +274,7 @@ def run_guarded(mark: Mark, task: Task, *sent: Any) -> Any:
     """
     here = f"a worker on {platform.node()}"
     if mark.software != SOFTWARE:
-        rule = f"all workers run {mark.software}, as this machine does"
+        rule = f"all workers must run {mark.software}, like this machine"
         raise ClusterError(f"{here} runs {SOFTWARE}", rule)
     try:
         shares = stat.S_ISREG(os.lstat(mark.path).st_mode)
@@ -214,16 +283,3 @@ def run_guarded(mark: Mark, task: Task, *sent: Any) -> Any:
     if not shares:
         raise ClusterError(f"{here} does not share the folder {str(Path(mark.path).parent)!r}", SEEN_RULE)
     return task(*sent)
-
-
-def closer_of(engine: TaskRunner | None, folder: str | None) -> Callable[[], None]:
-    """A function that closes a problem: it ends the workers and removes the folder, where given."""
-
-    def end() -> None:
-        if engine is not None:
-            with suppress(ClusterError, OSError):
-                engine.close()
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    return end

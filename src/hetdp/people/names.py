@@ -9,12 +9,6 @@ from typing import Any
 from hetdp.errors import SHOWN_LINES, UsageError
 from hetdp.text import did_you_mean, format_value
 
-TYPE_CHECKING = False  # as in hetdp/__init__.py
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-
 _is_simple = re.compile(r"[\w.+-]+( [\w.+-]+)*").fullmatch
 
 
@@ -22,10 +16,10 @@ def require_name(given: Any, what: str) -> str:
     """One name.
 
     Raises:
-        UsageError: that is no text, or an empty one.
+        UsageError: that is not text, or is empty.
     """
     if not isinstance(given, str) or not given.strip():
-        raise UsageError(f"{what} is {format_value(given)}", "it is a text that is not empty")
+        raise UsageError(f"{what} is {format_value(given)}", "it must be non-empty text")
     return given
 
 
@@ -39,7 +33,22 @@ def require_names(given: Any, what: str) -> tuple[str, ...]:
         return (require_name(given, what),)
     found = tuple(require_name(one, what) for one in given)
     if not found or len(set(found)) < len(found):
-        raise UsageError(f"{what} is {format_value(list(found))}", "several are named once each, and at least one")
+        raise UsageError(
+            f"{what} is {format_value(list(found))}", "there must be at least one name, and each only once"
+        )
+    return found
+
+
+def require_values(given: Any) -> tuple[str, ...]:
+    """The values that a person may have: two different names or more.
+
+    Raises:
+        UsageError: they are not.
+    """
+    listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else given
+    found = require_names(listed, "the values")
+    if len(found) < 2:
+        raise UsageError(f"the values are {format_value(given)}", "there must be at least two values")
     return found
 
 
@@ -108,7 +117,7 @@ def parse_pairs(option: str, given: Iterable[str], form: str, rule: str) -> dict
         for part in words.split(","):
             name, equals, number = part.rpartition("=")
             if not equals:
-                raise UsageError(f"{option} {format_value(part)}", f"it is {form}, with commas between several")
+                raise UsageError(f"{option} {format_value(part)}", f"it must be {form}, with commas between several")
             found.append((name.strip(), number.strip()))
     if len(dict(found)) < len(found):
         raise UsageError(f"{option} has a name twice", rule)

@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hetdp.errors import UsageError
-from hetdp.interrupts import import_uninterrupted
+from hetdp.interrupts import uninterrupted
 from hetdp.isolation import ignore_file
 from hetdp.plots.colours import FAINT, INK, SOFT, colour_map
 from hetdp.problem import answer_words as words
@@ -30,14 +30,19 @@ if TYPE_CHECKING:
 SETTINGS_FILE = "matplotlibrc"
 
 
-def import_matplotlib(name: str) -> Any:
-    """Imports a module of matplotlib, without the settings file in the working folder.
+@contextmanager
+def loading_matplotlib() -> Iterator[None]:
+    """The block imports modules of matplotlib; the settings file in the working folder is not read.
 
     Raises:
-        ImportError: matplotlib is not installed, or does not load.
+        UsageError: matplotlib is not installed, or does not load.
     """
-    _library()
-    return import_uninterrupted(name)
+    try:
+        _library()
+        with uninterrupted():
+            yield
+    except ImportError as failure:
+        raise import_refusal(failure) from None
 
 
 @contextmanager
@@ -58,10 +63,9 @@ _loaded_before: list[bool] = []  # whether the program imported matplotlib befor
 def _library() -> Any:
     if not _loaded_before:
         _loaded_before.append("matplotlib" in sys.modules)
-    if "matplotlib" in sys.modules:
-        return import_uninterrupted("matplotlib")
-    with ignore_file(SETTINGS_FILE):
-        return import_uninterrupted("matplotlib")
+    with ignore_file(SETTINGS_FILE), uninterrupted():
+        import matplotlib
+    return matplotlib
 
 
 @cache
@@ -87,17 +91,16 @@ def axes_for(given: Any, size: tuple[float, float]) -> Axes:
     """The axes to draw on: the given ones, or those of a new figure of a size in inches.
 
     Raises:
-        UsageError: matplotlib is not installed, or what was given are no axes.
+        UsageError: matplotlib is not installed, or something other than axes was given.
     """
-    try:
-        pyplot = import_matplotlib("matplotlib.pyplot") if given is None else None
-        kind = import_matplotlib("matplotlib.axes").Axes
-    except ImportError as failure:
-        raise import_refusal(failure) from None
-    if pyplot is not None:
+    if given is None:
+        with loading_matplotlib():
+            from matplotlib import pyplot
         with own_settings():
             return pyplot.subplots(figsize=size, layout="constrained")[1]
-    if not isinstance(given, kind):
+    with loading_matplotlib():
+        from matplotlib.axes import Axes
+    if not isinstance(given, Axes):
         raise UsageError(f"axes={format_value(given)}", "a picture is drawn on matplotlib's Axes")
     return given
 
@@ -109,14 +112,12 @@ def detached_axes() -> Any:
         UsageError: matplotlib is not installed.
     """
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it would report building its font cache
-    try:
-        kind = import_matplotlib("matplotlib.figure").Figure
-        canvas = import_matplotlib("matplotlib.backends.backend_agg").FigureCanvasAgg
-    except ImportError as failure:
-        raise import_refusal(failure) from None
+    with loading_matplotlib():
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
     with own_settings():
-        figure = kind(figsize=(6.3, 4.0), layout="constrained")
-        canvas(figure)
+        figure = Figure(figsize=(6.3, 4.0), layout="constrained")
+        FigureCanvasAgg(figure)
         return figure.add_subplot()
 
 
@@ -132,8 +133,8 @@ def import_refusal(failure: ImportError) -> UsageError:
 def drawable_text(value: Any, longest: int = LONGEST) -> str:
     r"""A text that can be drawn: on one line, not too long, with only characters that the font has.
 
-    >>> drawable_text("a\nb"), drawable_text("x" * 30, 9)
-    ('a\\nb', 'xxxx…xxxx')
+    >>> drawable_text("a\nb"), drawable_text("x" * 30, 9), drawable_text(7)
+    ('a\\nb', 'xxxx…xxxx', '7')
     """
     text = unicodedata.normalize("NFC", escape_unprintable(str(value)))
     if len(text) > longest:

@@ -156,7 +156,7 @@ def add_legend(axes: Axes, shown: Network, size: float, key: bool, steps_named: 
     if key:
         if not shown.bare:
             add_colour_bar(axes, shown.problem.about)
-        handles, words = _explained(shown, size, steps_named)
+        handles, words = _legend_entries(shown, size, steps_named)
         add_legend_below(axes, handles, words, columns=len(words) if len(words) <= 4 else -(-len(words) // 2))
 
 
@@ -185,7 +185,7 @@ def _sides(shown: Network) -> str:
     return f"  (left: {two}, right: {one})"
 
 
-def _explained(shown: Network, size: float, steps_named: bool) -> tuple[list[Any], list[str]]:
+def _legend_entries(shown: Network, size: float, steps_named: bool) -> tuple[list[Any], list[str]]:
     from matplotlib.lines import Line2D
 
     from hetdp.plots.network import line_width

@@ -125,7 +125,6 @@ def steps_at(place: float, _: object = None) -> str:
     return f"{abs(place) + 0.5:,.0f}"
 
 
-SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 SIZE = (5.6, 3.6)
 
 
@@ -163,7 +162,9 @@ def summary(problem: Problem, p: Floats, bare: bool = False) -> Summary:
     columns = np.where(problem.answers == 1, 2 * middle + 1, -2 * middle)  # no path: 0 and 1
     order = np.lexsort((p, columns))
     found, starts, counts = np.unique(columns[order], return_index=True, return_counts=True)
-    places = starts[:, None] + np.floor((counts[:, None] - 1) * np.array(SHARES)).astype(np.int64)
+    last = counts - 1
+    places = np.stack([0 * last, last // 4, last // 2, last - last // 4, last], axis=1)  # the same for p and for 1 − p
+    places += starts[:, None]
     quantiles = p[order][places]
     quantiles[:, 2] = (quantiles[:, 2] + p[order][starts + counts // 2]) / 2.0  # the mean of the two middle ones
     return Summary(problem, found // 2, np.where(found % 2, 1, 2), share, followed, counts, quantiles, bare)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import compress
 from math import prod
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -122,7 +123,7 @@ def slice_of(
     names, cells = found
     if len(names) == 1:
         return Grid((1, cells.size), cells, ("", names[0]), {})
-    fixed = _fixed(names, cells.shape, at or {})
+    fixed = _fixed_counts(names, cells.shape, at or {})
     free = sorted((axis for axis in range(len(names)) if axis not in fixed), key=lambda axis: -cells.shape[axis])
     if len(free) > 2:
         if through is None:
@@ -138,7 +139,7 @@ def slice_of(
     return Grid((flat.shape[0], flat.shape[1]), flat.ravel(), (names[one], names[other]), said)
 
 
-def _fixed(names: tuple[str, ...], shape: tuple[int, ...], at: Mapping[str, Any]) -> dict[int, int]:
+def _fixed_counts(names: tuple[str, ...], shape: tuple[int, ...], at: Mapping[str, Any]) -> dict[int, int]:
     """The fixed counts, by the number of their axis."""
     known = [name or f"count {axis + 1}" for axis, name in enumerate(names)]
     fixed: dict[int, int] = {}
@@ -147,9 +148,11 @@ def _fixed(names: tuple[str, ...], shape: tuple[int, ...], at: Mapping[str, Any]
             rule = f"there are {', '.join(known)}"
             raise UsageError(f"there is no count of {format_value(name)}", rule, did_you_mean(name, known))
         axis = known.index(name)
-        if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count < shape[axis]:
-            raise UsageError(f"{name} = {format_value(count)}", f"it is a whole number from 0 to {shape[axis] - 1}")
-        fixed[axis] = count
+        if isinstance(count, bool) or not isinstance(count, Integral) or not 0 <= int(count) < shape[axis]:
+            raise UsageError(
+                f"{name} = {format_value(count)}", f"it must be a whole number from 0 to {shape[axis] - 1}"
+            )
+        fixed[axis] = int(count)
     if at and len(names) - len(fixed) < 2:
         raise UsageError(f"{len(fixed)} of {len(names)} counts are fixed", "a map shows two counts: leave two out")
     return fixed
@@ -264,7 +267,7 @@ def draw_tallies(axes: Axes, shown: Tallies, key: bool) -> None:
     if key:
         if shown.p.shape[0] > 1 and not shown.bare:
             add_colour_bar(axes, shown.problem.about)
-        add_legend_below(axes, *_explained(shown))
+        add_legend_below(axes, *_legend_entries(shown))
 
 
 def _draw_map(axes: Axes, shown: Tallies) -> None:
@@ -290,11 +293,11 @@ def _draw_map(axes: Axes, shown: Tallies) -> None:
     axes.yaxis.set_major_locator(MaxNLocator(8, integer=True))
     up, across = (drawable_text(name or other) for name, other in zip(shown.names, NAMELESS, strict=True))
     said = ", ".join(f"{drawable_text(name)} = {count:,}" for name, count in shown.fixed.items())
-    label_axes(axes, _counted(shown, across) + (f", where {said}" if said else ""), _counted(shown, up))
+    label_axes(axes, _axis_label(shown, across) + (f", where {said}" if said else ""), _axis_label(shown, up))
     _add_cells(axes, shown)
 
 
-def _counted(shown: Tallies, name: str) -> str:
+def _axis_label(shown: Tallies, name: str) -> str:
     if name in NAMELESS:
         return name
     space = shown.problem.graph
@@ -333,10 +336,12 @@ def _draw_dots(axes: Axes, shown: Tallies) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
     axes.set_ylim(-0.04, 1.04)
     name = drawable_text(shown.names[1] or "dataset")
-    label_axes(axes, _counted(shown, name), f"probability that\n“{answer_names(shown.problem.about)[0]}” is published")
+    label_axes(
+        axes, _axis_label(shown, name), f"probability that\n“{answer_names(shown.problem.about)[0]}” is published"
+    )
 
 
-def _explained(shown: Tallies) -> tuple[list[Any], list[str]]:
+def _legend_entries(shown: Tallies) -> tuple[list[Any], list[str]]:
     from matplotlib.lines import Line2D
 
     handles: list[Any] = []

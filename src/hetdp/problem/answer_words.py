@@ -39,9 +39,9 @@ def constant_words(answer: str, of: str = "table") -> str:
     """The sentence about an answer that does not depend on the data.
 
     >>> constant_words("no")
-    'The answer is the same for every table: no. It uses no randomness and costs nobody anything.'
+    'The answer is the same for every table: no. It uses no randomness and costs no privacy.'
     """
-    return f"The answer is the same for every {of}: {answer}. It uses no randomness and costs nobody anything."
+    return f"The answer is the same for every {of}: {answer}. It uses no randomness and costs no privacy."
 
 
 def constant_odds(answer: str, whatever: str = "the data is") -> str:

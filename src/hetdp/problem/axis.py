@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.problem.decimals import marks_of, unpack_marks
-from hetdp.problem.grid import as_fraction, round_labels_down
+from hetdp.problem.decimals import as_fraction, marks_of, round_labels_down, unpack_marks
 from hetdp.problem.space import Floats, Frozen
 from hetdp.text import format_value
 
@@ -70,6 +69,25 @@ class Moves(NamedTuple):
     indptr: NDArray[np.int64]
     targets: NDArray[np.int64]
     kinds: NDArray[np.int64]
+
+
+def runs_of(moves: Moves) -> NDArray[np.int64]:
+    """The moves as runs of neighbouring positions that move equally far, by one kind.
+
+    Returns:
+        One row for each run: its first position, the position after its last, how far they move, and the kind.
+
+    >>> runs_of(Axis.tally("Pupils", 30, 0.5).moves()).tolist()
+    [[1, 31, -1, 0], [0, 30, 1, 0]]
+    """
+    starts = np.repeat(np.arange(len(moves.indptr) - 1), np.diff(moves.indptr))
+    hops = moves.targets - starts
+    order = np.lexsort((starts, moves.kinds, hops))
+    starts, hops, kinds = starts[order], hops[order], moves.kinds[order]
+    begins = np.ones(len(starts), dtype=np.bool_)
+    begins[1:] = (np.diff(starts) != 1) | (np.diff(hops) != 0) | (np.diff(kinds) != 0)
+    ends = np.roll(begins, -1)
+    return np.stack([starts[begins], starts[ends] + 1, hops[begins], kinds[begins]], axis=1)
 
 
 class Axis(Frozen):
@@ -229,7 +247,7 @@ def _require_size(name: Any, size: int, positions: int) -> None:
         raise UsageError(f"a group {format_value(name)} of {size} people", rule)
 
 
-def _written(epsilon: Any) -> float:
+def _lower_to_written(epsilon: Any) -> float:
     """The float whose shortest decimal was written, or the next lower one if its decimal would be larger."""
     found = float(epsilon)
     if not 0.0 < found < math.inf or Fraction(repr(found)) <= as_fraction(epsilon):
@@ -246,7 +264,9 @@ def _tables(name: Any, values: int, epsilon: Any) -> tuple[Floats, Floats]:
     if given.shape[2] != given.shape[3]:
         raise UsageError(f"a table of shape {given.shape} for {format_value(name)}", TABLE_RULE)
     pairs = list(combinations(range(values), 2))
-    written = np.array([[[_written(x) for x in row] for row in given[pair]] for pair in pairs], dtype=np.float64)
+    written = np.array(
+        [[[_lower_to_written(x) for x in row] for row in given[pair]] for pair in pairs], dtype=np.float64
+    )
     written = written.reshape(len(pairs), *given.shape[2:])
     if not np.all(written >= 0.0):
         raise InputError("privacy", [Fault("ε out of range", format_value(name), "", "ε is a number ≥ 0")])

@@ -116,6 +116,8 @@ def _number(value: Any) -> float | None:
     try:
         if value is None:
             return math.nan
+        if isinstance(value, np.timedelta64):  # to NumPy, a kind of integer
+            return None
         if isinstance(value, LONG):
             return _not_above_long(value)
         if isinstance(value, (Decimal, Fraction)):

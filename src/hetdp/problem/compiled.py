@@ -19,24 +19,33 @@ SHORT = 32  # arcs of a row that insertion may put in order
 DIGIT = 11  # bits of a tail that one pass looks at
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
-    return jit.compile_cached(function, nogil=True)
+WITHOUT_COUNTING: Any = {"_nrt": False}  # of references to arrays; for loops that cut many slices
 
 
-def _calling(function: Callable[..., Any], *callees: Callable[..., Any]) -> Callable[..., Any]:
+def _compile(function: Callable[..., Any], **options: Any) -> Any:
+    return jit.compile_cached(function, **({"nogil": True} | options))
+
+
+def _calling(function: Callable[..., Any], *callees: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     """A copy of a function that calls compiled copies of functions of its own file, which divide as NumPy does."""
-    called = {callee.__name__: jit.compile_uncached(callee, error_model="numpy") for callee in callees}
+    options = {"error_model": "numpy"} | options
+    called = {callee.__name__: jit.compile_uncached(callee, **options) for callee in callees}
     copy = FunctionType(function.__code__, function.__globals__ | called, function.__name__)
     copy.__module__ = function.__module__
     return copy
 
 
-mark_boundary = _compiled(boundary.mark_boundary)
-mark_lines = _compiled(boundary.mark_lines)
-mark_each = _compiled(_calling(decimals.mark_each, decimals.scale_of, decimals.mark_of))
+mark_boundary = _compile(boundary.mark_boundary)
+mark_lines = _compile(
+    _calling(boundary.mark_lines, boundary.mark_row, forceinline=True, **WITHOUT_COUNTING), **WITHOUT_COUNTING
+)
+mark_joined = _compile(
+    _calling(boundary.mark_joined, boundary.mark_pattern, forceinline=True, **WITHOUT_COUNTING), **WITHOUT_COUNTING
+)
+mark_each = _compile(_calling(decimals.mark_each, decimals.scale_of, decimals.mark_of))
 
 
-@_compiled
+@_compile
 def count_arcs(heads: Any, tails: Any, shift: int, counts: Any) -> None:
     """Counts the arcs of each bucket, without those from a dataset to itself."""
     for arc in range(len(heads)):
@@ -44,7 +53,7 @@ def count_arcs(heads: Any, tails: Any, shift: int, counts: Any) -> None:
             counts[heads[arc] >> shift] += 1
 
 
-@_compiled
+@_compile
 def deal_arcs(heads: Any, tails: Any, loads: Any, shift: int, places: Any, dealt: Any) -> None:
     """Writes each arc to the next free place of its bucket in `dealt`, which has heads, tails and loads."""
     dealt_heads, dealt_tails, dealt_loads = dealt
@@ -56,7 +65,7 @@ def deal_arcs(heads: Any, tails: Any, loads: Any, shift: int, places: Any, dealt
             dealt_heads[place], dealt_tails[place], dealt_loads[place] = head, tail, loads[arc]
 
 
-@_compiled
+@_compile
 def sort_by_tail(arcs: Any, room: Any, lowest: int, span: int, shift: int) -> None:
     """Sorts arcs into `room` by the bits of their tails from `shift` on: a counting sort, digit by digit."""
     heads, tails, loads = arcs
@@ -79,7 +88,7 @@ def sort_by_tail(arcs: Any, room: Any, lowest: int, span: int, shift: int) -> No
             heads[arc], tails[arc], loads[arc] = to_heads[arc], to_tails[arc], to_loads[arc]
 
 
-@_compiled
+@_compile
 def order_arcs(arcs: Any, room: Any, ends: Any, first: int, begin: int) -> int:
     """Sorts the arcs of one bucket by head, then tail, in place; equal ones stay in order.
 
@@ -128,7 +137,7 @@ def order_arcs(arcs: Any, room: Any, ends: Any, first: int, begin: int) -> int:
     return repeated
 
 
-@_compiled
+@_compile
 def merge_arcs(indptr: Any, tails: Any, loads: Any) -> tuple[int, bool]:
     """Keeps the arc with the smallest load of each run of repeats, in place.
 
@@ -149,7 +158,7 @@ def merge_arcs(indptr: Any, tails: Any, loads: Any) -> tuple[int, bool]:
     return kept, agree
 
 
-@_compiled
+@_compile
 def find_offsets(wanted: Any, offsets: Any, cells: Any, bits: Any, found: Any) -> None:
     """Finds the position of each wanted number among sorted offsets, −1 if it is not there; cells narrow the search."""
     for at in range(len(wanted)):

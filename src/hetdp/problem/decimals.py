@@ -6,15 +6,21 @@ float is taken to have been written as its shortest decimal, the one that `repr`
 While a graph is built, an ε is stored as a *mark*: twice the bits of the float that is used, plus one if that was
 lowered. Marks are in the order of the numbers as written. `scale_of` and `mark_of` compute marks; the same source runs
 on arrays with NumPy and, compiled (`compiled.py`), on the numbers of a large graph one by one.
+
+Spaces made from people use multiples of 2^-40, on which sums of ε are exact (docs/theory/products.md).
 """
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hetdp.compilation import BUILDING, uses_compiled
 from hetdp.interrupts import uninterrupted
 from hetdp.problem.space import SMALL, Floats, Mask
 from hetdp.threads import run_in_threads, slices
@@ -56,7 +62,7 @@ def marks_of(written: Floats) -> Marks:
     """
     bits, marks = written.view(np.int64), np.empty(len(written), dtype=np.int64)
     mark: Any = mark_all
-    if len(written) > SMALL:
+    if len(written) > SMALL and uses_compiled(BUILDING, len(written)):
         with uninterrupted():
             from hetdp.problem import compiled
 
@@ -114,3 +120,50 @@ def mark_of(x: Any, bits: Any, scale: Any) -> Any:
     whole = (x == np.floor(x)) & ((x < 2.0**53) | (x == np.inf))
     above = 1 - (short | whole)
     return (bits - above) << 1 | above
+
+
+# The grid of spaces made from people ----------------------------------------------------------------------------------
+
+
+UNIT = 2.0**-40
+NAME = "2^-40"  # what files of problems made from people call it
+LARGEST_EXACT = 2.0**13  # below it, every multiple of the unit is a float, so every sum of such numbers is exact
+
+
+def round_down_to_grid(number: Any) -> float:
+    """The largest multiple of 2^-40 that is a float and not above the number; a float counts as its shortest decimal.
+
+    >>> round_down_to_grid(0.5), round_down_to_grid(float("inf"))
+    (0.5, inf)
+    >>> round_down_to_grid("0.1") == round_down_to_grid(0.1) < 0.1
+    True
+    """
+    if float(number) == math.inf:
+        return math.inf
+    meant = as_fraction(number)
+    found = float(Fraction(math.floor(meant * 2**40), 2**40))
+    return found if found <= meant else math.nextafter(found, 0.0)  # from 2^13 on, a float may lie above
+
+
+def as_fraction(number: Any) -> Fraction:
+    """A finite number exactly as it was written; a float counts as its shortest decimal.
+
+    >>> as_fraction(0.1), as_fraction("0.30"), as_fraction(2)
+    (Fraction(1, 10), Fraction(3, 10), Fraction(2, 1))
+    """
+    if isinstance(number, (Fraction, Decimal)):
+        return Fraction(number)
+    return Fraction(repr(float(number)) if isinstance(number, (float, np.floating)) else str(number))
+
+
+def round_labels_down(labels: Floats) -> Floats:
+    """Rounds labels or ε down to the grid; infinite ones stay."""
+    with np.errstate(over="ignore"):
+        scaled = labels / UNIT
+    return np.where(np.abs(labels) < LARGEST_EXACT, np.floor(scaled) * UNIT, labels)
+
+
+def are_on_grid(numbers: Floats) -> bool:
+    """True if all numbers are multiples of 2^-40 below 2^13, or +inf."""
+    scaled = numbers / UNIT
+    return bool(np.all((numbers == np.inf) | ((np.abs(numbers) < LARGEST_EXACT) & (np.rint(scaled) == scaled))))

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hetdp.compilation import BUILDING, uses_compiled
 from hetdp.errors import Fault, UsageError
+from hetdp.frames import is_frame
 from hetdp.interrupts import uninterrupted
 from hetdp.problem.classes import Classes, classes_of
 from hetdp.problem.columns import as_column
@@ -23,7 +26,7 @@ from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import LabelHints, Labels, require_names
 from hetdp.problem.parameters import LETTERS, Parameters, given_parameters, parameters_of, report_faulty_parameters
 from hetdp.problem.space import SMALL, Floats, Indices, Mask
-from hetdp.text import did_you_mean, format_value
+from hetdp.text import did_you_mean, format_type, format_value
 from hetdp.theory.catalogue import PARAMETERS
 from hetdp.theory.notion import BACK, directions
 from hetdp.threads import CORES, run_in_threads, slices
@@ -61,16 +64,9 @@ def arcs_of(source: Indices, target: Indices, parameters: Parameters, usable: Ma
     proper = source != target
     edges = np.flatnonzero(proper if usable is None else proper & usable)
     forth, back = source[edges], target[edges]
-    if 2 * len(edges) > SMALL:
-        rows = rows_of(forth, back, edges.view(np.uint64), int(max(forth.max(initial=-1), back.max(initial=-1))) + 1)
-        edge, starts = rows.loads.view(np.int64), np.arange(len(rows.indptr) - 1, dtype=forth.dtype)
-        ends = np.repeat(starts, np.diff(rows.indptr)), rows.targets
-    else:
-        ends = np.concatenate([forth, back]), np.concatenate([back, forth])
-        order = np.lexsort((ends[1], ends[0]))
-        edge = np.concatenate([edges, edges])[order]
-        ends = ends[0][order], ends[1][order]
-    columns = parameters.take(edge).seen_from(source[edge] != ends[0])
+    rows = rows_of(forth, back, edges.view(np.uint64), int(max(forth.max(initial=-1), back.max(initial=-1))) + 1)
+    edge, ends = rows.loads.view(np.int64), (rows.sources, rows.targets)
+    columns = parameters.take(edge).reverse_where(source[edge] != ends[0])
     return Arcs(*ends, columns, edge)
 
 
@@ -156,6 +152,11 @@ class Rows(NamedTuple):
     loads: Loads
     repeated: int = 0
 
+    @property
+    def sources(self) -> Indices:
+        """The end of each arc where it begins."""
+        return np.repeat(np.arange(len(self.indptr) - 1, dtype=self.targets.dtype), np.diff(self.indptr))
+
     def take(self, chosen: NDArray[np.int64]) -> Rows:
         """The arcs at some positions, which ascend."""
         return Rows(np.searchsorted(chosen, self.indptr), self.targets[chosen], self.loads[chosen])
@@ -164,6 +165,8 @@ class Rows(NamedTuple):
 def rows_of(source: Indices, target: Indices, loads: Loads, size: int) -> Rows:
     """The rows of all edges, in both directions; of equal arcs, those from source to target come first."""
     arcs = 2 * len(source)
+    if arcs <= SMALL or not uses_compiled(BUILDING, arcs):
+        return _sort(source, target, loads, size)
     shift = max((size * BUCKET // max(arcs, 1)).bit_length() - 1, (size // BUCKETS).bit_length(), 0)
     part = max(-(-arcs // CORES), 1)
     dealers = [
@@ -175,6 +178,19 @@ def rows_of(source: Indices, target: Indices, loads: Loads, size: int) -> Rows:
     return _order(dealt, bounds, shift, size)
 
 
+def _sort(source: Indices, target: Indices, loads: Loads, size: int) -> Rows:
+    """Does the same with NumPy."""
+    proper = source != target
+    forth, back, loads = source[proper], target[proper], loads[proper]
+    heads, tails = np.concatenate([forth, back]), np.concatenate([back, forth])
+    pairs = heads.astype(np.int64) * size + tails
+    order = np.argsort(pairs, kind="stable")
+    pairs = pairs[order]
+    indptr = np.searchsorted(pairs, np.arange(size + 1, dtype=np.int64) * size).astype(np.int64)
+    repeated = int(np.count_nonzero(pairs[1:] == pairs[:-1]))
+    return Rows(indptr, tails[order], np.concatenate([loads, loads])[order], repeated)
+
+
 def merge_rows(rows: Rows) -> tuple[Rows, bool]:
     """Keeps the arc with the smallest load of each run of repeats; also returns whether all loads of a run were equal.
 
@@ -182,6 +198,12 @@ def merge_rows(rows: Rows) -> tuple[Rows, bool]:
     """
     if not rows.repeated:
         return rows, True
+    if not uses_compiled(BUILDING, len(rows.targets)):
+        sources, again = rows.sources, np.zeros(len(rows.targets), dtype=np.bool_)
+        again[1:] = (sources[1:] == sources[:-1]) & (rows.targets[1:] == rows.targets[:-1])
+        starts = np.flatnonzero(~again)
+        least = np.minimum.reduceat(rows.loads, starts)
+        return rows.take(starts)._replace(loads=least), np.array_equal(least, np.maximum.reduceat(rows.loads, starts))
     with uninterrupted():
         from hetdp.problem.compiled import merge_arcs
 
@@ -255,14 +277,30 @@ class Edges(NamedTuple):
         return f"{self.row(at)} ({format_value(self.source[at])}, {format_value(self.target[at])})"
 
 
+EDGES_RULE = "a graph is made of columns (source, target, epsilon), or of triples (u, v, ε)"
+
+
+def require_edges(source: Any, target: Any) -> None:
+    """Refuses a table as the first argument, and a number as the second one.
+
+    Raises:
+        UsageError: one of them is given.
+    """
+    if is_frame(source):
+        raise UsageError(f"a table as source: {format_type(source)}", EDGES_RULE, "hetdp.from_table reads a table")
+    if isinstance(target, Real):
+        hint = "ε is the third column, or the third entry of each triple"
+        raise UsageError(f"a number as target: {format_value(target)}", EDGES_RULE, hint)
+
+
 def split_triples(triples: Any, collector: FaultCollector) -> tuple[list[Any], list[Any], list[Any]]:
-    """The columns source, target and ε of a sequence of triples; entries that are no triples are refused at once."""
+    """The columns source, target and ε of a sequence of triples; entries that are not triples are refused at once."""
     rule = "without target=, the first argument is a sequence of triples (u, v, ε)"
     if isinstance(triples, str | Mapping) or not isinstance(triples, Iterable):
-        raise UsageError(f"{format_value(triples)} is no sequence of edges", rule)
+        raise UsageError(f"{format_value(triples)} is not a sequence of edges", rule)
     listed = [tuple(one) if isinstance(one, list | np.ndarray) else one for one in triples]
     wrong = np.fromiter((not isinstance(one, tuple) or len(one) != 3 for one in listed), np.bool_, len(listed))
-    collector.add_where(wrong, lambda at: Fault("no triple:", f"edge {at}", format_value(listed[at]), rule))
+    collector.add_where(wrong, lambda at: Fault("not a triple:", f"edge {at}", format_value(listed[at]), rule))
     collector.raise_if_any()
     return [one[0] for one in listed], [one[1] for one in listed], [one[2] for one in listed]
 
@@ -313,7 +351,7 @@ def usable_edges(
 def require_duplicates(duplicates: Any) -> None:
     """Refuses a value of ``duplicates=`` other than 'error' and 'min'."""
     if duplicates not in ("error", "min"):
-        rule = "it is 'error' or 'min'"
+        rule = "it must be 'error' or 'min'"
         raise UsageError(f"unknown duplicates={duplicates!r}", rule, did_you_mean(duplicates, ("error", "min")))
 
 
@@ -355,5 +393,7 @@ def duplicates_hint(letter: str) -> str:
 
 
 def _exactness_hint(label: Any) -> str:
-    like_a_number = isinstance(label, (int, float)) or (isinstance(label, str) and label.lstrip("-").isdigit())
+    like_a_number = isinstance(label, (int, float, np.integer)) or (
+        isinstance(label, str) and label.lstrip("-").isdigit()
+    )
     return "labels are compared exactly, so '1' and 1 are different" if like_a_number else ""

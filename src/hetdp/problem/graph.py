@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hetdp.errors import UsageError
 from hetdp.problem import edges as validation
 from hetdp.problem.classes import Classes
-from hetdp.problem.decimals import Marks, marks_of, raise_to_written, unpack_marks
+from hetdp.problem.decimals import Marks, marks_of, raise_to_written, round_labels_down, unpack_marks
 from hetdp.problem.edges import (
     Arcs,
     Edges,
@@ -30,7 +30,6 @@ from hetdp.problem.edges import (
     sort_parallel_arcs,
 )
 from hetdp.problem.faults import FaultCollector
-from hetdp.problem.grid import round_labels_down
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
 from hetdp.problem.notebook import html_table
 from hetdp.problem.parameters import COLUMNS
@@ -59,7 +58,7 @@ class FreeArcs(NamedTuple):
         once = self.source < self.target
         return FreeArcs(self.source[once], self.target[once], tuple(column[once] for column in self.marks))
 
-    def written(self) -> Iterator[Floats]:
+    def written_columns(self) -> Iterator[Floats]:
         """The parameters as written."""
         for floored, lowered in (unpack_marks(column.copy()) for column in self.marks):
             yield written_column(floored, lowered)
@@ -162,13 +161,18 @@ class DatasetGraph(Frozen):
         DatasetGraph(3 datasets, 2 edges)
         """
         collector = FaultCollector("edges")
+        validation.require_edges(source, target)
         if target is None:
             if epsilon is not None:
-                raise UsageError("epsilon= without target=", "a graph is made of columns, or of triples (u, v, ε)")
+                raise UsageError("epsilon= without target=", validation.EDGES_RULE)
             source, target, epsilon = validation.split_triples(source, collector)
         given = dict(zip(COLUMNS, (epsilon, epsilon_back, delta, delta_back, mu), strict=True))
         edges = validation.edge_columns(source, target, given, classes, collector)
-        labels = labels_of_ends(edges.source, edges.target) if datasets is None else labels_of(datasets, collector)
+        if datasets is None:
+            labels = labels_of_ends(edges.source, edges.target, collector)
+            collector.raise_if_any()
+        else:
+            labels = labels_of(datasets, collector)
         ends = labels.indices(edges.source), labels.indices(edges.target)
         return cls.from_ends(labels, ends, edges, duplicates, collector)
 
@@ -252,9 +256,9 @@ class DatasetGraph(Frozen):
         """The edges from a dataset to a neighbour, one for each class, in the order of `neighbours`."""
         found = (self.indptr[index] + np.flatnonzero(self.neighbours(index)[0] == neighbour)).tolist()
         names = [None] * len(found) if self._classes is None else self._classes[0].take(found).by_name()
-        return [Constraint(self._written_at(at), name) for at, name in zip(found, names, strict=True)]
+        return [Constraint(self._parameters_at(at), name) for at, name in zip(found, names, strict=True)]
 
-    def _written_at(self, at: int) -> dict[str, float]:
+    def _parameters_at(self, at: int) -> dict[str, float]:
         """The parameters of one arc as written, by name."""
         written = (written_number(*column, at) for column in self._columns)
         return dict(zip(self.parameter_names, written, strict=True))
@@ -274,7 +278,7 @@ class DatasetGraph(Frozen):
         return (
             np.concatenate([source[once], free.source]),
             np.concatenate([self.targets[once], free.target]),
-            *(np.concatenate([own[once], other]) for own, other in zip(written, free.written(), strict=True)),
+            *(np.concatenate([own[once], other]) for own, other in zip(written, free.written_columns(), strict=True)),
         )
 
     def edge_classes(self) -> list[Any] | None:
@@ -294,7 +298,7 @@ class DatasetGraph(Frozen):
     def _columns(self) -> Iterator[tuple[Floats, NDArray[np.uint8]]]:
         return zip(self._floored, self._lowered, strict=True)
 
-    def floored(self) -> Iterator[tuple[Floats, NDArray[np.uint8]]]:
+    def stored_columns(self) -> Iterator[tuple[Floats, NDArray[np.uint8]]]:
         """Each column of parameters as used, with one bit for each number that was lowered below its decimal."""
         return self._columns
 

@@ -79,11 +79,11 @@ def _text_of(labels: Any) -> bytes:
         return b"0 to n - 1\n"
     try:
         return json.dumps(list(labels), ensure_ascii=False, allow_nan=False).encode() + b"\n"
-    except (TypeError, ValueError, RecursionError):  # half of a character is a ValueError too
+    except (TypeError, ValueError, RecursionError):  # a lone surrogate is a ValueError too
         label = next(label for label in labels if not isinstance(label, int) and not _is_unicode(label))
         raise UsageError(
-            f"the label {format_value(label)} cannot be written down",
-            "to be told apart, labels are text, numbers, or tuples of these",
+            f"the label {format_value(label)} cannot be saved",
+            "labels must be text, numbers, or tuples of these",
         ) from None
 
 

@@ -1,6 +1,8 @@
 """Labels of datasets: any hashable values, or the integers 0 … n − 1, which need no memory.
 
-Integers are looked up all at once, through a table or by search; other labels through a dictionary.
+Integers are looked up all at once, through a table or by search; other labels through a dictionary. Labels are compared
+exactly: 1, 1.0 and True are equal in Python, but a label is found only by a value of its own type, and a graph whose
+labels are equal without being the same is refused. A NumPy scalar stands for the Python value that it holds.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hetdp.compilation import BUILDING, uses_compiled
 from hetdp.errors import ALIKE, Fault, UnknownDatasetError
 from hetdp.interrupts import uninterrupted
 from hetdp.problem.columns import Integers, as_column, as_integers, as_list, sort_distinct
@@ -23,6 +26,7 @@ from hetdp.text import ask_if_meant, format_value
 from hetdp.threads import run_in_threads, slices
 
 SPREAD = 8  # the largest number of entries of a table for each integer
+SURE = {str, bytes, int}  # types whose values are equal only if they are the same
 BLOCK = 1 << 16  # small enough for the cache of a core; a short list is one block and needs no threads
 
 
@@ -54,7 +58,7 @@ class Lookup:
         """The position of each wanted integer, −1 if it is not there."""
         found = np.empty(len(wanted), dtype=self._number)
         find = self._search if self._table is None else self._read
-        if self._table is None and len(wanted) > SMALL:
+        if self._table is None and len(wanted) > SMALL and uses_compiled(BUILDING, len(wanted)):
             with uninterrupted():
                 from hetdp.problem.compiled import find_offsets
 
@@ -173,19 +177,55 @@ class NamedLabels:
         """The number of distinct names."""
         return len(self._numbers) if self._lookup is None else self._lookup.distinct
 
+    @cached_property
+    def _types(self) -> set[type]:
+        return {int} if self._lookup is not None else set(map(type, self.names))
+
     def index(self, label: Hashable) -> int:
         """The position of the name."""
+        label = _plain(label)
         try:
-            return self._numbers[label]
+            found = self._numbers[label]
         except (KeyError, TypeError):
             raise UnknownDatasetError(label, similar_labels(label, self)) from None
+        if not is_same(label, self.names[found]):
+            raise UnknownDatasetError(label, self.names[found : found + 1])
+        return found
 
     def indices(self, labels: Any) -> Indices:
         """The positions of the names."""
         integers = None if self._lookup is None else as_integers(labels)
         if self._lookup is not None and integers is not None:
             return self._lookup.positions(integers)
-        return np.fromiter(map(self._numbers.get, as_list(labels), repeat(-1)), np.int64, len(labels))
+        listed = plain_labels(as_list(labels))
+        found = np.fromiter(map(self._numbers.get, listed, repeat(-1)), np.int64, len(listed))
+        if not self._types | set(map(type, listed)) <= SURE:
+            differs = [at >= 0 and not is_same(label, self.names[at]) for label, at in zip(listed, found, strict=True)]
+            found[np.array(differs, dtype=np.bool_)] = -1
+        return found
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """True if two labels are equal and of the same type; Python takes 1, 1.0 and True to be equal.
+
+    >>> is_same(1, 1), is_same(1, True), is_same((1, "a"), (1.0, "a"))
+    (True, False, False)
+    """
+    if one is other:
+        return True
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    return type(one) is type(other) and (repr(one) == repr(other) if isinstance(one, float) else bool(one == other))
+
+
+def plain_labels(labels: Sequence[Any]) -> Sequence[Any]:
+    """The labels, with NumPy scalars replaced by the Python values that they hold."""
+    has_scalars = any(issubclass(kind, np.generic) for kind in set(map(type, labels)))
+    return [_plain(label) for label in labels] if has_scalars else labels
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label
 
 
 def similar_labels(label: Any, labels: Labels) -> Iterator[Any]:
@@ -224,36 +264,44 @@ def labels_of(datasets: Any, collector: FaultCollector, row: Callable[[int], str
     integers = as_integers(datasets)
     if integers is not None and np.array_equal(integers, np.arange(len(integers))):
         return RangeLabels(len(integers))
-    names = as_list(datasets)
-    if any(issubclass(kind, np.generic) for kind in set(map(type, names))):
-        names = [name.item() if isinstance(name, np.generic) else name for name in names]
+    names = plain_labels(as_list(datasets))
     if integers is None and not require_names("datasets", names, collector):
         collector.raise_if_any()
     labels = NamedLabels(names, integers)
     if labels.distinct < len(names):
-        repeated = [number for number, name in enumerate(names) if labels.index(name) != number]
-        collector.add_at(np.array(repeated), lambda at: _repeated(row(at), names[at]))
+        first: dict[Any, int] = {}
+        repeated = [number for number, name in enumerate(names) if first.setdefault(name, number) != number]
+        collector.add_at(np.array(repeated), lambda at: _repeat_fault(row(at), names[at], names[first[names[at]]]))
     return labels
 
 
-def labels_of_ends(source: Any, target: Any) -> Labels:
+def labels_of_ends(source: Any, target: Any, collector: FaultCollector) -> Labels:
     """Labels from the ends of the edges: integers in their order, other names as they first appear."""
     ends = as_integers(source), as_integers(target)
     if ends[0] is not None and ends[1] is not None:
         known = union_of(ends[0], ends[1])
         whole = np.array_equal(known, np.arange(len(known)))
         return RangeLabels(len(known)) if whole else NamedLabels(known.tolist(), known)
-    pairs = zip(as_list(source), as_list(target), strict=False)
-    return NamedLabels(dict.fromkeys(chain.from_iterable(pairs)))
+    columns = plain_labels(as_list(source)), plain_labels(as_list(target))
+    names = dict.fromkeys(chain.from_iterable(zip(*columns, strict=False)))
+    if not set(map(type, names)) | set(map(type, chain(*columns))) <= SURE:
+        own = dict(zip(names, names, strict=True))
+        for name, column in zip(("source", "target"), columns, strict=True):
+            for at, label in enumerate(column):
+                if not is_same(label, own[label]):
+                    collector.add(_repeat_fault(f"{name}[{at}]", label, own[label]))
+    return NamedLabels(names)
 
 
 def require_names(name: str, values: Any, collector: FaultCollector) -> bool:
     """Reports labels that are missing or not hashable; returns True if there are none."""
     if isinstance(values, np.ndarray) and values.dtype.kind not in "fO":
         return True
+    if set(map(type, values)) <= SURE:
+        return True
     try:
-        missing = {label for label in set(values) if _is_missing(label)}
-        for at in [at for at, label in enumerate(values) if _is_missing(label)] if missing else []:
+        missing = {label for label in set(values) if is_missing(label)}
+        for at in [at for at, label in enumerate(values) if is_missing(label)] if missing else []:
             collector.add(Fault("missing label", f"{name}[{at}]", format_value(values[at]), "a label is never missing"))
         return not missing
     except TypeError:
@@ -266,7 +314,7 @@ def require_names(name: str, values: Any, collector: FaultCollector) -> bool:
         return False
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
     """True for None, NaN and values such as pandas' NA, which compare as neither equal nor different."""
     try:
         return label is None or bool(label != label)
@@ -274,5 +322,9 @@ def _is_missing(label: Any) -> bool:
         return True
 
 
-def _repeated(place: str, name: Hashable) -> Fault:
-    return Fault("duplicate dataset", place, format_value(name), "each dataset is listed once")
+def _repeat_fault(place: str, name: Hashable, first: Hashable) -> Fault:
+    if is_same(name, first):
+        return Fault("duplicate dataset", place, format_value(name), "each dataset is listed once")
+    value = f"{format_value(name)}, which Python takes to be equal to the label {format_value(first)}"
+    rule = "labels that are equal have the same type"
+    return Fault("ambiguous label", place, value, rule, "use one type for all labels, such as text")

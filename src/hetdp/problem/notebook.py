@@ -32,9 +32,9 @@ def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]],
     count = total if total is not None else len(rows) if isinstance(rows, Sized) else len(listed)
     lines = [f'<table style="{TABLE}"><caption style="{CAPTION}">{html_cell(title, 2 * LONGEST)}</caption>']
     if header:
-        lines.append(f"<tr>{''.join(_tagged('th', name) for name in header)}</tr>")
+        lines.append(f"<tr>{''.join(_tag('th', name) for name in header)}</tr>")
     for first, *others in listed:
-        lines.append(f"<tr>{_tagged('td' if header else 'th', first)}{''.join(_tagged('td', x) for x in others)}</tr>")
+        lines.append(f"<tr>{_tag('td' if header else 'th', first)}{''.join(_tag('td', x) for x in others)}</tr>")
     if count > len(listed):
         lines.append(f'<tr><td colspan="9" style="{CELL}">and {count - len(listed):,} more</td></tr>')
     return "\n".join([*lines, "</table>"])
@@ -57,5 +57,5 @@ def html_cell(value: Any, longest: int = LONGEST) -> str:
     return escape(text if len(text) <= longest else f"{text[: longest - 1]}…")
 
 
-def _tagged(tag: str, value: Any) -> str:
+def _tag(tag: str, value: Any) -> str:
     return f'<{tag} style="{CELL}">{html_cell(value)}</{tag}>'

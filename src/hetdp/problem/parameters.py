@@ -39,7 +39,7 @@ class Parameters(NamedTuple):
         """The parameters of some edges."""
         return Parameters(self.names, tuple(values[chosen] for values in self.columns))
 
-    def seen_from(self, is_turned: Mask) -> tuple[Floats, ...]:
+    def reverse_where(self, is_turned: Mask) -> tuple[Floats, ...]:
         """The columns, seen from the target of the marked edges."""
         if len(self.columns) == 1:
             return self.columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -54,6 +54,15 @@ class Pins:
         return int(np.count_nonzero(~np.isnan(self.z)))
 
 
+@runtime_checkable
+class HasCoordinates(Protocol):
+    """What has a z for each dataset, such as a mechanism."""
+
+    @property
+    def coordinates(self) -> Floats:
+        """The coordinates in graph order."""
+
+
 def convert_pins(problem: Problem, partial: Any) -> Pins:
     """The pins of a partial mechanism, converted once for all verbs.
 
@@ -75,10 +84,9 @@ def pins_on(outline: EdgelessProblem | Problem, partial: Any) -> Floats:
         if partial.problem is outline:
             return partial.z
         partial = PartialMechanism(z=partial.z)
-    if hasattr(partial, "coordinates"):  # a mechanism pins every dataset
-        partial = PartialMechanism(z=partial.coordinates)
     if not isinstance(partial, PartialMechanism):
-        partial = PartialMechanism(p=partial)
+        is_mechanism = isinstance(partial, HasCoordinates)  # which pins every dataset
+        partial = PartialMechanism(z=partial.coordinates) if is_mechanism else PartialMechanism(p=partial)
     collector = FaultCollector("partial mechanism")
     pins = np.full(len(outline.answers), np.nan)
     for name in ("p", "z", "error"):
@@ -100,7 +108,7 @@ def _enter(
     rule = "a dataset is pinned once, as p, as z or as error"
     collector.add_where(given & ~np.isnan(pins), lambda at: Fault("pinned twice", place(at), "", rule))
     if name == "z":
-        pins[given] = values[given] + 0.0
+        np.copyto(pins, values + 0.0, where=given)
         return
     outside = given & ~((values >= 0.0) & (values <= 1.0))
     rule = PROBABILITY_RULE

@@ -25,7 +25,7 @@ from hetdp.problem.scores import Scores
 from hetdp.problem.space import Floats, Frozen, Indices, Mask
 from hetdp.problem.values import Factors, weights_of
 from hetdp.text import format_type, format_value
-from hetdp.theory.catalogue import PARAMETERS, NotionName, notion_named, notion_of
+from hetdp.theory.catalogue import PARAMETERS, NotionName, find_notion, notion_of
 from hetdp.theory.notion import Notion
 
 
@@ -104,7 +104,7 @@ class Problem(Frozen):
     @cached_property
     def weights(self) -> Floats | None:
         """The weight of each dataset in averages; None if all are equal. Tallies compute it when it is needed."""
-        return self._weights.multiplied() if isinstance(self._weights, Factors) else self._weights
+        return self._weights.product() if isinstance(self._weights, Factors) else self._weights
 
     @property
     def labels(self) -> Labels:
@@ -201,7 +201,7 @@ def replace_edges(
 def _words(about: Any) -> dict[str, str]:
     words = {} if about is None else about
     if not isinstance(words, Mapping) or not all(isinstance(text, str) for pair in words.items() for text in pair):
-        raise UsageError(f"about={format_value(about)}", "it is a mapping from texts to texts")
+        raise UsageError(f"about={format_value(about)}", "it must be a mapping from texts to texts")
     return dict(words)
 
 
@@ -214,7 +214,7 @@ def notion_for(
     if isinstance(name, Notion):
         notion = name
     else:
-        notion = notion_named(notion_of(graph.parameter_names).name if name is None else name, settings)
+        notion = find_notion(notion_of(graph.parameter_names).name if name is None else name, settings)
     if notion.parameters != graph.parameter_names:
         raise UsageError(
             f"the notion {notion.name!r} on edges with {', '.join(graph.parameter_names)}",

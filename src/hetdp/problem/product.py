@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UnknownDatasetError, UsageError
 from hetdp.problem.axis import BLOCK, Axis, Lines
-from hetdp.problem.edges import Rows, rows_of
+from hetdp.problem.edges import rows_of
 from hetdp.problem.graph import DatasetGraph
-from hetdp.problem.labels import Labels, NamedLabels
+from hetdp.problem.labels import Labels, NamedLabels, is_same
 from hetdp.problem.notebook import html_table
-from hetdp.problem.space import SMALL, Constraint, EdgeBlock, Floats, Frozen, Indices
+from hetdp.problem.space import Constraint, EdgeBlock, Floats, Frozen, Indices
 from hetdp.problem.spelling import possible_labels, spell_label
 from hetdp.text import closest, format_value, pluralize
 
@@ -77,7 +77,7 @@ class TupleLabels(Frozen):
         self._places = [
             axis.positions
             if isinstance(axis.positions, range)
-            else {name: at for at, name in enumerate(axis.positions)}
+            else {name: (at, name) for at, name in enumerate(axis.positions)}
             for axis in axes
         ]
 
@@ -117,11 +117,13 @@ class TupleLabels(Frozen):
         return index
 
 
-def _place(entry: Any, places: range | dict[Any, int]) -> int:
+def _place(entry: Any, places: range | dict[Any, tuple[int, Any]]) -> int:
+    entry = entry.item() if isinstance(entry, np.generic) else entry
     try:
-        if isinstance(places, dict):
-            return places.get(entry, -1)
-        return int(entry) if not isinstance(entry, (bool, np.bool_)) and entry in places else -1
+        if isinstance(places, range):
+            return entry if type(entry) is int and entry in places else -1
+        at, name = places.get(entry, (-1, None))
+        return at if is_same(entry, name) else -1
     except TypeError:
         return -1
 
@@ -229,7 +231,7 @@ class ProductSpace(Frozen):
             row = slice(lines.moves.indptr[at], lines.moves.indptr[at + 1])
             targets = index + (lines.moves.targets[row] - at) * lines.low
             found.append(targets)
-            epsilons.append(self._looked_up(axis, lines.moves.kinds[row], np.full_like(targets, index), targets))
+            epsilons.append(self._look_up(axis, lines.moves.kinds[row], np.full_like(targets, index), targets))
         targets, epsilon = np.concatenate(found), np.concatenate(epsilons)
         order = np.argsort(targets)
         order = order[epsilon[order] < np.inf]
@@ -244,9 +246,9 @@ class ProductSpace(Frozen):
                 moves = slice(lines.moves.indptr[at], lines.moves.indptr[at + 1])
                 kinds = lines.moves.kinds[moves][lines.moves.targets[moves] == to]
                 ends = np.array([index]), np.array([neighbour])
-                epsilon = float(self._looked_up(axis, kinds, *ends, written=True)[0])
+                epsilon = float(self._look_up(axis, kinds, *ends, written=True)[0])
                 return [Constraint({"epsilon": epsilon}, self.axes[axis].name)]
-        raise UsageError(f"{index} and {neighbour} are no neighbours", "an edge joins two neighbours")
+        raise UsageError(f"{index} and {neighbour} are not neighbours", "an edge joins two neighbours")
 
     def edges(self) -> tuple[Any, ...]:
         """Source, target and ε of every edge once, as written, axis by axis; refused if there are too many to store."""
@@ -271,13 +273,13 @@ class ProductSpace(Frozen):
             high, arc = np.divmod(rest, arcs)
             base = high * (lines.length * lines.low) + low
             source, target = base + starts[arc] * lines.low, base + lines.moves.targets[arc] * lines.low
-            epsilon = self._looked_up(axis, lines.moves.kinds[arc], source, target, written)
+            epsilon = self._look_up(axis, lines.moves.kinds[arc], source, target, written)
             if np.isinf(epsilon).any():
                 bound = epsilon < np.inf
                 source, target, epsilon = source[bound], target[bound], epsilon[bound]
             yield EdgeBlock(source, target, (epsilon,))
 
-    def _looked_up(self, axis: int, kinds: Indices, source: Indices, target: Indices, written: bool = False) -> Floats:
+    def _look_up(self, axis: int, kinds: Indices, source: Indices, target: Indices, written: bool = False) -> Floats:
         table = self.axes[axis].written if written else self.axes[axis].epsilon
         if table.shape[1] == 1 or self.states is None:
             return np.asarray(table[kinds, 0, 0])
@@ -387,10 +389,4 @@ def as_graph(space: ProductSpace) -> DatasetGraph:
     """
     source, target, epsilon, _ = edges_once(space)
     marks = (epsilon + 0.0).view(np.uint64) << np.uint64(1)  # not lowered: they are on the grid, whatever was written
-    if 2 * len(source) > SMALL:
-        return DatasetGraph(NamedLabels(space.datasets), rows_of(source, target, marks, space.size))
-    ends = np.concatenate([source, target]), np.concatenate([target, source])
-    order = np.lexsort((ends[1], ends[0]))
-    indptr = np.searchsorted(ends[0][order], np.arange(space.size + 1)).astype(np.int64)
-    rows = Rows(indptr, ends[1][order], np.concatenate([marks, marks])[order])
-    return DatasetGraph(NamedLabels(space.datasets), rows)
+    return DatasetGraph(NamedLabels(space.datasets), rows_of(source, target, marks, space.size))

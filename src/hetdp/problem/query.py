@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from hetdp.errors import Fault
 from hetdp.problem.columns import as_column, as_list, as_mapping, sort_distinct
 from hetdp.problem.faults import FaultCollector
-from hetdp.problem.labels import LabelHints, Labels
+from hetdp.problem.labels import LabelHints, Labels, is_missing
 from hetdp.problem.spelling import shorten_label
 from hetdp.text import did_you_mean, format_value
 
 Answers = NDArray[np.int8]
 RULE = "a query has two answers: 1 and 2, 0 and 1, False and True, or any pair with positive="
+
+SINGLE_RULE = "an answer is one number, text or truth value"
 
 
 def answers_of(query: Any, labels: Labels, positive: Any = None) -> Answers:
@@ -72,7 +74,7 @@ def _values_by_call(query: Callable[[Any], Any], labels: Labels) -> list[Any]:
 def _values_by_label(query: Mapping[Any, Any], labels: Labels, collector: FaultCollector) -> Any:
     given = list(query)
     where = labels.indices(given)
-    rule = "a query answers datasets of the graph"
+    rule = "the keys of a query are datasets of the graph"
     hint = LabelHints(labels)
 
     def unknown(at: int) -> Fault:
@@ -94,12 +96,12 @@ def _values_by_label(query: Mapping[Any, Any], labels: Labels, collector: FaultC
 
 
 def _different(values: NDArray[Any]) -> list[Any]:
-    """The distinct values of an array; they are sorted if there are more than two."""
+    """The distinct values of an array: as they first appear if there are two, and sorted if there are more."""
     if not len(values):
         return []
     least, greatest = values.min(), values.max()
     if ((values == least) | (values == greatest)).all():
-        return [*dict.fromkeys([least.item(), greatest.item()])]
+        return [*dict.fromkeys([values[0].item(), least.item(), greatest.item()])]
     found: list[Any] = sort_distinct(values).tolist()
     return found
 
@@ -124,15 +126,27 @@ def _require_one_kind(values: Any, labels: Labels, collector: FaultCollector) ->
 def _distinct(values: Any, labels: Labels, collector: FaultCollector) -> list[Any]:
     """The distinct answers; missing ones (None, NaN) are faults."""
     listed = as_list(values)
-    missing = np.fromiter((value is None or value != value for value in listed), np.bool_, len(listed))
+    single = np.fromiter(map(_is_single, listed), np.bool_, len(listed))
+    collector.add_where(
+        ~single,
+        lambda at: Fault(
+            "not one answer:", f"dataset {shorten_label(labels.names[at])}", format_value(listed[at]), SINGLE_RULE
+        ),
+    )
+    collector.raise_if_any()
+    missing = np.fromiter(map(is_missing, listed), np.bool_, len(listed))
     rule = "every dataset has a true answer"
     collector.add_where(missing, lambda at: Fault("no answer", f"dataset {shorten_label(labels.names[at])}", "", rule))
+    return list(dict.fromkeys(value for value, gap in zip(listed, missing, strict=True) if not gap))
+
+
+def _is_single(answer: Any) -> bool:
+    """True if an answer can be compared with others, unlike a list or an array."""
     try:
-        return list(dict.fromkeys(value for value in listed if not (value is None or value != value)))
+        hash(answer)
     except TypeError:
-        collector.add(Fault("answers that cannot be compared", "query", "", RULE))
-        collector.raise_if_any()
-        raise
+        return False
+    return True
 
 
 def _first_answer(answers: list[Any], positive: Any, labels: Labels, values: Any, collector: FaultCollector) -> Any:
@@ -154,5 +168,7 @@ def _first_answer(answers: list[Any], positive: Any, labels: Labels, values: Any
     if {*answers} <= {1, 2} or {*answers} <= {0, 1}:
         return 1
     pair = ", ".join(map(format_value, answers))
-    collector.add(Fault("unclear which answer is 1:", "query", pair, RULE, "say positive=, the answer p speaks of"))
+    collector.add(
+        Fault("unclear which answer is 1:", "query", pair, RULE, "set positive= to the answer whose probability is p")
+    )
     return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +28,8 @@ class Way(NamedTuple):
     reserve: int
 
 
-class Scores(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Scores:
     """A threshold question in the smallest integers: the answer is yes if Σ score ≥ threshold.
 
     Attributes:
@@ -43,7 +46,7 @@ class Scores(NamedTuple):
     threshold: int
     all_decide: bool = True
 
-    @property
+    @cached_property
     def total(self) -> int:
         """The largest sum."""
         return sum(most * size for most, size in zip(self.most.tolist(), self.sizes.tolist(), strict=True))
@@ -65,10 +68,14 @@ class Scores(NamedTuple):
             counts: [group, value]: the number of people.
         """
         reached = sum((counts * self.scores).ravel().tolist())
-        if reached >= self.threshold:
-            return Way(1, self.scores, reached - self.threshold + 1, self.threshold - 1)
-        gains = self.most[:, None] - self.scores
-        return Way(2, gains, self.threshold - reached, self.total - self.threshold)
+        yes = Way(1, self.scores, reached - self.threshold + 1, self.threshold - 1)
+        no = Way(2, self._gains, self.threshold - reached, self.total - self.threshold)
+        return yes if reached >= self.threshold else no  # both are made, so that the time does not tell which
+
+    @cached_property
+    def _gains(self) -> Whole:
+        """How far a person of each group who has each value can raise the sum."""
+        return self.most[:, None] - self.scores
 
     def farthest(self, answer: int) -> int:
         """The largest margin that a table of this answer can have; 0 if there is no such table."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from hetdp.problem.labels import Labels
+from hetdp.problem.labels import Labels, is_same
 from hetdp.text import escape_json
 
 LONGEST = 80  # characters of a label in a message
@@ -94,13 +94,6 @@ def label_from_json(text: str) -> Any:
     ('yes', (1, 2))
     """
     return _hashable(json.loads(text))
-
-
-def is_same(one: Any, other: Any) -> bool:
-    """True if two labels are equal and of the same type; Python takes 1, 1.0 and True to be equal."""
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(is_same, one, other))
-    return type(one) is type(other) and (repr(one) == repr(other) if isinstance(one, float) else bool(one == other))
 
 
 def _first(text: str, labels: Labels) -> Any:

@@ -92,10 +92,10 @@ class Factors(NamedTuple):
 
     factors: tuple[Floats, ...]
 
-    def multiplied(self) -> Floats:
+    def product(self) -> Floats:
         """Computes the weight of each dataset, in order.
 
-        >>> Factors((np.array([0.5, 0.5]), np.array([0.25, 0.75]))).multiplied()
+        >>> Factors((np.array([0.5, 0.5]), np.array([0.25, 0.75]))).product()
         array([0.125, 0.375, 0.125, 0.375])
         """
         weights = np.ones(1)

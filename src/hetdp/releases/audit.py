@@ -255,12 +255,14 @@ class Audit:
 
     def __str__(self) -> str:
         if not self.edges:
-            return "no edge promises anything, so that nothing can be contradicted."
+            return "no edge promises anything, so nothing can be contradicted."
         seen = f"{pluralize(self.draws, 'draw')} at each of {pluralize(self.datasets, 'dataset')}"
         sure = f"confidence {self.confidence:.10g}"
         if found := len(self.contradictions):
             of = f"{found} of {pluralize(len(self.edges), 'direction')}"
-            return f"CONTRADICTED: more is lost than promised in {of}, most from {self.worst} ({seen}, {sure})."
+            return (
+                f"CONTRADICTED: the loss exceeds the promise in {of}, most of all from {self.worst} ({seen}, {sure})."
+            )
         return f"no contradiction found, which proves nothing ({seen}, {sure}); nearest is {self.worst}."
 
 
@@ -306,7 +308,7 @@ def audit_with(
     z = values_of(problem, mechanism)
     draws = check_whole("draws", draws, 1, MOST_DRAWS)
     if not isinstance(confidence, Real) or not 0.5 < confidence < 1.0:
-        raise UsageError(f"confidence={format_value(confidence)}", "it is a number between 0.5 and 1")
+        raise UsageError(f"confidence={format_value(confidence)}", "it must be a number between 0.5 and 1")
     if isinstance(edges, Iterable):
         pairs = _index_pairs(problem, edges)
     else:
@@ -327,7 +329,7 @@ def _index_pairs(problem: Problem, edges: Iterable[Any]) -> list[tuple[int, int]
     pairs = []
     for pair in edges:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise UsageError(f"edges with {format_value(pair)}", "each is a pair of labels")
+            raise UsageError(f"edges with {format_value(pair)}", "each must be a pair of labels")
         pairs.append((problem.labels.index(pair[0]), problem.labels.index(pair[1])))
     return pairs
 

@@ -142,7 +142,7 @@ def _plain(name: Any) -> Any:
 
 
 def _no_account(name: Any) -> UsageError:
-    rule = "only text, a finite number, or a tuple of these is named alike every time"
+    rule = "it must be text, a finite number, or a tuple of these, so that it always has the same name"
     return UsageError(f"a class of edges has no account: it is a {type(name).__name__}", rule)
 
 

@@ -59,17 +59,17 @@ def tail_bounds(coordinate: str, z: float, bits: int) -> tuple[int, int]:
     tail = TAILS.get(coordinate)
     if tail is None:
         raise UsageError(
-            f"no draw is known for the coordinate {coordinate!r}", f"it is one of {', '.join(sorted(TAILS))}"
+            f"no draw is known for the coordinate {coordinate!r}", f"it must be one of {', '.join(sorted(TAILS))}"
         )
     if math.isnan(z):
         raise UsageError("a coordinate is not a number", "an answer is drawn at a number, or at ±inf")
     size = abs(float(z))
-    low, high = compute_at_precision(ctx, bits + GUARD, _enclosed, tail, min(size, LARGEST), bits)
+    low, high = compute_at_precision(ctx, bits + GUARD, _enclose, tail, min(size, LARGEST), bits)
     possible = size <= LARGEST  # where it is not, the tail is nothing at all
     return low * possible, high * possible
 
 
-def _enclosed(tail: Callable[[arb], arb], size: float, bits: int) -> tuple[int, int]:
+def _enclose(tail: Callable[[arb], arb], size: float, bits: int) -> tuple[int, int]:
     """The bounds for a finite z; 0 and 1 if the precision does not tell."""
     scaled = tail(arb(size)) * (ONE << bits)
     low, high = scaled.lower().floor().unique_fmpz(), scaled.upper().ceil().unique_fmpz()

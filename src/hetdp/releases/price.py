@@ -137,7 +137,7 @@ def similar_words(core: LedgerCore, source: str, request: DrawRequest, version: 
         for entry in entries[:SHOWN]
     ]
     more = [f"and {len(entries) - SHOWN:,} times more"] if len(entries) > SHOWN else []
-    return *words, *more, "this is a new question, with an answer and a price of its own"
+    return *words, *more, "this is a new question, with its own answer and its own price"
 
 
 def _difference(request: DrawRequest, entry: Entry, version: str) -> str:

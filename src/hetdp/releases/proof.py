@@ -17,7 +17,7 @@ import numpy as np
 
 from hetdp.certificate.certificate import Certificate, verify
 from hetdp.errors import UsageError, VerificationError
-from hetdp.mechanism.mechanism import LocalMechanism, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, seal
 from hetdp.problem.classes import classes_of
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
@@ -137,13 +137,13 @@ def prove(mechanism: LocalMechanism) -> ProvedMechanism:
     A proof that this process made of exactly the same bytes is not repeated.
 
     Raises:
-        UsageError: it is no mechanism, or has no problem.
+        UsageError: it is not a mechanism, or has no problem.
         VerificationError: it is not private.
     """
     if not isinstance(mechanism, LocalMechanism):
         raise UsageError(
             f"an object of the type {type(mechanism).__name__} cannot be released",  # as text it may name a dataset
-            "a release takes a Mechanism, or what hetdp.ask gives; a simulation is neither",
+            "a release takes a Mechanism or the result of hetdp.ask; a simulation is neither",
         )
     problem = require_edges(mechanism.problem, "a release proves every edge again")
     copy = _copy(mechanism, problem)
@@ -156,7 +156,7 @@ def prove(mechanism: LocalMechanism) -> ProvedMechanism:
         found = CachedProof(certificate, digest_of(problem, copy.coordinates), costs_of(problem, copy.coordinates))
         before = before if before == fingerprint_of(problem, copy) else None  # the problem was changed meanwhile
         store_proof(before, found)
-    copy = sealed(replace(copy, certificate=found.certificate))
+    copy = seal(replace(copy, certificate=found.certificate))
     return ProvedMechanism(problem, copy, found.certificate, found.digest, found.costs, before)
 
 

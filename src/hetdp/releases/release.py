@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -142,8 +141,7 @@ def release(
     source, currency = core.find_source(source)
     with open_request(what, dataset) as request:
         charge = charge_of(request.costs, currency)
-        earlier = [after] if isinstance(after, str | PathLike) else after
-        receipts = [read_record(path)["ledger"] for path in earlier]
+        receipts = [read_record(path)["ledger"] for path in _as_list(after)]
         facts = request.facts() | {
             "software": f"hetdp {SOFTWARE}",
             "composition": composition_of(request.costs, source, version),
@@ -171,12 +169,19 @@ def release(
             raise InterruptedSpend(SPENDING.done) from None
 
 
+def _as_list(after: Any) -> Sequence[Any]:
+    """The records of earlier releases, of which one may be given by itself."""
+    if after is None:
+        return ()
+    return after if isinstance(after, list | tuple) else [after]
+
+
 def _publish(
     request: DrawRequest, facts: Document, entry: Entry, is_new: bool, place: str, record: Any, html: Any
 ) -> Release:
     """The release of an entry, with its files written."""
     if len(entry.answers) != len(request.areas):
-        raise LedgerError(place, "it has another number of answers to this question", "each area has one answer")
+        raise LedgerError(place, "it has a different number of answers to this question", "each area has one answer")
     facts = request.facts_of_entry(facts, entry, is_new)
     answers = tuple(Answer(**one) for one in answers_of(entry.answers, request.areas, request.answers))
     found = Release(answers, entry.receipt(), not is_new, entry, facts)

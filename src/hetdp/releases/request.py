@@ -1,4 +1,4 @@
-"""What one release needs, whatever it is made from: who pays, what the record says, and what is drawn.
+"""What a release needs, from a mechanism or from a table: who pays, what the record says, and what is drawn.
 
 A `DrawRequest` is fixed before a random bit is asked for. `MechanismRequest` is one answer of a mechanism; a
 question about a table of people has its own (`hetdp.tables.release`). What can make a request is `Releasable`.
@@ -127,13 +127,13 @@ def open_request(what: Any, dataset: Any = None) -> AbstractContextManager[DrawR
     if not isinstance(what, Releasable):
         return nullcontext(MechanismRequest(what, dataset))
     if dataset is not None:
-        rule = "the table says itself what is true"
-        raise UsageError("a dataset beside a question to a table", rule, "leave the dataset out")
+        rule = "the true dataset follows from the table"
+        raise UsageError("a dataset together with a question about a table", rule, "leave the dataset out")
     return what.open_request()
 
 
 def draw_answer(coordinate: str, z: float, certain: int) -> bool:
-    """One exact draw; no random bit is asked for where the answer is the same whatever the data is.
+    """One exact draw; no random bit is drawn if the answer is the same for any data.
 
     Args:
         coordinate: the name of the coordinate.
@@ -202,6 +202,6 @@ def _index_of(problem: Problem, dataset: Any) -> int:
     except Exception:  # whatever a label raises when it is looked up may contain it
         found = None
     if found is None:  # raised here, so that no traceback leads back to the label
-        rule = "it is one of the problem's; labels are compared exactly, so '1' and 1 are different"
+        rule = "it must be one of the problem's; labels are compared exactly, so '1' and 1 are different"
         raise InputError("the true dataset", [Fault("no such dataset", "the true dataset", "", rule)])
     return found

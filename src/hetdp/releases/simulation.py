@@ -101,5 +101,5 @@ def check_whole(name: str, value: Any, least: int, most: int | None = None) -> i
     number = value if isinstance(value, int | np.integer) and not isinstance(value, bool) else None
     if number is None or number < least or (most is not None and number > most):
         upto = "" if most is None else f" and ≤ {most:,}"
-        raise UsageError(f"{name}={format_value(value)}", f"it is a whole number ≥ {least:,}{upto}")
+        raise UsageError(f"{name}={format_value(value)}", f"it must be a whole number ≥ {least:,}{upto}")
     return int(number)

@@ -24,7 +24,7 @@ from hetdp.studio.export import code_lines
 from hetdp.studio.gallery import GALLERY, document_from_form
 from hetdp.studio.layout import TABS, WAYS
 from hetdp.studio.panels import OBJECTIVES, accuracy_table, odds_list
-from hetdp.studio.screen import Screen
+from hetdp.studio.screen import CHARTS_SHOWN, Screen
 from hetdp.studio.session import Document, PageView, Session
 from hetdp.studio.uploads import document_from_files
 from hetdp.studio.views import cells_of
@@ -121,37 +121,40 @@ def _number(value: Any) -> int:
 
 
 def connect_tabs(app: Any, session: Session) -> None:
-    """Fills the tab that is open; some take long, so the others wait."""
-    _connect(app, session, "accuracy", _compare)
-    _connect(app, session, "odds", lambda problem, found: odds_list([*edge_odds(problem, found).values()]))
+    """Fills the tab that is open when the page asks for it; some take long, so the others wait."""
 
     @app.callback(  # type: ignore[untyped-decorator]
-        Output("lines-python", "children"),
-        Output("lines-shell", "children"),
-        Input("tab-request", "data"),
-    )
-    def write(request: Any) -> Any:
-        if request[0] != "export":
-            return no_update, no_update
-        with session.lock:
-            return tuple(code_lines(session.document, session.answer))
-
-
-def _connect(app: Any, session: Session, name: str, content: Callable[[Problem, LocalMechanism], Any]) -> None:
-    @app.callback(  # type: ignore[untyped-decorator]
-        Output(name, "children"), Input("tab-request", "data")
+        output={
+            "accuracy": Output("accuracy", "children"),
+            "odds": Output("odds", "children"),
+            "python": Output("lines-python", "children"),
+            "shell": Output("lines-shell", "children"),
+            "filled": Output("tab-filled", "data"),
+        },
+        inputs={"request": Input("tab-request", "data")},
     )
     def fill(request: Any) -> Any:
-        if request[0] != name:
-            return no_update
-        with session.lock:
-            problem, found = session.document.problem, session.answer.mechanism
-        if found is None:
-            return html.P("There is no mechanism.", className="quiet")
-        try:
-            return content(problem, found)
-        except HetdpError as refusal:
-            return html.P(escape_unprintable(str(refusal)), className="quiet")
+        return {
+            **dict.fromkeys(("accuracy", "odds", "python", "shell"), no_update),
+            **_fill_tab(session, request[0]),
+            "filled": request,
+        }
+
+
+def _fill_tab(session: Session, name: str) -> dict[str, Any]:
+    """The contents of a tab."""
+    with session.lock:
+        problem, found = session.document.problem, session.answer.mechanism
+        if name == "export":
+            return code_lines(session.document, session.answer)._asdict()
+    if found is None:
+        return {name: html.P("There is no mechanism.", className="quiet")}
+    try:
+        return {
+            name: _compare(problem, found) if name == "accuracy" else odds_list([*edge_odds(problem, found).values()])
+        }
+    except HetdpError as refusal:
+        return {name: html.P(escape_unprintable(str(refusal)), className="quiet")}
 
 
 def _compare(problem: Problem, found: LocalMechanism) -> Any:
@@ -178,11 +181,16 @@ def connect_opening(app: Any, session: Session) -> None:
             return no_update, no_update, no_update, no_update
         return _open(session, GALLERY[key].make)
 
-    @app.callback(*done, Input("upload", "contents"), State("upload", "filename"))  # type: ignore[untyped-decorator]
+    @app.callback(  # type: ignore[untyped-decorator]
+        *done,
+        Output("upload", "contents"),  # emptied, so that the same file can be opened again
+        Input("upload", "contents"),
+        State("upload", "filename"),
+    )
     def from_files(contents: Any, names: Any) -> Any:
         if not contents or not names:
-            return no_update, no_update, no_update, no_update
-        return _open(session, lambda: document_from_files(list(names), list(contents)))
+            return no_update, no_update, no_update, no_update, no_update
+        return *_open(session, lambda: document_from_files(list(names), list(contents))), None
 
     @app.callback(  # type: ignore[untyped-decorator]
         *done, Input("make", "n_clicks"), State("space", "value"), *(State(f"form-{name}", "value") for name in FIELDS)
@@ -210,36 +218,39 @@ UNSEEN = (
 def connect_saving(app: Any, session: Session) -> None:
     """Saves the problem, the mechanism, a picture or a script as a download."""
     ways: dict[str, tuple[str, Callable[[], str]]] = {
-        "save-problem": (export.PROBLEM, lambda: export.problem_text(session)),
-        "save-mechanism": (export.MECHANISM, lambda: export.mechanism_text(session)),
-        "save-svg": (export.PICTURE, lambda: export.picture_text(session)),
-        "save-script": (export.SCRIPT, lambda: export.code_lines(session.document, session.answer).python),
+        "problem": (export.PROBLEM, lambda: export.problem_text(session)),
+        "mechanism": (export.MECHANISM, lambda: export.mechanism_text(session)),
+        "svg": (export.PICTURE, lambda: export.picture_text(session)),
+        "script": (export.SCRIPT, lambda: export.code_lines(session.document, session.answer).python),
     }
+    for name, (filename, text) in ways.items():
+        _connect_save(app, session, name, filename, text)
+    app.clientside_callback(  # only the browser knows the current view
+        ClientsideFunction("studio", "photograph"), Output("graph", "generateImage"), Input("save-png", "n_clicks")
+    )
+
+
+def _connect_save(app: Any, session: Session, name: str, filename: str, text: Callable[[], str]) -> None:
+    """Connects one button, alone: Dash drops the answer of a callback that is asked again before it has answered."""
 
     @app.callback(  # type: ignore[untyped-decorator]
-        output=[
-            Output("download", "data"),
-            Output("saved", "children"),
-            Output("refresh", "data", allow_duplicate=True),
-        ],
-        inputs={"clicks": [Input(name, "n_clicks") for name in ways]},
-        state={"page": State("page", "data"), "shown": State("shown", "data")},
+        Output(f"download-{name}", "data"),
+        Output("saved", "children", allow_duplicate=True),
+        Output("refresh", "data", allow_duplicate=True),
+        Input(f"save-{name}", "n_clicks"),
+        State("page", "data"),
+        State("shown", "data"),
     )
-    def save(clicks: list[Any], page: Any, shown: Any) -> Any:
-        if not any(clicks) or ctx.triggered_id not in ways:
+    def save(clicks: Any, page: Any, shown: Any) -> Any:
+        if not clicks:
             return no_update, no_update, no_update
-        name, text = ways[ctx.triggered_id]
         try:
             with session.lock:
                 if not session.is_seen(PageView(page or "a page", shown or 0, 0)):
                     return no_update, UNSEEN, session.revision  # the page then shows the change
-                return {"content": text(), "filename": name, "type": "text/plain"}, "", no_update
+                return {"content": text(), "filename": filename, "type": "text/plain"}, "", no_update
         except HetdpError as refusal:
             return no_update, escape_unprintable(str(refusal))[:600], no_update
-
-    app.clientside_callback(  # only the browser knows the current view
-        ClientsideFunction("studio", "photograph"), Output("graph", "generateImage"), Input("save-png", "n_clicks")
-    )
 
 
 def connect(app: Any, session: Session) -> None:
@@ -254,7 +265,7 @@ def connect(app: Any, session: Session) -> None:
 def _connect_page(app: Any) -> None:
     """Connects what needs no server: the queue of actions, light and dark, tabs, and the dialog."""
     app.clientside_callback(ClientsideFunction("studio", "acknowledge"), Input("acknowledged", "data"))
-    app.clientside_callback(ClientsideFunction("studio", "clicked"), Input("chart", "clickData"))
+    app.clientside_callback(ClientsideFunction("studio", "clicked"), Input(CHARTS_SHOWN, "clickData"))
     app.clientside_callback(
         ClientsideFunction("studio", "theme"),
         Output("theme", "data"),
@@ -262,12 +273,8 @@ def _connect_page(app: Any) -> None:
         State("theme", "data"),
         prevent_initial_call=False,
     )
-    app.clientside_callback(
-        ClientsideFunction("studio", "requestTab"),
-        Output("tab-request", "data"),
-        Input("tab", "value"),
-        Input("shown", "data"),
-    )
+    app.clientside_callback(ClientsideFunction("studio", "requestTab"), Input("tab", "value"), Input("shown", "data"))
+    app.clientside_callback(ClientsideFunction("studio", "acknowledgeTab"), Input("tab-filled", "data"))
     app.clientside_callback(
         ClientsideFunction("studio", "only"),
         [Output(f"tab-{name}", "hidden") for name in TABS],

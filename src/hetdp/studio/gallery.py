@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from hetdp import privacy, questions
 from hetdp.errors import UsageError
 from hetdp.numbers import parse_whole
-from hetdp.people.names import parse_pairs
-from hetdp.people.products.problems import require_few, tallies, values_of, votes
+from hetdp.people.names import parse_pairs, require_values
+from hetdp.people.products.problems import require_few, tallies, votes
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
@@ -42,7 +42,7 @@ def document_from_form(
         UsageError: an entry that cannot be read, or too many datasets.
         InputError: a person or group has no ε.
     """
-    known = values_of([value.strip() for value in values.split(",")])
+    known = require_values([value.strip() for value in values.split(",")])
     counted, threshold = known[0], at_least.strip()
     asked, asked_python, asked_shell = _question(counted, threshold)
     first, second = _epsilons("ε", epsilon), _epsilons("ε when deciding", deciding)
@@ -50,8 +50,8 @@ def document_from_form(
         raise UsageError("no ε", "every person has one", "1, or Ann=0.2, Bob=1")
     rules = privacy.rules(first, deciding=second)
     rules_python = f"hetdp.privacy.rules({first!r}" + (")" if second is None else f", deciding={second!r})")
-    shell = [asked_shell, f"--epsilon {_typed(first)}"]
-    shell += [] if second is None else [f"--deciding-epsilon {_typed(second)}"]
+    shell = [asked_shell, f"--epsilon {_option_value(first)}"]
+    shell += [] if second is None else [f"--deciding-epsilon {_option_value(second)}"]
     shell += [] if known == ("yes", "no") else [f"--values {quote(','.join(known))}"]
     problem, who_python, who_shell = _people(space, people, known, asked, rules)
     tail = "" if known == ("yes", "no") else f", {list(known)!r}"
@@ -75,7 +75,7 @@ def _people(space: str, people: str, known: tuple[str, ...], asked: Any, rules: 
     given = parse_pairs("groups:", [people], "NAME=SIZE", "each group has one size")
     sizes = {name: parse_whole(size, f"the size of {name!r}", 0) for name, size in given.items()}
     require_few(list(sizes.values()), len(known), True, MOST, MOST_RULE, "smaller groups have fewer tallies")
-    return tallies(sizes, asked, rules, known), repr(sizes), f"--group {_typed(sizes)}"
+    return tallies(sizes, asked, rules, known), repr(sizes), f"--group {_option_value(sizes)}"
 
 
 def _question(counted: str, threshold: str) -> tuple[Any, str, str]:
@@ -100,7 +100,7 @@ def _epsilons(name: str, words: str) -> Any:
     return parse_pairs(f"{name}:", [words], "NAME=ε", "each name has one ε")
 
 
-def _typed(given: Any) -> str:
+def _option_value(given: Any) -> str:
     return quote(",".join(f"{name}={value}" for name, value in given.items()) if isinstance(given, dict) else given)
 
 

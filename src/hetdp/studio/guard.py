@@ -1,9 +1,15 @@
-"""Access control: requests need the token that was printed at the start, and must come from the studio's own page."""
+"""Access control and caching: who may ask, and what a browser may store.
+
+Requests need the token that was printed at the start, and must come from the studio's own page. Browsers may store
+installed scripts and styles, and nothing that contains the token or anything about a problem.
+"""
 
 from __future__ import annotations
 
+import gzip
 import hmac
 import secrets
+from functools import lru_cache
 from typing import Any
 
 from flask import Flask, Response, request
@@ -90,4 +96,42 @@ def protect(server: Flask, token: str, hosts: frozenset[str], hashes: Any) -> No
         response.headers["Content-Security-Policy"] = policy[0]
         for name, value in HEADERS.items():
             response.headers[name] = value
+        set_caching(response, token)
         return response
+
+
+SCRIPT_FOLDERS = ("_dash-component-suites/", "assets/", "_favicon.ico")  # below the token
+SCRIPT_TYPES = ("text/javascript", "application/javascript", "text/css", "image/x-icon")
+STORED = "private, max-age=31536000, immutable"
+NOT_STORED = "private, no-store"
+MOST_SCRIPTS = 64  # of which the compressed form is stored; the page has about 20
+LEVEL = 4  # of gzip: a quarter of the size, for 0.02 s when the page is first loaded
+
+
+def set_caching(response: Response, token: str) -> None:
+    """Lets the browser store the answer if it is an installed script or style, which is also compressed.
+
+    The token is new each time the studio is started, so an address below it always names the same version of a file.
+    Answers about the problem and pages that contain the token are not stored, and not compressed either: the length of
+    a compressed text can reveal a secret in it.
+
+    Args:
+        response: the answer to the current request.
+        token: the first part of every path.
+    """
+    in_folder = request.path.startswith(tuple(f"/{token}/{name}" for name in SCRIPT_FOLDERS))
+    is_script = response.status_code == 200 and in_folder and response.mimetype in SCRIPT_TYPES
+    response.headers["Cache-Control"] = STORED if is_script else NOT_STORED
+    if not is_script:
+        response.headers.pop("ETag", None)
+        return
+    response.vary.add("Accept-Encoding")
+    if request.accept_encodings["gzip"] > 0:
+        response.direct_passthrough = False
+        response.set_data(_compress(response.get_data()))
+        response.headers["Content-Encoding"] = "gzip"
+
+
+@lru_cache(MOST_SCRIPTS)
+def _compress(content: bytes) -> bytes:
+    return gzip.compress(content, LEVEL, mtime=0)

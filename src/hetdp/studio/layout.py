@@ -18,6 +18,7 @@ from hetdp.problem.spelling import spell_label
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.session import Session
 from hetdp.studio.uploads import MOST_BYTES, SIZE_RULE, TOO_LARGE
+from hetdp.studio.views import CHARTS, views_of
 from hetdp.theory.catalogue import PARAMETERS
 
 
@@ -117,6 +118,8 @@ TABS = {"inspect": "Details", "accuracy": "Accuracy", "odds": "Odds", "export": 
 
 def page(session: Session, start: bool) -> Any:
     """The whole page, without contents."""
+    with session.lock:
+        needs_chart = views_of(session)[0] in CHARTS
     return html.Div(
         [
             dcc.Store(id="refresh", data=session.revision),
@@ -130,12 +133,13 @@ def page(session: Session, start: bool) -> Any:
             dcc.Store(id="theme"),
             dcc.Store(id="opened"),
             dcc.Store(id="tab-request"),
+            dcc.Store(id="tab-filled"),
             dcc.Store(id="opening"),
-            dcc.Download(id="download"),
+            *(dcc.Download(id=f"download-{name}") for name in ("problem", "mechanism", "svg", "script")),
             html.Div(id="announcement", className="unseen", role="status"),
             html.Div(id="trouble", className="trouble", role="alert", hidden=True),
             _header(),
-            html.Main([_picture(), _side()]),
+            html.Main([_picture(needs_chart), _side()]),
             dialog(start),
         ],
         id="studio",
@@ -152,7 +156,20 @@ def _header() -> Any:
     return html.Header([html.H1("hetdp studio"), html.Div(id="title", className="title"), html.Nav(tools)])
 
 
-def _picture() -> Any:
+CHART = "chart"
+
+
+def chart(figure: Any = None) -> Any:
+    """The chart. It needs the largest script of the page, so it is on the page only once a view has needed it."""
+    return dcc.Graph(
+        id={"type": CHART, "name": CHART},
+        figure=figure or {"data": [], "layout": {}},
+        config={"displayModeBar": False, "responsive": True},
+        style={"width": "100%", "height": "100%"},
+    )
+
+
+def _picture(needs_chart: bool) -> Any:
     graph = dash_cytoscape.Cytoscape(  # not `responsive`: that scales what studio.js has fitted, from the last drawing
         id="graph",
         elements=[],
@@ -162,12 +179,6 @@ def _picture() -> Any:
         minZoom=0.05,
         maxZoom=4,
         boxSelectionEnabled=False,
-    )
-    chart = dcc.Graph(
-        id="chart",
-        figure={"data": [], "layout": {}},
-        config={"displayModeBar": False, "responsive": True},
-        style={"width": "100%", "height": "100%"},
     )
     find = dcc.Input(
         id="find",
@@ -192,7 +203,7 @@ def _picture() -> Any:
                 [
                     html.Div(graph, id="graph-box", tabIndex=0, role="application", **aria_label(GRAPH_KEYS)),
                     html.Div(
-                        chart,
+                        [chart()] if needs_chart else [],
                         id="chart-box",
                         tabIndex=0,
                         role="application",

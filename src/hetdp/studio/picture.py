@@ -273,7 +273,7 @@ class Picture:
         self._frame, self._appearance = frame, appearance
         return self.elements
 
-    def changed_since(self, version: int) -> list[int]:
+    def changes_since(self, version: int) -> list[int]:
         """The positions of the elements that have changed since a version of the same frame."""
         return np.flatnonzero(self._changed > version).tolist()
 

@@ -17,11 +17,11 @@ from hetdp.problem.parameters import LETTERS
 from hetdp.studio import panels
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.drawing import answer_names, find_majority, smallest_epsilons, stylesheet
-from hetdp.studio.layout import label_suggestions
+from hetdp.studio.layout import CHART, chart, label_suggestions
 from hetdp.studio.panels import describe_selection
 from hetdp.studio.picture import Picture
 from hetdp.studio.session import PageView, Session
-from hetdp.studio.views import AROUND, MAP, NETWORK, SUMMARY, VIEW_NAMES, cells_of, map_figure, summary_figure, views_of
+from hetdp.studio.views import CHARTS, MAP, SUMMARY, VIEW_NAMES, cells_of, map_figure, summary_figure, views_of
 from hetdp.text import escape_unprintable
 from hetdp.theory.catalogue import PARAMETERS
 
@@ -74,6 +74,7 @@ def _usual(session: Session) -> str:
 
 HINT = "Select a dataset or an edge in the picture, or find a dataset by its name."
 SLIDER, NUMBER = {"type": "slider", "name": ALL}, {"type": "number", "name": ALL}
+CHARTS_SHOWN = {"type": CHART, "name": ALL}  # none until a view needs the chart
 OUTPUTS: dict[str, tuple[Any, str]] = {  # everything that depends on the session
     "shown": ("shown", "data"),
     "acknowledged": ("acknowledged", "data"),
@@ -108,7 +109,8 @@ OUTPUTS: dict[str, tuple[Any, str]] = {  # everything that depends on the sessio
     "stylesheet": ("graph", "stylesheet"),
     "layout": ("graph", "layout"),
     "picture_version": ("picture-version", "data"),
-    "figure": ("chart", "figure"),
+    "chart": ("chart-box", "children"),
+    "figures": (CHARTS_SHOWN, "figure"),
     "graph_box": ("graph-box", "className"),
     "chart_box": ("chart-box", "className"),
     "key": ("key", "children"),
@@ -121,6 +123,7 @@ PAGE_STATE: dict[str, tuple[Any, str]] = {  # what the page has, so that an answ
     "view": ("view", "value"),
     "opening": ("opening", "data"),
     "picture_version": ("picture-version", "data"),
+    "charts": (CHARTS_SHOWN, "id"),
     "theme": ("theme", "data"),
     "highlighted": ("highlighted", "data"),
     "shown": ("shown", "data"),
@@ -166,9 +169,10 @@ class Screen:
         """Everything that is shown, as far as the page lacks it."""
         with self.session.lock:
             views = self._views(known)
+            taken = self.session.last_action(known["page"] or "a page")
             return {
                 "shown": self.session.revision,
-                "acknowledged": [self.session.last_action(known["page"] or "a page"), next(self._answers)],
+                "acknowledged": [taken, next(self._answers), self.session.milliseconds],
                 "announcement": describe_selection(self.session),
                 **self._words(known["objectives"], known["objective"]),
                 **_inspector(self.session, known["movers"]),
@@ -215,12 +219,15 @@ class Screen:
     def _picture(self, view: str, known: dict[str, Any]) -> dict[str, Any]:
         session, picture, theme = self.session, self.picture, known["theme"]
         found: dict[str, Any] = dict.fromkeys(
-            ("elements", "stylesheet", "layout", "picture_version", "figure"), no_update
+            ("elements", "stylesheet", "layout", "picture_version", "chart"), no_update
         )
-        if view not in (NETWORK, AROUND):
+        found["figures"] = [no_update for _ in known["charts"]]
+        if view in CHARTS:
             cells = cells_of(session) if view == MAP else None
             figure = map_figure(session, cells, theme) if cells is not None else summary_figure(session, theme)
-            return {**found, "figure": figure, "graph_box": "away", "chart_box": "", "key": legend_of(session, view)}
+            found["figures"] = [figure for _ in known["charts"]]
+            found["chart"] = no_update if known["charts"] else [chart(figure)]
+            return {**found, "graph_box": "away", "chart_box": "", "key": legend_of(session, view)}
         path = known["highlighted"]  # the revision, and how many steps
         elements = picture.update(session, path[1] if path and path[0] == session.revision else None)
         frame, version, style = known["picture_version"] or (-1, -1, "")
@@ -228,7 +235,7 @@ class Screen:
             found["layout"] = {"name": "preset", "fit": True, "padding": 36, "drawn": picture.frame_number}
             found["elements"] = elements
         else:
-            found["elements"] = _changes(elements, picture.changed_since(version))
+            found["elements"] = _changes(elements, picture.changes_since(version))
         if frame != picture.frame_number or style != theme:
             found["stylesheet"] = stylesheet(theme, picture.datasets)
         found["picture_version"] = [picture.frame_number, picture.version, theme]

@@ -18,6 +18,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 ANY_ADDRESS = ("0.0.0.0", "::", "", "*")
 PLAIN = 80  # the default port of http, which browsers leave out of Host
 ASSETS = Path(__file__).parent / "assets"
+TITLE = "hetdp studio"
+LIMIT = MOST_BYTES * 3 // 2  # bytes of a request, in which files are base64
 
 
 class StudioServer(NamedTuple):
@@ -84,10 +86,37 @@ def create_server(session: Session, host: str = "127.0.0.1", port: int = 0, star
         hosts |= {f"{name}:{server.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
     if server.port == PLAIN:
         hosts |= {name.removesuffix(f":{PLAIN}") for name in hosts}
-    from hetdp.studio.app import app_for
-
     server.app = app_for(session, token, frozenset(hosts), start).server
     return StudioServer(f"http://{shown}:{server.port}/{token}/", server.serve_forever, lambda: _stop(server))
+
+
+def app_for(session: Session, token: str, hosts: frozenset[str], start: bool) -> Any:
+    """Creates the Dash application of a session: layout, callbacks, access control.
+
+    All scripts are served locally, below the token.
+    """
+    from dash import Dash
+
+    from hetdp.studio.callbacks import connect
+    from hetdp.studio.guard import protect
+    from hetdp.studio.layout import page
+
+    app = Dash(
+        __name__,
+        assets_folder=str(ASSETS),
+        requests_pathname_prefix=f"/{token}/",
+        routes_pathname_prefix=f"/{token}/",
+        serve_locally=True,
+        title=TITLE,
+        update_title="",
+        prevent_initial_callbacks=True,
+        meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
+    )
+    app.layout = lambda: page(session, start)
+    connect(app, session)
+    app.server.config["MAX_CONTENT_LENGTH"] = LIMIT
+    protect(app.server, token, hosts, app.csp_hashes)
+    return app
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -125,6 +154,3 @@ def _stop(server: Any) -> None:
     ending.start()
     ending.join(1.0)
     server.server_close()
-
-
-LIMIT = MOST_BYTES * 3 // 2  # bytes of a request, in which files are base64

@@ -8,6 +8,7 @@ undone. A `Session` holds the current document and its answer, and what is selec
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -166,6 +167,7 @@ class Session:
         self.future: list[Document] = []
         self.notice = ""
         self.revision = 0
+        self.milliseconds = 0  # that the current document took; the page sends fewer requests if this is much
         self.last_control = ""  # the control that made the last change; its slider is not moved while it is dragged
         self.cache: dict[str, Any] = {}  # what all documents of one opening share
         self._page_views, self._page_view = PageViews(), PageView("", 0, 0)
@@ -176,6 +178,7 @@ class Session:
     # The open document ------------------------------------------------------------------------------------------------
 
     def _replace(self, document: Document) -> None:
+        begun = time.perf_counter()
         fresh = self.revision == 0 or document.opening != self.document.opening
         if fresh or document.problem is not self.document.problem:
             few = document.problem.graph.arc_count <= 2 * MOST_LISTED_EDGES
@@ -187,6 +190,7 @@ class Session:
         self.answer: Answer = solve(self.document.problem, self.document.pins, self.document.objective)
         if fresh:
             self.selection = Selection()
+        self.milliseconds = round(1000 * (time.perf_counter() - begun))
         self._advance()
 
     def _advance(self) -> None:

@@ -64,7 +64,7 @@ def document_from_files(names: list[str], contents: list[str]) -> Document:
         UsageError: files that are not a problem, or too large.
         InputError: listing every fault.
     """
-    files = dict(zip(map(_last_part, names), map(_decoded, contents), strict=True))
+    files = dict(zip(map(_last_part, names), map(_decode, contents), strict=True))
     if sum(map(len, files.values())) > MOST_BYTES:
         raise UsageError(TOO_LARGE, SIZE_RULE)
     with tempfile.TemporaryDirectory(prefix="hetdp-studio-") as folder:
@@ -97,7 +97,7 @@ def _last_part(name: str) -> str:
     return PureWindowsPath(PurePosixPath(name).name).name or "file"
 
 
-def _decoded(content: str) -> bytes:
+def _decode(content: str) -> bytes:
     _, comma, text = content.partition(",")
     if not comma or len(text) > 2 * MOST_BYTES:
         raise UsageError("a file that cannot be read", FILES_RULE)

@@ -20,6 +20,7 @@ from hetdp.studio.session import Session
 from hetdp.text import escape_unprintable
 
 NETWORK, MAP, SUMMARY, AROUND = "network", "map", "summary", "around"
+CHARTS = (MAP, SUMMARY)
 VIEW_NAMES = {NETWORK: "Network", MAP: "Map", SUMMARY: "Summary", AROUND: "Neighbourhood"}
 MOST_CELLS = 240  # along each side of a map; of a larger one, some rows and columns are left out
 MOST_BORDERS = 30_000  # points of the line between the answers; a longer one is not drawn
@@ -39,8 +40,8 @@ class Cells:
     """The cells of a map, at most MOST_CELLS along each side, and the dataset of each."""
 
     def __init__(self, grid: Grid) -> None:
-        self.rows = _thinned(grid.shape[0])
-        self.columns = _thinned(grid.shape[1])
+        self.rows = _thin_out(grid.shape[0])
+        self.columns = _thin_out(grid.shape[1])
         self.names, self.fixed = grid.names, grid.fixed
         self.datasets = grid.order.reshape(grid.shape)[np.ix_(self.rows, self.columns)]
 
@@ -222,7 +223,7 @@ def _layout(ink: dict[str, str], across: str, up: str, again: str) -> dict[str, 
     }
 
 
-def _thinned(count: int) -> Any:
+def _thin_out(count: int) -> Any:
     return np.unique(np.linspace(0, count - 1, min(count, MOST_CELLS)).round().astype(np.int64))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from hetdp.duck import CURATOR_HINT, TABLE_RULE
 from hetdp.errors import Fault, HetdpError, InputError, UsageError
-from hetdp.interrupts import import_uninterrupted
+from hetdp.interrupts import uninterrupted
 from hetdp.tables.sources import file_stamp, require_different
 from hetdp.tables.sqlite import BATCH, BatchSource
 
@@ -60,13 +60,12 @@ class ArrowTable(BatchSource):
             self._numbers = {field.name: at for at, field in enumerate(fields) if is_readable(field.type)}
             self.columns = {field.name: f"{UNREADABLE}{field.type}" for field in fields}
             none = {
-                name: convert_column(import_uninterrupted("pyarrow").nulls(0, fields[at].type))
-                for name, at in self._numbers.items()
+                name: convert_column(load_pyarrow().nulls(0, fields[at].type)) for name, at in self._numbers.items()
             }
-            self._none = import_uninterrupted("pyarrow").table(none)
+            self._none = load_pyarrow().table(none)
         require_different([field.name for field in fields], name)
         if none:
-            types = self._computed("SELECT column_type FROM (DESCRIBE batch)", [], self._none)["column_type"]
+            types = self._compute("SELECT column_type FROM (DESCRIBE batch)", [], self._none)["column_type"]
             self.columns |= dict(zip(none, map(str, types), strict=True))
         for _ in self._batches(list(none)):
             pass
@@ -84,27 +83,27 @@ class ArrowTable(BatchSource):
             waiting: list[Any] = []
             for batch in self._reader([self._numbers[name] for name in names]) if names else ():
                 columns = [convert_column(batch.column(name)) for name in names]
-                waiting.append(import_uninterrupted("pyarrow").table(columns, names=names))
+                waiting.append(load_pyarrow().table(columns, names=names))
                 if sum(part.num_rows for part in waiting) >= BATCH:
-                    yield import_uninterrupted("pyarrow").concat_tables(waiting)
+                    yield load_pyarrow().concat_tables(waiting)
                     waiting = []
             if waiting:
-                yield import_uninterrupted("pyarrow").concat_tables(waiting)
+                yield load_pyarrow().concat_tables(waiting)
 
 
 def arrow_file(database: Any, place: Path, name: str, curator: bool) -> ArrowTable:
     """Opens an Arrow file, which PyArrow reads in batches. It is not memory-mapped, because it could shrink."""
     require_pyarrow("Arrow files")
-    ipc = import_uninterrupted("pyarrow.ipc")
+    ipc = load_pyarrow().ipc
 
     def reader(numbers: Sequence[int]) -> Iterator[Any]:
         options = ipc.IpcReadOptions(included_fields=list(numbers))
-        with import_uninterrupted("pyarrow").OSFile(str(place)) as file:
+        with load_pyarrow().OSFile(str(place)) as file:
             batches = ipc.open_file(file, options=options)
             for at in range(batches.num_record_batches):
                 yield batches.get_batch(at)
 
-    with arrow_errors(name, curator), import_uninterrupted("pyarrow").OSFile(str(place)) as file:
+    with arrow_errors(name, curator), load_pyarrow().OSFile(str(place)) as file:
         schema = ipc.open_file(file).schema
     return ArrowTable(database, name, schema, reader, place, curator)
 
@@ -138,6 +137,14 @@ def polars_table(database: Any, frame: Any, curator: bool) -> ArrowTable:
     found = arrow_table(database, table, curator)
     found.columns = {name: found.columns.get(name, f"{UNREADABLE}object") for name in frame.columns}
     return found
+
+
+def load_pyarrow() -> Any:
+    """PyArrow. It is not a dependency: whoever has Arrow data has it."""
+    with uninterrupted():
+        import pyarrow
+        import pyarrow.ipc
+    return pyarrow
 
 
 def require_pyarrow(what: str) -> None:
@@ -193,9 +200,9 @@ def convert_column(column: Any) -> Any:
     of the new type become its first or last, which compare in the same way with every date that can be asked for.
 
     Raises:
-        ValueError: it is no Arrow data.
+        ValueError: it is not Arrow data.
     """
-    arrow, written = import_uninterrupted("pyarrow"), str(column.type)
+    arrow, written = load_pyarrow(), str(column.type)
     if written.startswith("dictionary<"):
         indices = column.indices
         indices.validate(full=True)
@@ -229,7 +236,7 @@ def scale_clipped(cells: Any, factor: int) -> Any:
 
 
 def _convert_times(column: Any, change: Callable[[Any], Any], to: str) -> Any:
-    arrow = import_uninterrupted("pyarrow")
+    arrow = load_pyarrow()
     kind = arrow.date32() if to == "date32" else arrow.timestamp("us")
     cells = column.view(arrow.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     missing = column.is_null().to_numpy(zero_copy_only=False)
@@ -245,7 +252,7 @@ def _drop_long_decimals(column: Any) -> Any:
         ValueError: something else is wrong with it.
     """
     width, bound = column.type.byte_width, 10**column.type.precision
-    column.view(import_uninterrupted("pyarrow").binary(width)).validate(full=True)
+    column.view(load_pyarrow().binary(width)).validate(full=True)
     if not len(column):
         return column
     cells = np.frombuffer(column.buffers()[1], dtype=np.uint8)[column.offset * width :][: len(column) * width]
@@ -267,7 +274,7 @@ def _drop_broken_texts(column: Any) -> Any:
     """
     if _is_valid(column):
         return column
-    column.view(getattr(import_uninterrupted("pyarrow"), BARE[str(column.type)])()).validate(full=True)
+    column.view(getattr(load_pyarrow(), BARE[str(column.type)])()).validate(full=True)
     broken_cells = np.zeros(len(column), dtype=bool)
     for at in _find_broken_cells(column):
         broken_cells[at] = True
@@ -276,7 +283,7 @@ def _drop_broken_texts(column: Any) -> Any:
 
 def _without_cells(column: Any, left_out: Any) -> Any:
     """The column with some cells missing; the data is not copied."""
-    arrow = import_uninterrupted("pyarrow")
+    arrow = load_pyarrow()
     kept = np.zeros(column.offset + len(column), dtype=bool)
     kept[column.offset :] = column.is_valid().to_numpy(zero_copy_only=False) & ~left_out
     bits = arrow.py_buffer(np.packbits(kept, bitorder="little").tobytes())

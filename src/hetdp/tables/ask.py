@@ -14,29 +14,36 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hetdp.documents import read_document
 from hetdp.errors import UsageError
 from hetdp.people.questions.question import Question
 from hetdp.people.questions.reading import from_json, from_toml
+from hetdp.problem.answer_words import NO, YES
 from hetdp.releases.ledger.ledger import core_of
 from hetdp.releases.price import Price, similar_words
 from hetdp.releases.price import price as price_of
+from hetdp.releases.record.document import require_names
 from hetdp.releases.release import Release
 from hetdp.releases.release import release as publish
 from hetdp.releases.request import DrawRequest, Releasable, check_version
+from hetdp.releases.simulation import MARK, draw_seeded
 from hetdp.tables.people_table import LOCAL, TableReader
 from hetdp.tables.plan import Plan, read_approved_plan, require_outside_table, save_plan, sheet_of
 from hetdp.tables.preparation import Preparation, prepare
-from hetdp.tables.promise import Promise
-from hetdp.tables.promise_words import answer_line, draw_simulated_answers, promise_lines
+from hetdp.tables.promise import Promise, promise_lines
 from hetdp.tables.release import TableRequest
 from hetdp.tables.request import BALANCED, AskRequest, build_request
 from hetdp.text import format_value
+from hetdp.theory.coordinate import LAPLACE
+
+WARNING = "not a release: drawn from a known seed; keep it as secret as the table itself"
 
 
 @dataclass(frozen=True)
 class SimulatedAnswer:
-    """A simulated answer. As text, it says that it is no release.
+    """A simulated answer. As text, it says that it is not a release.
 
     Attributes:
         area: the area it is for; None if there are no areas.
@@ -49,7 +56,8 @@ class SimulatedAnswer:
     seed: int
 
     def __str__(self) -> str:
-        return answer_line(self.area, self.answer, self.seed)
+        where = "" if self.area is None else f" in {self.area!r}"
+        return f"{MARK} answer{where}: {self.answer} (seed {self.seed}; {WARNING})"
 
 
 @dataclass(frozen=True)
@@ -105,7 +113,7 @@ class Payment:
         after: records of earlier releases, or one, that the ledger must still know.
 
     Raises:
-        UsageError: there is no ledger.
+        UsageError: there is no ledger, or a file is not named ``.json`` or ``.html``.
     """
 
     ledger: Any
@@ -119,11 +127,12 @@ class Payment:
         if self.ledger is None:
             rule = "only a release has a source, a version, a record or earlier records"
             raise UsageError("nothing pays for the release", rule, "ledger= names what pays")
+        require_names(self.record, self.html)
 
     @property
     def writes_a_record(self) -> bool:
         """True if the payment names a record, written or earlier."""
-        return self.record is not None or self.html is not None or self.after not in (None, ())
+        return self.record is not None or self.html is not None or bool(self.after)
 
 
 Number = Any  # a whole number, a decimal, or a text
@@ -175,7 +184,7 @@ def ask(
         of: a share of ``"all"`` rows, or of ``"respondents"``, which leaves out blank rows.
         question: any other question, instead of these three, from `hetdp.questions` or from a ``.json`` or ``.toml``
             file. It is about the values yes, no and blank, and the groups of `group`.
-        exact_text: compares texts in `count` letter by letter. By default case and outer spaces do not matter:
+        exact_text: compares text in `count` exactly. By default case and surrounding spaces are ignored:
             ``"vote = 'yes'"`` counts ``Yes`` and ``YES``, too.
         epsilon: everybody's ε: one number, or the name of a column.
         epsilon_by: group → ε, instead.
@@ -190,7 +199,7 @@ def ask(
             it, and a release is refused.
         dry_run: only says what would be promised and, with a `payment`, what it would cost whom. The counted columns
             are not read, and nothing is written to the ledger.
-        simulate: draws an answer to try things out, which is no release.
+        simulate: draws an answer to try things out, which is not a release.
         seed: for `simulate`; 0 by default.
         payment: the ledger that pays, with the source and version of the data and the place of the record. With it the
             answer is released, as by `hetdp.release`, unless `dry_run` is given.
@@ -218,14 +227,16 @@ def ask(
     >>> asked.promise.splitlines()[-3].strip()
     '0.731058 where 1 person decides'
     >>> print(asked.simulated[0])
-    SIMULATED answer: yes (seed 1; not a release: it is drawn from a known seed, and as private as the table itself)
+    SIMULATED answer: yes (seed 1; not a release: drawn from a known seed; keep it as secret as the table itself)
     """
     _require_one_way(dry_run, simulate, seed, payment)
     if announce is not None and not callable(announce):
-        raise UsageError(f"announce= is {format_value(announce)}", "it is a function that is called with the result")
+        raise UsageError(
+            f"announce= is {format_value(announce)}", "it must be a function that is called with the result"
+        )
     if workers is not None and not isinstance(workers, TableReader):
         raise UsageError(
-            f"workers= is {format_value(workers)}", "it is a hetdp.Workers", "workers=hetdp.Workers(number=4)"
+            f"workers= is {format_value(workers)}", "it must be a hetdp.Workers", "workers=hetdp.Workers(number=4)"
         )
     reader = LOCAL if workers is None else workers
     reader.require_table(table, sheet)
@@ -247,7 +258,7 @@ def ask(
         result = AskResult(
             prepared.plan.document(),
             prepared.plan.digest,
-            "\n".join(promise_lines(prepared)),
+            "\n".join(promise_lines(prepared.request, prepared.policy, prepared.promises)),
             prepared.promises,
             plan_file=save_plan(prepared.plan, approved, plan),
             _again=again,
@@ -295,16 +306,16 @@ def _require_one_way(dry_run: bool, simulate: bool, seed: Any, payment: Any) -> 
     """Refuses arguments that contradict each other: a call is a release, a dry run or a simulation."""
     if dry_run and simulate:
         rule = "a dry run reads no answers, a simulation does"
-        raise UsageError("dry_run=True beside simulate=True", rule, "leave one out")
+        raise UsageError("dry_run=True together with simulate=True", rule, "leave one out")
     if payment is not None and not isinstance(payment, Payment):
         raise UsageError(
-            f"payment= is {format_value(payment)}", "it is a hetdp.Payment", "payment=hetdp.Payment(ledger=...)"
+            f"payment= is {format_value(payment)}", "it must be a hetdp.Payment", "payment=hetdp.Payment(ledger=...)"
         )
     if payment is not None and simulate:
-        raise UsageError("payment= beside simulate=True", "only a release is paid for", "leave one out")
+        raise UsageError("payment= together with simulate=True", "only a release is paid for", "leave one out")
     if dry_run and payment is not None and payment.writes_a_record:
         rule = "a dry run writes no record and checks none"
-        raise UsageError("a record beside dry_run=True", rule, "leave record=, html= and after= out")
+        raise UsageError("a record together with dry_run=True", rule, "leave record=, html= and after= out")
     if payment is None and not (dry_run or simulate):
         rule = "an answer is released only if a ledger pays for it"
         hint = "payment= names the ledger; dry_run=True shows the promise, simulate=True tries it out"
@@ -312,7 +323,7 @@ def _require_one_way(dry_run: bool, simulate: bool, seed: Any, payment: Any) -> 
     if seed is not None and not simulate:
         raise UsageError("seed= without simulate=True", "only a simulation has a seed; a release never will")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0):
-        raise UsageError(f"the seed is {format_value(seed)}", "it is a whole number ≥ 0")
+        raise UsageError(f"the seed is {format_value(seed)}", "it must be a whole number ≥ 0")
 
 
 def _read_question(question: Any) -> Any:
@@ -334,3 +345,16 @@ def _request(count: str | None, options: dict[str, Any], approved: Plan | None, 
         raise UsageError("nothing is counted", "count= says which rows are yes", "count=\"vote = 'yes'\"")
     defaults = {"objective": BALANCED, "exact_text": False}
     return build_request(count, **options | {key: value for key, value in defaults.items() if options[key] is None})
+
+
+def draw_simulated_answers(coordinates: Sequence[float], seed: int) -> list[str]:
+    """Draws one answer for each coordinate from a seeded generator.
+
+    Anyone who knows the seed can learn more from the answers than was promised, so they are as private as the table.
+
+    Args:
+        coordinates: of the answers, in the Laplace coordinate.
+        seed: of the generator.
+    """
+    ones = draw_seeded(LAPLACE, np.asarray(coordinates, dtype=np.float64), seed)
+    return [YES if one else NO for one in ones.tolist()]

@@ -1,4 +1,4 @@
-"""Comparison of texts without regard to case and outer spaces, and of ISO dates and times.
+"""Comparison of text without regard to case and surrounding spaces, and of ISO dates and times.
 
 Each rule is written once, in Python. DuckDB calls it for every text that is not plain, so that a cell means the same in
 every format and on every worker.
@@ -200,11 +200,11 @@ def describe_moments(moments: Iterable[Moment]) -> list[str]:
     """How cells that are compared with these moments are read, in words. Plans contain these sentences."""
     found = {(moment.time is None, moment.zoned) for moment in moments}
     return [
-        f"Where {what} is compared, cells are {cells}; any other cell has no value."
+        f"Cells that are compared with {what} must be {cells}; any other cell counts as missing."
         for kind, what, cells in (
-            ((True, False), "a date", "ISO dates, or ISO timestamps, of which the date counts"),
+            ((True, False), "a date", "ISO dates, or ISO timestamps, whose time is ignored"),
             ((False, False), "a time", "ISO timestamps without a time zone"),
-            ((False, True), "a time with a time zone", "ISO timestamps with one"),
+            ((False, True), "a time with a time zone", "ISO timestamps with a time zone"),
         )
         if kind in found
     ]

@@ -95,7 +95,7 @@ def condition(
     Args:
         predicate: the condition.
         columns: name → type of every column of the table.
-        exact_text: whether texts are compared letter by letter.
+        exact_text: whether text is compared exactly.
         opposite: whether to negate it.
         only_yes: whether `NO` and `UNKNOWN` may be mixed up, which is faster.
 
@@ -110,7 +110,7 @@ def condition(
     if isinstance(predicate, Missing):
         require_columns([predicate.column], columns)
         if kinds.kind_of(columns[predicate.column]) == kinds.OTHER:  # some of their cells cannot be read
-            rule = "its type is one of which every cell can be read"
+            rule = "the column must have a type whose cells can all be read"
             raise UsageError(f"the column {format_value(predicate.column)} holds {kinds.OTHER}", rule)
         missing = kinds.missing(predicate.column, columns[predicate.column], exact_text)
         return CellTest(missing, "false", []).code(opposite, only_yes)
@@ -119,7 +119,7 @@ def condition(
     if isinstance(predicate, Combination):
         found = [condition(part, columns, exact_text, opposite, only_yes) for part in predicate.parts]
         return _join("OR" if (predicate.word == "OR") != opposite else "AND", found)
-    raise UsageError(f"what is counted is {format_value(predicate)}", "it is a predicate")
+    raise UsageError(f"what is counted is {format_value(predicate)}", "it must be a predicate")
 
 
 def _byte(number: int) -> str:
@@ -134,7 +134,7 @@ def require_columns(names: list[str], columns: Mapping[str, str]) -> None:
     """
     for name in names:
         if name not in columns:
-            rule = "columns are called by their exact names"
+            rule = "column names must match exactly"
             raise UsageError(f"the table has no column {format_value(name)}", rule, did_you_mean(name, columns))
 
 

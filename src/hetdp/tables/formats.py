@@ -13,14 +13,14 @@ from typing import Any
 
 from hetdp.duck import CURATOR_HINT, TABLE_RULE, hide_details
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.files.parquet_footer import require_no_brotli
-from hetdp.frames import is_arrow, is_lazy_polars, is_pandas, is_polars
+from hetdp.files.formats.parquet import require_no_brotli
+from hetdp.frames import is_arrow, is_frame, is_lazy_polars, is_pandas, is_polars
 from hetdp.tables.arrow import arrow_file, arrow_table, polars_table, require_no_interrupt
 from hetdp.tables.comparison import open_locked
 from hetdp.tables.frames import PandasFrame
 from hetdp.tables.sources import Arrays, Expressions, QueriedSource, Source, file_stamp, require_different, require_file
 from hetdp.tables.sqlite import SqliteTable
-from hetdp.text import format_value
+from hetdp.text import format_type, format_value
 
 CSV_RULE = "a CSV file is UTF-8 text with a header row, commas, and as many fields in each row as in the header"
 MILLISECONDS = "TIMESTAMP in milliseconds"  # not a type of DuckDB, so such a column is refused
@@ -79,10 +79,10 @@ def open_frame(database: Any, table: Any, curator: bool) -> Source:
     """Opens a data frame or an Arrow table. A lazy frame is computed once: the order of its rows may change."""
     if is_lazy_polars(table):
         table = _collect(table, curator)
-    if is_pandas(table):
+    if is_pandas(table) and is_frame(table):
         _require_names(list(table.columns))
         return PandasFrame(database, table, curator)
-    if is_polars(table):
+    if is_polars(table) and is_frame(table):
         _require_names(list(table.columns))
         return polars_table(database, table, curator)
     if is_arrow(table):
@@ -90,12 +90,12 @@ def open_frame(database: Any, table: Any, curator: bool) -> Source:
     rule = "a table is the name of a file, a pandas or Polars data frame, or an Arrow table"
     methods = (method for method in ("to_arrow_table", "to_table", "read_all") if hasattr(table, method))
     hint = next((f"{method}() makes an Arrow table of it" for method in methods), "")
-    raise UsageError(f"the table is {format_value(type(table).__name__)}", rule, hint)
+    raise UsageError(f"expected a table, got {format_type(table)}", rule, hint)
 
 
 def _require_names(names: list[Any]) -> None:
     if not all(isinstance(name, str) for name in names):
-        raise UsageError("a column whose name is no text", "columns of people's tables are named by text")
+        raise UsageError("a column whose name is not text", "columns of people's tables are named by text")
     require_different(names, "the table")
 
 
@@ -133,7 +133,7 @@ def _header(place: Path, name: str) -> list[str]:
     except (UnicodeDecodeError, csv.Error):
         header = []
     if not header or "" in header or (len(header) == 1 and set(";\t|") & set(header[0])):
-        raise InputError(name, [Fault("no header row that can be read", name, "", CSV_RULE)])
+        raise InputError(name, [Fault("no readable header row", name, "", CSV_RULE)])
     if len(set(header)) < len(header):
         raise InputError(name, [Fault("a duplicate column", name, "", CSV_RULE)])
     return header
@@ -150,7 +150,7 @@ def _require_text(place: Path, name: str) -> None:
                 decoder.decode(piece)
             decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        raise InputError(name, [Fault("no UTF-8 text", name, "", CSV_RULE)]) from None
+        raise InputError(name, [Fault("not UTF-8 text", name, "", CSV_RULE)]) from None
 
 
 def _outermost_columns(described: list[tuple[str, int, bool]], count: int) -> Iterator[tuple[str, bool]]:
@@ -256,7 +256,9 @@ def list_files(place: Path) -> list[Path]:
     try:
         entries = sorted(entry for entry in place.iterdir() if not entry.name.startswith(PASSED_OVER))
     except OSError:
-        raise InputError(place.name, [Fault("cannot be read", place.name, "", "it is a folder of files")]) from None
+        raise InputError(
+            place.name, [Fault("cannot be read", place.name, "", "it must be a folder of files")]
+        ) from None
     if not entries:
         raise InputError(place.name, [Fault("a folder without files", place.name, "", FOLDER_RULE)])
     endings = [entry.suffix.lower() for entry in entries]

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from hetdp.duck import hide_details
 from hetdp.frames import is_held_by_arrow
-from hetdp.interrupts import import_uninterrupted
-from hetdp.tables.arrow import UNREADABLE, arrow_errors, convert_column, is_readable, scale_clipped
+from hetdp.tables.arrow import UNREADABLE, arrow_errors, convert_column, is_readable, load_pyarrow, scale_clipped
 from hetdp.tables.sources import QueriedSource
 
 PEOPLE = "people"  # its name in queries
@@ -86,7 +85,7 @@ def _convert_arrow_cells(cells: Any) -> Any:
     changed = [convert_column(chunk) for chunk in chunks]
     if all(one is other for one, other in zip(chunks, changed, strict=True)):
         return None
-    return import_uninterrupted("pyarrow").chunked_array(changed)
+    return load_pyarrow().chunked_array(changed)
 
 
 def _in_microseconds(cells: Any) -> Any:

@@ -149,16 +149,16 @@ def _sizes(request: AskRequest, policy: Policy) -> list[dict[str, int]]:
     """The sizes of the groups in each area; one group of all people if the question names none."""
     names = [area for area, _ in policy.parts()]
     if policy.groups is None or not request.question.groups_used():
-        return [{EVERYBODY: policy.ordered(area).people} for area in names]
+        return [{EVERYBODY: policy.levels_of(area).people} for area in names]
     return [{str(name): part.people for name, part in policy.by_group(area)} for area in names]
 
 
 def _reduce_request(request: AskRequest, policy: Policy, forms: Sequence[Form]) -> AskRequest:
     """The request without a constant column of ε, and without groups that are used for reporting only."""
-    levels = {float(level) for area, _ in policy.parts() for level in policy.ordered(area).levels[:2]}
+    levels = {float(level) for area, _ in policy.parts() for level in policy.levels_of(area).levels[:2]}
     epsilon = Epsilon(constant=Decimal(repr(levels.pop()))) if len(levels) == 1 else request.epsilon
     by_group = bool(epsilon.by_group) or (request.deciding is not None and bool(request.deciding.by_group))
-    is_used = by_group or any(_names_groups(form) for form in forms)
+    is_used = by_group or (bool(request.question.groups_used()) and any(map(_names_groups, forms)))
     return replace(request, epsilon=epsilon, group=request.group if is_used else None)
 
 

@@ -41,7 +41,7 @@ def people_digest(source: Source, request: AskRequest) -> str:
         source: the table.
         request: names the public columns.
     """
-    progress.report_stage("reading who is there")
+    progress.report_stage("reading the people")
     return combine_digests(part_digests([hash_people(source, request)], range(PARTS)))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hetdp.documents import parse_json, refuse, require_keys, require_kind, require_version
+from hetdp.documents import parse_json, read_text, refuse, require_keys, require_kind, require_version
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.formats.json_files import write_json
 from hetdp.files.formats.writing import whole_file
@@ -30,8 +30,8 @@ VERSION = 2
 KIND = "plan"
 MOST_FAULTS = 1000  # in one message
 LONGEST = 200  # characters of a value in a message
-FOLDED = "Text is compared without regard to case and outer spaces; a cell of spaces has no value."
-EXACT = "Text is compared exactly, letter by letter."
+FOLDED = "Text is compared without regard to case and surrounding spaces; a cell of spaces counts as missing."
+EXACT = "Text is compared exactly, character by character."
 DIGITS = 16  # of a digest in a message
 UNIT = "person"
 NEIGHBOURS = (
@@ -88,15 +88,15 @@ class Plan:
 
         Raises:
             InputError: with a fault for each fact that differs, as it was approved and as it is now. A plan holds
-                public facts only: no id, and no cell of a counted column. What follows from others is told only if
-                nothing else differs.
+                public facts only: no id, and no cell of a counted column.
+                Facts that follow from others are reported only if nothing else differs.
         """
         told = list(self._differences(other, FIRST)) or list(self._differences(other, KEYS[:-1]))
         if not told:
             return
         where, values = ([part[at] for part in told[:MOST_FAULTS]] for at in (0, 1))
-        rules = [""] * (len(where) - 1) + ["a plan is carried out exactly as it was approved, or not at all"]
-        hints = [""] * (len(where) - 1) + ["a new plan is made under another name, and approved again"]
+        rules = [""] * (len(where) - 1) + ["a plan must be carried out exactly as it was approved"]
+        hints = [""] * (len(where) - 1) + ["write a new plan under another name and have it approved"]
         rows = zip(where, values, rules, hints, strict=True)
         faults = [Fault("differs:", f"{name}, {place}", value, rule, hint) for place, value, rule, hint in rows]
         raise InputError(faults[0].where if len(told) == 1 else name, faults, len(told))
@@ -190,14 +190,14 @@ def plan_of(
 
 def meaning_of_missing(request: AskRequest) -> str:
     """How rows are counted and cells compared, in words; declared before any is read."""
-    words = [f"A row for which it does not hold is {NO}; if that is unknown, for want of a value, it is {BLANK}."]
+    words = [f"Rows where this does not hold are {NO}; rows where a missing value leaves it unknown are {BLANK}."]
     if looks_at_text(request.counted):
         words.append(EXACT if request.exact_text else FOLDED)
     read = [
         leaf for leaf in request.counted.leaves() if isinstance(leaf, Comparison) and not isinstance(leaf.value, bool)
     ]
     if any(not isinstance(leaf.value, str) for leaf in read):
-        words.append("Where a number is compared, cells are finite numbers; any other cell has no value.")
+        words.append("Cells that are compared with a number must be finite numbers; any other cell counts as missing.")
     by_order = [str(leaf.value) for leaf in read if isinstance(leaf.value, str) and leaf.operator not in EQUALITIES]
     return " ".join([*words, *moments_meaning(found for found in map(moment_of, by_order) if found is not None)])
 
@@ -207,21 +207,16 @@ def read_plan(path: Path) -> Plan:
 
     Raises:
         UsageError: the file cannot be read.
-        InputError: it is no plan, a newer one, or says something that we never write.
+        InputError: it is not a plan, a newer one, or says something that we never write.
     """
     name = path.name
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as refusal:
-        reason = getattr(refusal, "strerror", None) or "it is no UTF-8 text"
-        raise UsageError(f"the plan {str(path)!r} cannot be read: {reason}", "a plan is a JSON file") from None
-    document = parse_json(text, KIND)
+    document = parse_json(read_text(path, f"the plan {str(path)!r}", "a plan is a JSON file"), KIND)
     require_kind(document, KIND, name)
     require_version(document, name, VERSION, VERSION)
     require_keys(document, KEYS, KEYS, name)
     if document["plan_sha256"] != _digest({key: document[key] for key in KEYS[:-1]}):
-        rule = "its last key is a digest of all the others"
-        refuse(name, Fault("edited by hand", name, "", rule, "hetdp ask makes a plan; options change it"))
+        rule = "its last key is a digest of all other keys"
+        refuse(name, Fault("edited by hand", name, "", rule, "make a new plan with hetdp ask and its options"))
     try:
         request = request_from_document({key: document[key] for key in REQUEST_KEYS})
     except UsageError as refusal:
@@ -245,8 +240,8 @@ def read_approved_plan(path: str | Path | None, table: Any, releases: bool = Fal
             otherwise.
 
     Raises:
-        UsageError: there is no such plan, or none can be kept there.
-        InputError: the file is there, and is no plan.
+        UsageError: there is no such plan, or it cannot be written there.
+        InputError: the file exists and is not a plan.
     """
     if path is None:
         return None
@@ -254,18 +249,18 @@ def read_approved_plan(path: str | Path | None, table: Any, releases: bool = Fal
         raise UsageError(f"the plan is {format_value(path)}", f"it is the name of a {SUFFIX} file")
     place = Path(path)
     if str(path) == "-":
-        raise UsageError("plan='-'", "a plan is saved in a file, so that it can be approved", "name a .json file")
+        raise UsageError("plan='-'", "a plan must be saved in a file, so that it can be approved", "name a .json file")
     if place.suffix.lower() != SUFFIX:
         raise UsageError(f"no format is known for {str(path)!r}", f"the name of plan= ends in {SUFFIX}")
     if isinstance(table, str | Path) and place.absolute() == Path(table).absolute():
         rule = "an input is never overwritten"
         raise UsageError(f"plan={str(path)!r} would replace the table", rule, "choose another name")
     if releases and not place.exists():
-        rule = "with a ledger, a plan is carried out that was written and approved before"
-        hint = "check the name; dry_run=True instead of the release writes a new plan, for somebody to approve"
+        rule = "with a ledger, the plan must have been written and approved before"
+        hint = "check the name; dry_run=True writes a new plan, which someone can approve"
         raise UsageError(f"there is no plan {str(path)!r}", rule, hint)
     if not place.absolute().parent.is_dir():
-        raise UsageError(f"cannot write {str(path)!r}", f"{str(place.parent)!r} is no folder")
+        raise UsageError(f"cannot write {str(path)!r}", f"{str(place.parent)!r} is not a folder")
     return read_plan(place) if place.exists() else None
 
 
@@ -291,7 +286,7 @@ def require_outside_table(table: Any, places: Iterable[Any]) -> None:
     folder = Path(table).resolve()
     for place in places:
         if isinstance(place, str | Path) and folder in Path(place).resolve().parents:
-            rule = "a folder that is a table holds the files of the table, and nothing else"
+            rule = "a folder that is a table may contain only the files of the table"
             raise UsageError(f"{str(place)!r} lies in the folder {str(table)!r}", rule, "choose another folder")
 
 
@@ -299,7 +294,7 @@ def save_plan(plan: Plan, approved: Plan | None, path: str | Path | None) -> str
     """Writes the plan, unless the approved one exists; returns a sentence about the file.
 
     Raises:
-        InputError: another plan is there.
+        InputError: the file has another plan.
     """
     if path is None:
         return ""

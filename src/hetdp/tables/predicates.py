@@ -76,12 +76,12 @@ class Among(Predicate):
         """An equality for each value."""
         return (Comparison(self.column, "=", value) for value in self.values)
 
-    def written(self, word: str) -> str:
+    def format_with(self, word: str) -> str:
         """The text, with IN or NOT IN."""
         return f"{format_column(self.column)} {word} ({', '.join(map(format_literal, self.values))})"
 
     def __str__(self) -> str:
-        return self.written("IN")
+        return self.format_with("IN")
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Negation(Predicate):
 
     def __str__(self) -> str:
         if isinstance(self.part, Among):
-            return self.part.written("NOT IN")
+            return self.part.format_with("NOT IN")
         if isinstance(self.part, Missing):
             return f"{format_column(self.part.column)} IS NOT NULL"
         return f"NOT ({self.part})"
@@ -206,7 +206,7 @@ def parse_predicate(given: Any, typed: bool = True) -> Predicate:
     if not isinstance(given, str) or not given.strip():
         raise UsageError(f"what is counted is {format_value(given)}", RULE, HINT)
     if any("\ud800" <= sign <= "\udfff" for sign in given):  # surrogates stand for bytes that are not text
-        raise UsageError("what is counted is no UTF-8 text", RULE)
+        raise UsageError("what is counted is not UTF-8 text", RULE)
     room = 1 if typed else WRITTEN
     if len(given) > LONGEST * room:
         raise UsageError(f"what is counted has {len(given):,} characters", f"at most {LONGEST:,} are read")
@@ -357,11 +357,11 @@ def canonical_predicate(predicate: Predicate, exact_text: bool = False) -> Predi
 
     Args:
         predicate: the condition.
-        exact_text: whether texts are compared letter by letter; else they are casefolded, without outer spaces.
+        exact_text: whether text is compared exactly; otherwise it is casefolded, without surrounding spaces.
 
     Raises:
-        UsageError: a comparison by order has a value that is no number, ISO date or ISO timestamp; or a text of spaces
-            alone is compared.
+        UsageError: a comparison by order has a value that is not a number, ISO date or ISO timestamp; or a text of
+            spaces alone is compared.
 
     >>> from hetdp.tables.predicates import parse_predicate
     >>> print(canonical_predicate(parse_predicate("NOT (vote != 'Yes ' AND NOT vote IN ('aye')) AND age >= 18.0")))

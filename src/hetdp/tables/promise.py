@@ -1,8 +1,11 @@
-"""The promise to the people of one area: the mechanism, its accuracy and its privacy, before any answer is read."""
+"""The promise to the people of each area, also in words: the mechanism, its accuracy and its privacy.
+
+It is made before any answer is read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +13,18 @@ import numpy as np
 
 from hetdp.mechanism.formatting import format_promise
 from hetdp.people.populations.folding import EpsilonLevels
+from hetdp.people.populations.mechanism import METHOD, coin_caution
+from hetdp.people.populations.population import WEIGHTED_VOTE
 from hetdp.people.populations.population import population as population_of
 from hetdp.people.populations.scores import constant_answer
 from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.people.questions.thresholds import count
-from hetdp.problem.answer_words import YES_AND_NO, constant_odds
+from hetdp.problem.answer_words import YES_AND_NO, constant_odds, constant_words, margin_words
+from hetdp.tables.comparison import group_similar_names
+from hetdp.tables.plan import NEIGHBOURS, meaning_of_missing
 from hetdp.tables.policy import Policy
 from hetdp.tables.request import BALANCED, AskRequest
+from hetdp.text import format_value, pluralize
 
 
 @dataclass(frozen=True)
@@ -116,7 +124,7 @@ def promise_of(
         rows: the entries of the area in the policy.
         population: the function that makes a population; a formula by default.
     """
-    epsilon = policy.ordered(area)
+    epsilon = policy.levels_of(area)
     codes: Any = None if policy.groups is None else policy.groups.codes[rows]
     if policy.groups is not None and request.question.groups_used():
         codes = np.array(policy.groups.names)[codes]  # names sort as their numbers do
@@ -157,3 +165,107 @@ def _protection(group: str | None, epsilon: EpsilonLevels, odds: Any, loss: floa
     least, largest = float(levels[0]), float(levels[-1])
     said = constant_odds(YES_AND_NO[constant - 1], "you answer") if constant else str(odds)
     return Protection(group, epsilon.people, least, largest, min(loss, largest), unprotected, only, said)
+
+
+# The promise in words -------------------------------------------------------------------------------------------------
+
+MOST_AREAS = 20  # in words; the plan has them all
+MOST_GROUPS = 20  # of an area, in words
+UNSHOWN = {
+    BALANCED: "it could not be shown that no private mechanism has a smaller worst error",
+    WEIGHTED_VOTE: "other private mechanisms, such as the design balanced, may have a smaller worst error",
+}
+PARALLEL = (
+    "One answer for each area. Each person belongs to one area, so each person's answer affects only one of them, and"
+    " the promise to each person is the same as for a single answer."
+)
+
+
+def promise_lines(request: AskRequest, policy: Policy, promises: Sequence[Promise]) -> list[str]:
+    """The promise, line by line."""
+    lines = [
+        f"question: {request.question}",
+        f"yes means: {request.counted}. {meaning_of_missing(request)}",
+        f"people: {policy.size:,}, identified by {request.person}. {NEIGHBOURS}",
+        f"design: {request.objective}",
+    ]
+    if request.deciding is not None:
+        lines.append(f"where the answer depends on one person, ε is at most {request.deciding.words()}")
+    there = () if policy.groups is None else policy.groups.names
+    nobody = [group for group, _ in request.epsilon.by_group if group not in there]
+    if nobody:
+        lines.append(
+            f"groups that are promised an ε but have no people: {', '.join(map(format_value, nobody[:MOST_GROUPS]))}"
+        )
+    for what, names in (("groups", policy.groups), ("areas", policy.areas)):
+        told = (
+            []
+            if names is None
+            else [", ".join(map(format_value, one[:MOST_GROUPS])) for one in group_similar_names(names.names)]
+        )
+        rule = f"{what} that differ only in case or surrounding spaces, and are treated as different"
+        lines += [f"{rule}: {one}" for one in told[:MOST_AREAS]]
+    if request.area is not None:
+        lines.append(PARALLEL)
+    for promise in promises[:MOST_AREAS]:
+        lines += _area_lines(promise)
+    left = len(promises) - MOST_AREAS
+    return lines + ([f"and {pluralize(left, 'area')} more, in the plan"] if left > 0 else [])
+
+
+def _area_lines(promise: Promise) -> Iterator[str]:
+    indent = ""
+    if promise.area is not None:
+        yield f"area {promise.area!r}: {pluralize(promise.people, 'row')}"
+        indent = "  "
+    for protection in promise.protections[:MOST_GROUPS]:
+        yield f"{indent}protected: {_protection_words(protection)}"
+        yield f"{indent}  {protection.odds}"
+    if len(promise.protections) > MOST_GROUPS:
+        yield f"{indent}and {pluralize(len(promise.protections) - MOST_GROUPS, 'group')} more, in the plan"
+    if promise.tallies is not None:
+        tallies, edges = _tallies(promise.tallies["tallies"]), pluralize(promise.tallies["edges"], "edge")
+        yield f"{indent}checked edge by edge: people who are alike make {tallies} with {edges}"
+    if promise.constant is not None:
+        yield f"{indent}{constant_words(promise.constant)}"
+        return
+    yield f"{indent}the answer is right with a probability of at least"
+    yield from (f"{indent}  {_accuracy(margin, wrong)}" for margin, _, wrong in promise.accuracy)
+    caution = coin_caution(promise.worse_up_to, promise.even_up_to)
+    if caution:
+        yield f"{indent}caution: {caution}"
+    if promise.mechanism.certificate.method == METHOD and not promise.mechanism.certificate.optimal:
+        yield f"{indent}{UNSHOWN[promise.mechanism.objective]}"
+
+
+def _tallies(number: int) -> str:
+    return "1 tally" if number == 1 else f"{number:,} tallies"
+
+
+def _protection_words(given: Protection) -> str:
+    whom = pluralize(given.people, "row") + ("" if given.group is None else f" of {given.group!r}")
+    if given.unprotected == given.people:
+        return f"{whom}: no protection promised (ε = inf), {_loss_words(given.used)}"
+    if given.only_deciding == given.people:
+        where = "protected only where the answer depends on one of them (elsewhere ε = inf)"
+        return f"{whom}: {where}, {_loss_words(given.used)}"
+    least, largest = format_epsilon(given.least), format_epsilon(given.largest)
+    words = f"{whom}: up to ε = {largest} allowed, {_loss_words(given.used)}"
+    if least != largest:
+        words = f"{whom}: ε from {least} to {largest} allowed, at most {_loss_words(given.used)}"
+    if given.only_deciding:
+        words += f"; {given.only_deciding:,} of them are protected only where the answer depends on one of them"
+    return words + (f"; {given.unprotected:,} of them are promised no protection" if given.unprotected else "")
+
+
+def _loss_words(loss: float) -> str:
+    """A privacy loss in words.
+
+    >>> _loss_words(0.4), _loss_words(0.0), _loss_words(float("inf"))
+    ('0.4 used', '0 used', 'all privacy used')
+    """
+    return "all privacy used" if loss == float("inf") else f"{format_epsilon(loss)} used"
+
+
+def _accuracy(margin: int, wrong: float) -> str:
+    return f"{format_promise(wrong)} {margin_words(margin)}"

@@ -18,8 +18,16 @@ from hetdp.problem.identity import PREFIX
 from hetdp.problem.problem import Problem
 from hetdp.releases.charges import EPSILON, EVERYBODY, PERSON
 from hetdp.releases.ledger.ledger import core_of
-from hetdp.releases.record import words
 from hetdp.releases.record.document import Document, read_record, require_record
+from hetdp.releases.record.facts import (
+    EVERY_TABLE,
+    MODEL,
+    PUBLIC_RELEASE,
+    PUBLIC_TABLE,
+    only_deciding_words,
+    security_words,
+    unprotected_words,
+)
 from hetdp.releases.record.verification import (
     RecordCheck,
     RecordVerdict,
@@ -42,8 +50,8 @@ PLAN = "plan"  # the kind of mechanism, in the record
 NAME = "record"
 PLANNED = ("people", "allowed", "used")
 UNPLANNED = (
-    "the odds, what its proofs say, who is unprotected, and the least ε of each group: they follow from the table; the"
-    " ledger covers them"
+    "the odds, the proofs, the number of unprotected people and the smallest ε of each group, which only the ledger"
+    " can confirm"
 )
 
 
@@ -61,13 +69,13 @@ def facts_of_table(prepared: Preparation) -> Document:
     promises = prepared.promises
     protections, people = [one for promise in promises for one in promise.protections], prepared.policy.size
     unprotected, only = sum(one.unprotected for one in protections), sum(one.only_deciding for one in protections)
-    nothing = [words.unprotected_words(unprotected, people, "people")] if unprotected else []
-    nothing += [words.only_deciding_words(only, people)] if only else []
+    nothing = [unprotected_words(unprotected, people, "people")] if unprotected else []
+    nothing += [only_deciding_words(only, people)] if only else []
     found = planned_facts(prepared.plan)
     told = [_promise(given, one) for given in promises for one in given.protections]
     return found | {
         "privacy": found["privacy"] | {"promises": told},
-        "not_protected": [words.PUBLIC_TABLE, words.PUBLIC_RELEASE, *nothing],
+        "not_protected": [PUBLIC_TABLE, PUBLIC_RELEASE, *nothing],
         "certificates": [_certificate_document(given.mechanism.certificate) for given in promises],
     }
 
@@ -76,16 +84,16 @@ def planned_facts(plan: Plan) -> Document:
     """What follows from the plan alone: all but whom it protects how, and the proofs."""
     facts, request = plan.facts, plan.request
     counts = facts["counts"]
-    counted_as = f"Yes is: {request.counted}. {facts['missing']}"
+    counted_as = f"Yes means: {request.counted}. {facts['missing']}"
     return {
-        "question": escape_unprintable(f"Is it true that {request.question}? (Yes is: {request.counted}.)"),
+        "question": escape_unprintable(f"Is it true that {request.question}? (Yes means: {request.counted}.)"),
         "privacy": {
             "notion": PURE.key,
             "flavour": PURE.description,
             "unit": facts["unit"],
             "neighbours": facts["neighbours"],
         },
-        "model": words.MODEL,
+        "model": MODEL,
         "domain": {
             "words": escape_unprintable(f"{pluralize(counts['people'], 'row')}, one for each person. {counted_as}"),
             "datasets": None,
@@ -98,7 +106,7 @@ def planned_facts(plan: Plan) -> Document:
         ],
         "accuracy": [accuracy for one in facts["areas"] for accuracy in _accuracy(one)],
         "cautions": list(_cautions(facts["areas"])),
-        "security": words.security_words(all(one["constant"] is not None for one in facts["areas"])),
+        "security": security_words(all(one["constant"] is not None for one in facts["areas"])),
         "mechanism": {
             "kind": PLAN,
             "sha256": digest_of_question(plan),
@@ -122,7 +130,7 @@ def _cautions(areas: list[Document]) -> Iterator[str]:
 def _accuracy(area: Document) -> Iterator[Document]:
     """How good the answer of an area is, from its plan."""
     if area["constant"] is not None:
-        yield {"area": area["area"], "where": words.EVERY_TABLE, "probability": "1"}
+        yield {"area": area["area"], "where": EVERY_TABLE, "probability": "1"}
     for margin, probability in area["accuracy_by_margin"].items():
         yield {"area": area["area"], "where": margin_words(int(margin)), "probability": probability}
 
@@ -209,11 +217,11 @@ def _is_promised(one: Document, request: AskRequest) -> bool:
 def _is_public(said: list[str], promises: list[Document], request: AskRequest, people: int) -> bool:
     """Whether this is said of what is not protected; the plan does not know who is only where they decide."""
     unprotected = sum(one["unprotected"] or 0 for one in promises)
-    told = [words.PUBLIC_TABLE, words.PUBLIC_RELEASE]
-    told += [words.unprotected_words(unprotected, people, "people")] if unprotected else []
+    told = [PUBLIC_TABLE, PUBLIC_RELEASE]
+    told += [unprotected_words(unprotected, people, "people")] if unprotected else []
     if said[: len(told)] != told or len(said) > len(told) + (request.deciding is not None):
         return False
-    return said[len(told) :] in ([], [words.only_deciding_words(_number(said[-1], people), people)])
+    return said[len(told) :] in ([], [only_deciding_words(_number(said[-1], people), people)])
 
 
 def _number(sentence: str, people: int) -> int:
@@ -222,7 +230,7 @@ def _number(sentence: str, people: int) -> int:
 
 
 def _is_paid(composition: Document, people: int) -> bool:
-    """Whether everybody paid for themselves; of which data, and how much, is for the ledger to say."""
+    """Whether every person paid for themselves; the ledger says for which data, and how much."""
     told = {"currency": EPSILON, "rule": BY_EPSILON.rule, "kind": PERSON, "accounts": people, "charged": []}
     return {key: composition[key] for key in told} == told
 
@@ -230,19 +238,19 @@ def _is_paid(composition: Document, people: int) -> bool:
 def verify_record(
     record: Any, *, ledger: Any = None, problem: Problem | None = None, mechanism: Any = None, plan: Any = None
 ) -> RecordVerdict:
-    """Checks a record: against its own digest, which anybody can make anew, and against whatever else is given.
+    """Checks a record against its own digest, and against the ledger, the mechanism or the plan if they are given.
 
     Args:
         record: the file of a record, or the document itself.
-        ledger: a Ledger, or where it is: its entry must be there, and covers all that the record says.
-        problem: the problem, with its mechanism: the values must be those that were drawn from. They are proved
-            again, and all that follows from them must be what the record says.
+        ledger: a Ledger, or its address. It must contain the entry, which covers everything in the record.
+        problem: the problem, together with its mechanism. The values must be those of the draw; they are proved again,
+            and the record must agree with everything that follows from them.
         mechanism: the mechanism.
         plan: for an answer from a table, the plan that was approved, as `hetdp ask --plan` wrote it: a file.
 
     Raises:
         UsageError: a file cannot be read, or a problem is given without its mechanism.
-        InputError: it is no record.
+        InputError: it is not a record.
         LedgerError: the ledger cannot be used.
 
     >>> import hetdp, pathlib, tempfile
@@ -256,7 +264,7 @@ def verify_record(
     (True, ['record', 'ledger', 'mechanism', 'certificate', 'charge', 'content'])
     """
     if (problem is None) != (mechanism is None):
-        raise UsageError("a problem without its mechanism, or the other way round", "both are looked at together")
+        raise UsageError("a problem without its mechanism, or a mechanism without its problem", "both are needed")
     found = require_record(record, NAME) if isinstance(record, dict) else read_record(record)
     checks = [check_digest(found)]
     if ledger is not None:
@@ -266,22 +274,22 @@ def verify_record(
     if plan is not None:
         checks += _check_plan(found, plan)
     return RecordVerdict(
-        all(check.passed for check in checks), tuple(checks), tuple(_unchecked(ledger, mechanism, plan))
+        all(check.passed for check in checks), tuple(checks), tuple(_unchecked_words(ledger, mechanism, plan))
     )
 
 
-def _unchecked(ledger: Any, mechanism: Any, plan: Any) -> Iterator[str]:
-    """What nobody can know without the ledger, whose entry covers all that a record says."""
+def _unchecked_words(ledger: Any, mechanism: Any, plan: Any) -> Iterator[str]:
+    """What cannot be checked without the ledger, whose entry covers everything in a record."""
     if ledger is not None:
         return
-    yield "the answer itself, which only the ledger knows"
-    yield "when it was released, of which data, and that it was paid for, which the ledger knows"
+    yield "the answer itself, which only the ledger can confirm"
+    yield "the date, the data and the payment, which only the ledger can confirm"
     if plan is not None:
         yield UNPLANNED
     elif mechanism is not None:
-        yield "which hetdp made it, and what its values were designed for, which the ledger covers"
+        yield "the version of hetdp and the objective, which only the ledger can confirm"
     else:
-        yield "all else that it says, which the ledger covers, or follows from the mechanism or the plan"
+        yield "everything else, which the ledger, the mechanism or the plan can confirm"
 
 
 def _check_plan(record: Document, path: str | Path) -> Iterator[RecordCheck]:
@@ -297,5 +305,5 @@ def _check_plan(record: Document, path: str | Path) -> Iterator[RecordCheck]:
     if same:
         yield check_content(record, facts, YES_AND_NO)
         others = _contradictions(record, approved)
-        holds = "its proofs, promises and accounts are such as the plan allows"
-        yield check_of("promises", not others, holds, f"the plan does not allow what it says under {', '.join(others)}")
+        holds = "its proofs, promises and accounts agree with the plan"
+        yield check_of("promises", not others, holds, f"it does not agree with the plan: see {', '.join(others)}")

@@ -71,7 +71,7 @@ def read_charge(table: Any, currency: str, *, person: Any, epsilon: Any, group: 
 
     Raises:
         UsageError: a column is missing.
-        InputError: the table cannot be read, somebody is there twice, or has no ε.
+        InputError: the table cannot be read, somebody appears twice, or has no ε.
     """
     unlike = "x" * (1 + len(f"{person}{epsilon}{group}"))  # counted, but never read
     wanted = build_request(f"{unlike} = 1", at_least=1, person=person, epsilon=epsilon, group=group)

@@ -77,7 +77,7 @@ def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS,
         argument: the argument that gives it.
 
     Raises:
-        UsageError: there is none, or more than one; or it is no ε.
+        UsageError: there is none, or more than one; or it is not an ε.
     """
     if (given is None) == (by_group is None):
         missing = f"no {what}" if given is None else f"{what} twice"
@@ -90,7 +90,7 @@ def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS,
             raise UsageError(missing, "a column must say who is in which group", "group= names it")
         if not isinstance(by_group, Mapping) or not by_group:
             raise UsageError(
-                f"{what} by group is {format_value(by_group)}", "it is a mapping from each group to a number"
+                f"{what} by group is {format_value(by_group)}", "it must be a mapping from each group to a number"
             )
         return Epsilon(
             by_group=tuple(sorted((require_name(one, "a group"), parse_epsilon(of)) for one, of in by_group.items()))
@@ -141,7 +141,7 @@ VALUES = (YES, NO, BLANK)  # of a row: it is counted, it is not, or that is unkn
 BALANCED, WEIGHTED_VOTE, FAIR = DESIGNS = ("balanced", "weighted-vote", "fair")
 REQUEST_KEYS = ("counted", "exact_text", "question", "privacy", "columns", "objective")
 ROLES = ("person", "epsilon", "deciding_epsilon", "group", "area")
-THRESHOLD_RULE = "it is a whole number of people, or a share from 0% to 100%, such as 50%, 2/3 or 0.5"
+THRESHOLD_RULE = "it must be a whole number of people, or a share from 0% to 100%, such as 50%, 2/3 or 0.5"
 PROMISES = ("epsilon", "deciding_epsilon")
 
 
@@ -151,7 +151,7 @@ class AskRequest:
 
     Attributes:
         counted: the condition under which a row is yes, in canonical form. A row for which it is unknown is blank.
-        exact_text: whether texts are compared letter by letter, rather than without regard to case and outer spaces.
+        exact_text: whether text is compared exactly, rather than without regard to case and surrounding spaces.
         question: the question about the rows that are yes, no and blank.
         epsilon: the ε that people are promised.
         deciding: the ε where the answer depends on one person; None for the same ε.
@@ -248,7 +248,7 @@ def build_request(
         objective: ``balanced``, ``weighted-vote`` or ``fair``.
         question: the question, instead of `at_least` and `more_than`: about the values yes, no and blank, and the
             groups of the table.
-        exact_text: whether texts are compared letter by letter.
+        exact_text: whether text is compared exactly.
 
     Raises:
         UsageError: an argument is missing, invalid or contradicts another.
@@ -306,7 +306,7 @@ def request_from_document(document: Any) -> AskRequest:
 def _condition(counted: Predicate, exact_text: Any) -> tuple[Predicate, bool]:
     """The canonical condition, and whether texts are compared exactly: False if no text is compared."""
     if not isinstance(exact_text, bool):
-        raise UsageError(f"exact_text is {format_value(exact_text)}", "it is true or false")
+        raise UsageError(f"exact_text is {format_value(exact_text)}", "it must be true or false")
     return canonical_predicate(counted, exact_text), exact_text and looks_at_text(counted)
 
 
@@ -322,15 +322,15 @@ def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Q
     if question is not None:
         if not isinstance(question, Question):
             raise UsageError(
-                f"the question is {format_value(question)}", "it is made by hetdp.questions, or read from a file"
+                f"the question is {format_value(question)}", "it must be made by hetdp.questions, or read from a file"
             )
         if not at_least is more_than is of is None:
-            rule = "a question already says what is needed, and of whom"
-            raise UsageError("a threshold beside a question", rule, "leave at_least=, more_than= and of= out")
+            rule = "a question already states its threshold and its rows"
+            raise UsageError("a threshold together with a question", rule, "leave at_least=, more_than= and of= out")
         return question
     if (at_least is None) == (more_than is None):
         what = "no threshold" if at_least is None else "two thresholds"
-        raise UsageError(what, "the answer is yes if at least, or more than, so many are counted", "at_least='50%'")
+        raise UsageError(what, "a threshold says how many rows must be yes", "at_least='50%'")
     strict, given = at_least is None, more_than if at_least is None else at_least
     if isinstance(given, Integral) or (isinstance(given, str) and not set("%/.") & set(given)):
         try:

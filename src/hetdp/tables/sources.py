@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from hetdp.documents import require_path
 from hetdp.duck import define_enum, hide_details, quote_name
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.tables.comparison import open_locked
@@ -128,7 +129,7 @@ class QueriedSource(Source):
         """Creates an enum type; see `Source`."""
         define_enum(self._database, kind, names)
 
-    def counted(
+    def count_rows(
         self, keys: Expressions, flags: Expressions, parameters: Sequence[Any], uses: Sequence[str], most: int
     ) -> Arrays:
         """One pass that counts rows with equal keys. The grouping and the order of work depend on the keys alone.
@@ -151,7 +152,7 @@ class QueriedSource(Source):
             found = self._database.execute(query, [*parameters, *self.bound]).fetchnumpy()
         return {name: np.asarray(array) for name, array in found.items()}
 
-    def listed(self, what: str, where: str, parameters: Sequence[Any], uses: Sequence[str]) -> list[tuple[int, Any]]:
+    def find_rows(self, what: str, where: str, parameters: Sequence[Any], uses: Sequence[str]) -> list[tuple[int, Any]]:
         """The rows for which a condition holds: their indices from 0, with the value of an expression."""
         place = quote_name("_".join(["place", *uses]))  # longer than every used name, so it is none of them
         rows = f"SELECT *, row_number() OVER () AS {place} FROM ({self._selection(uses)})"
@@ -222,7 +223,7 @@ def open_source(table: Any, sheet: str | None = None, curator: bool = False, nam
         with open_locked(None) as database:
             yield formats.open_frame(database, table, curator)
         return
-    place = Path(table)
+    place = require_path(table)
     require_exists(place)
     maker = None if place.is_dir() else formats.find_opener(place)
     if sheet is not None and maker is not formats.open_sqlite:
@@ -259,4 +260,4 @@ def require_file(place: Path) -> None:
     require_exists(place)
     if not place.is_file():
         rule = "the table is a plain file: it is read twice, the policy first and then the answers"
-        raise InputError(str(place), [Fault("is no plain file", str(place), "", rule)])
+        raise InputError(str(place), [Fault("is not a plain file", str(place), "", rule)])

@@ -18,7 +18,7 @@ from hetdp.errors import Fault, InputError, UsageError
 from hetdp.tables.sources import Arrays, Expressions, Source, file_stamp, require_different
 from hetdp.text import format_value
 
-SQLITE_RULE = "it is an SQLite file"
+SQLITE_RULE = "it must be an SQLite file"
 BATCH = 1 << 17  # rows at a time
 COMPUTED = "VARCHAR computed when it is read"  # not a type of DuckDB, so such a column is refused
 SETTINGS = (
@@ -44,7 +44,7 @@ class BatchSource(Source):
     def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
         """One pass; see `Source`."""
         cells = ", ".join(f"{how} AS {quote_name(name)}" for name, how in wanted.items())
-        found = [self._computed(f"SELECT {cells} FROM batch", parameters, batch) for batch in self._batches(uses)]
+        found = [self._compute(f"SELECT {cells} FROM batch", parameters, batch) for batch in self._batches(uses)]
         return {name: np.concatenate([np.asarray(part[name]) for part in found]) for name in wanted}
 
     def distinct(self, column: str, most: int) -> list[str] | None:
@@ -52,7 +52,7 @@ class BatchSource(Source):
         query = f"SELECT DISTINCT CAST({quote_name(column)} AS VARCHAR) AS name FROM batch"
         found: set[str | None] = set()
         for batch in self._batches([column]):
-            names = self._computed(query, [], batch)["name"]
+            names = self._compute(query, [], batch)["name"]
             found |= set(names.tolist())  # a masked array gives None for a missing cell
             if len(found) > most or None in found:
                 break
@@ -68,7 +68,7 @@ class BatchSource(Source):
     def _batches(self, uses: Sequence[str]) -> Iterator[Any]:
         """Batches of the named columns, in the order of the rows; the first is empty, so that there is always one."""
 
-    def _computed(self, query: str, parameters: Sequence[Any], batch: Any) -> Arrays:
+    def _compute(self, query: str, parameters: Sequence[Any], batch: Any) -> Arrays:
         with hide_details(self.name, self._curator):
             self._database.register("batch", batch)
             found: Arrays = self._database.execute(query, list(parameters)).fetchnumpy()
@@ -82,7 +82,8 @@ def require_plain_beside(place: Path) -> None:
         beside = place.with_name(place.name + suffix)
         if os.path.lexists(beside) and (beside.is_symlink() or not beside.is_file()):
             rule = "SQLite keeps plain files beside its own, or none"
-            raise InputError(place.name, [Fault(f"stands beside {beside.name}, no plain file", place.name, "", rule)])
+            what = f"stands beside {beside.name}, which is not a plain file"
+            raise InputError(place.name, [Fault(what, place.name, "", rule)])
 
 
 class SqliteTable(BatchSource):
@@ -98,7 +99,7 @@ class SqliteTable(BatchSource):
         with self._refusals():
             self._file = sqlite3.connect(f"{place.as_uri()}?mode=ro", uri=True, isolation_level=None)
         try:
-            described = self._begun(sheet)
+            described = self._begin(sheet)
         except BaseException:
             self.close()
             raise
@@ -120,7 +121,7 @@ class SqliteTable(BatchSource):
         """Closes the file."""
         self._file.close()
 
-    def _begun(self, sheet: str | None) -> dict[str, str]:
+    def _begin(self, sheet: str | None) -> dict[str, str]:
         """Begins the transaction in which everything is read; returns the columns.
 
         Changes by others are not seen, not even in WAL mode.
@@ -131,7 +132,7 @@ class SqliteTable(BatchSource):
                 self._file.execute(f"PRAGMA {setting}")
             self._file.execute("BEGIN")
             listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND rootpage > 0"
-            self.sheet = self._chosen([str(row[0]) for row in self._file.execute(listed)], sheet)
+            self.sheet = self._choose([str(row[0]) for row in self._file.execute(listed)], sheet)
             described = self._file.execute(f"PRAGMA table_xinfo({quote_name(self.sheet)})").fetchall()
         columns = {str(name): COMPUTED if hidden == 2 else "VARCHAR" for _, name, *_, hidden in described}
         if len(columns) < len(described) or not columns:
@@ -146,7 +147,7 @@ class SqliteTable(BatchSource):
         except (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError):  # the second is raised by names
             raise InputError(self.name, [Fault("cannot be read", self.name, "", SQLITE_RULE)]) from None
 
-    def _chosen(self, sheets: list[str], sheet: str | None) -> str:
+    def _choose(self, sheets: list[str], sheet: str | None) -> str:
         if sheet is None and len(sheets) == 1:
             return sheets[0]
         if not sheets:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, Literal
 
 from hetdp.errors import UsageError
@@ -34,10 +35,10 @@ NAMES = tuple(sorted({*NOTIONS, *FAMILIES}))
 NAMES_RULE = f"a notion is one of {', '.join(NAMES)}"
 
 
-def notion_named(name: str, settings: Mapping[str, Any] | None = None) -> Notion:
+def find_notion(name: str, settings: Mapping[str, Any] | None = None) -> Notion:
     """The notion a user means, by its name and the settings of the whole problem.
 
-    >>> notion_named("pure").parameters
+    >>> find_notion("pure").parameters
     ('epsilon',)
     """
     if name not in NAMES:
@@ -59,7 +60,7 @@ def fault_of_settings(name: str, given: Mapping[str, Any]) -> tuple[str, str] | 
         value = given.get(key)
         if value is None:
             return f"the notion {name!r} without {key}", setting.rule
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
         if not is_number or not _is_finite(value) or not setting.holds(float(value)):
             return f"the notion {name!r} with {key}={format_value(value)}", setting.rule
     return None
@@ -85,7 +86,7 @@ def notion_of_key(key: str) -> Notion:
     return found
 
 
-def currency_named(name: Any) -> Currency | None:
+def find_currency(name: Any) -> Currency | None:
     """The currency of that name, or None."""
     if not isinstance(name, str) or name in CURRENCIES:
         return CURRENCIES.get(name) if isinstance(name, str) else None

@@ -118,6 +118,7 @@ class Notion:
         bounds_ratios: whether no probability at one end of an edge exceeds e^ε times that at the other.
         fair_grows: whether no dataset gets worse under the objective *fair* when all ε grow by the same factor.
         settings: the numbers that hold for the whole problem, by name.
+        effort: how many times as long as that of pure ε a step takes in plain Python, about.
 
     The lower bound is the mirror of the upper one in every notion: search on −z.
     """
@@ -138,6 +139,7 @@ class Notion:
     bounds_ratios: bool = False
     fair_grows: bool = False
     settings: tuple[tuple[str, float], ...] = ()
+    effort: int = 1
 
     @property
     def parameters(self) -> tuple[str, ...]:

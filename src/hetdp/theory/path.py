@@ -33,7 +33,7 @@ def path_mechanism(alpha: float, epsilons: Sequence[float] | Any) -> Floats:
     >>> path_mechanism(0.1, [1.0, 1.0]).round(4)
     array([0.1   , 0.2718, 0.7321])
     """
-    epsilons = _checked(alpha, epsilons)
+    epsilons = _require_valid(alpha, epsilons)
     summed = np.concatenate([[0.0], np.cumsum(epsilons)])
     if alpha == 0.0:
         return np.zeros(len(summed))
@@ -51,7 +51,7 @@ def homogeneous_path_mechanism(alpha: float, epsilon: float, length: int) -> Flo
     >>> bool(np.allclose(homogeneous_path_mechanism(0.1, 1.0, 2), path_mechanism(0.1, [1.0, 1.0])))
     True
     """
-    _checked(alpha, [epsilon])
+    _require_valid(alpha, [epsilon])
     if length != int(length) or length < 0:
         raise InputError("path", [Fault("length", "length", format_value(length), "a length is a whole number ≥ 0")])
     steps = np.arange(length + 1)
@@ -70,17 +70,17 @@ def _tau(alpha: float, epsilons: Floats, summed: Floats) -> int:
     return int(np.argmax(reached)) if reached.any() else len(epsilons)
 
 
-def _checked(alpha: Any, epsilons: Any) -> Floats:
+def _require_valid(alpha: Any, epsilons: Any) -> Floats:
     """The ε as an array, once all of them and alpha are in range."""
     faults = []
-    if not isinstance(alpha, Real) or not 0.0 <= float(alpha) <= 1.0:
+    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0.0 <= float(alpha) <= 1.0:
         faults.append(Fault("alpha out of range:", "alpha", format_value(alpha), "a probability lies in [0, 1]"))
     try:
         array = np.asarray(epsilons, dtype=np.float64)
     except (TypeError, ValueError):
         array = np.array(np.nan)
     if array.ndim != 1:
-        faults.append(Fault("no column:", "epsilons", format_value(epsilons), "one number for each step"))
+        faults.append(Fault("not a list of numbers:", "epsilons", format_value(epsilons), "one number for each step"))
     for at in np.flatnonzero(~(np.isfinite(array) & (array >= 0.0))).tolist() if array.ndim == 1 else []:
         value, rule = repr(float(array[at])), "ε on a path is a finite number ≥ 0"
         faults.append(Fault("ε", f"epsilons[{at}]", value, rule))

@@ -291,6 +291,7 @@ def renyi(alpha: float) -> Notion:
         loss=lambda high, low, _: own["divergence"](high, low),
         curve=Curve(reach_all, slope_all),
         settings=(("alpha", alpha),),
+        effort=60,
     )
 
 

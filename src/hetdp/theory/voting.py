@@ -1,4 +1,4 @@
-"""Votes of people with different ε: what everybody counts in the ε-weighted vote, and who is kept by chance.
+"""Votes of people with different ε: each person's weight in the ε-weighted vote, and random sampling by ε.
 
 The weighted vote adds up ε, in whole units, and Laplace noise of scale 1. In the Laplace coordinate that is plain
 addition: z = Σ counted − shift. The shift is public: if a part of the largest sum is needed (less half a step, so that
@@ -50,10 +50,10 @@ def shift(total: int, threshold: int, largest: int) -> int:
     return total * (2 * threshold - 1) // max(2 * largest, 1)
 
 
-def needed_part(threshold: int, people: int) -> float:
+def threshold_share(threshold: int, people: int) -> float:
     """The part of all people that must say yes, less half a person.
 
-    >>> needed_part(2, 3)
+    >>> threshold_share(2, 3)
     0.5
     """
     return (threshold - 0.5) / people
@@ -70,10 +70,10 @@ def mean_epsilon(units: Whole, people: Whole, unit: float) -> float:
     return float(total // int(people.sum())) * unit
 
 
-def kept_chance(epsilon: float, limit: float) -> tuple[float, float]:
+def keep_probability(epsilon: float, limit: float) -> tuple[float, float]:
     """How probably Sampling keeps a person, and how probably not: (e^ε − 1)/(e^limit − 1), surely from the limit on.
 
-    >>> [round(chance, 6) for chance in kept_chance(0.1, 1.0)]
+    >>> [round(chance, 6) for chance in keep_probability(0.1, 1.0)]
     [0.061207, 0.938793]
     """
     if epsilon >= limit:
@@ -82,14 +82,14 @@ def kept_chance(epsilon: float, limit: float) -> tuple[float, float]:
     return float(np.exp(epsilon - limit) * np.expm1(-epsilon) / both), float(np.expm1(epsilon - limit) / both)
 
 
-def number_kept(people: int, kept: float, dropped: float) -> Floats:
-    """How probable each number of people is, of so many who are kept by chance, each by itself; by doubling.
+def kept_distribution(people: int, kept: float, dropped: float) -> Floats:
+    """The distribution of the number of people that sampling keeps, each independently; computed by doubling.
 
-    >>> number_kept(2, 0.25, 0.75)
+    >>> kept_distribution(2, 0.25, 0.75)
     array([0.5625, 0.375 , 0.0625])
     """
     if people == 0:
         return np.ones(1)
-    half = number_kept(people // 2, kept, dropped)
+    half = kept_distribution(people // 2, kept, dropped)
     found = np.convolve(half, half)
     return np.convolve(found, np.array([dropped, kept])) if people % 2 else found

@@ -21,7 +21,7 @@ def floor_to_decimals(written):
     return floored, np.unpackbits(lowered, count=len(written)).astype(np.bool_)
 
 
-def exact(decimal: str) -> Fraction:
+def exact_value(decimal: str) -> Fraction:
     return Fraction(Decimal(decimal))
 
 
@@ -35,7 +35,7 @@ def decimals(digits: int, count: int, least: int, most: int) -> list[str]:
 
 
 def is_lowered(x: float) -> bool:
-    """The rule, one number at a time and exactly: what is no decimal of up to 15 digits from 1e-8 on goes down."""
+    """The rule for one number, exactly: a float is lowered unless it is a decimal of at most 15 digits from 1e-8 on."""
     if math.isinf(x) or (x < 2.0**53 and x == int(x)):
         return False
     shortest = Decimal(repr(x)).normalize()
@@ -56,7 +56,7 @@ def extremes() -> np.ndarray:
 
 def is_floored_best(text: str, floored: float) -> bool:
     """Whether a float is the largest one not above the decimal."""
-    return Fraction(floored) <= exact(text) < Fraction(math.nextafter(floored, math.inf))
+    return Fraction(floored) <= exact_value(text) < Fraction(math.nextafter(floored, math.inf))
 
 
 @pytest.mark.parametrize("digits", range(1, 16))
@@ -73,23 +73,23 @@ def test_no_decimal_of_any_size_gets_a_float_above_it(digits):
     written = [float(text) for text in texts]
     floored, _ = floor_to_decimals(np.array(written))
     rows = zip(written, floored.tolist(), strict=True)
-    assert [(x, value) for x, value in rows if Fraction(value) > exact(repr(x))] == []
+    assert [(x, value) for x, value in rows if Fraction(value) > exact_value(repr(x))] == []
 
 
 @given(st.floats(0.0, 1.7976931348623157e308))
 def test_no_float_stays_above_its_shortest_decimal_and_none_falls_by_more_than_one(x):
     floored, lowered = floor_to_decimals(np.array([x]))
-    assert Fraction(float(floored[0])) <= exact(repr(x))
+    assert Fraction(float(floored[0])) <= exact_value(repr(x))
     assert float(floored[0]) == (math.nextafter(x, 0.0) if lowered[0] else x)
 
 
 @given(st.lists(st.floats(0.0, allow_nan=False), max_size=30))
-def test_what_was_written_comes_back(written):
+def test_written_values_are_restored(written):
     floored, lowered = floor_to_decimals(np.array(written, dtype=np.float64))
     assert raise_to_written(floored, lowered).tolist() == written
 
 
-def test_zero_infinity_and_exact_decimals_stay():
+def test_zero_infinity_and_exact_decimals_are_unchanged():
     written = np.array([0.0, math.inf, 0.5, 0.25, 1.0, 2.0, 3.0, 1000.0, 0.375, 123456.5, 999999999999999.0])
     floored, lowered = floor_to_decimals(written)
     assert floored.tolist() == written.tolist()
@@ -134,7 +134,7 @@ def test_marks_are_the_same_compiled_and_plain(written):
 
 
 @given(st.lists(st.floats(0.0, allow_nan=False), max_size=20))
-def test_marks_are_in_the_order_of_what_was_written(written):
+def test_marks_are_in_the_order_of_the_written_values(written):
     values = np.array(written, dtype=np.float64)
     assert np.argsort(marks_of(values), kind="stable").tolist() == np.argsort(values, kind="stable").tolist()
 

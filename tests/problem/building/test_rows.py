@@ -27,30 +27,36 @@ EDGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), EPSILON), max_s
 CONTRADICTORY = [(0, 1, 0.5), (2, 2, 1.0), (1, 0, 0.7)]
 
 
-def result_of(build: Callable[[], hetdp.DatasetGraph]) -> list[Any]:
-    """Everything a graph holds, or what its refusal says."""
+def graph_or_message(build: Callable[[], hetdp.DatasetGraph]) -> list[Any]:
+    """The content of a graph, or the message of the error."""
     try:
-        made = build()
+        graph = build()
     except hetdp.InputError as refusal:
         return [str(refusal)]
-    free = made._free
+    free = graph._free
     arrays = (
-        *(made.indptr, made.targets, *made.parameters, *made._lowered),
+        *(graph.indptr, graph.targets, *graph.parameters, *graph._lowered),
         *(free.source, free.target, *free.marks),
     )
-    return [(array.dtype, array.tobytes()) for array in arrays] + [list(made.datasets), made.edge_classes()]
+    return [(array.dtype, array.tobytes()) for array in arrays] + [list(graph.datasets), graph.edge_classes()]
 
 
-def both_ways(build: Callable[[], hetdp.DatasetGraph]) -> tuple[list[Any], list[Any]]:
-    """The result of plain NumPy, and that of compiled code, in buckets of a few arcs."""
+def build_plain_and_compiled(build: Callable[[], hetdp.DatasetGraph]) -> tuple[list[Any], list[Any]]:
+    """The result of plain NumPy, and that of compiled code, in buckets of a few arcs.
+
+    NumPy builds small graphs, and large ones until the compiled code is ready; that makes no difference either.
+    """
     results = []
-    for small in (sys.maxsize, -1):
+    for small, is_compiled in ((sys.maxsize, True), (-1, False), (-1, True)):
         with pytest.MonkeyPatch.context() as patch:
             for module in (arcs, decimals, graph, lookup):
                 patch.setattr(module, "SMALL", small)
+            for module in (arcs, decimals, lookup):
+                patch.setattr(module, "uses_compiled", lambda *_, answer=is_compiled: answer)
             patch.setattr(rows, "BUCKET", 4)
-            results.append(result_of(build))
-    return results[0], results[1]
+            results.append(graph_or_message(build))
+    assert results[0] == results[1]
+    return results[0], results[2]
 
 
 @given(EDGES, st.sampled_from(["error", "min"]), st.booleans())
@@ -61,7 +67,7 @@ def test_compiled_and_plain_building_give_the_same_graph_or_the_same_refusal(edg
     def build() -> hetdp.DatasetGraph:
         return hetdp.DatasetGraph.from_edges(source, target, epsilon, range(10), duplicates, classes)
 
-    plain, compiled = both_ways(build)
+    plain, compiled = build_plain_and_compiled(build)
     assert plain == compiled
 
 
@@ -70,7 +76,7 @@ def test_compiled_and_plain_building_give_the_same_graph_or_the_same_refusal(edg
 def test_compiled_and_plain_building_agree_on_every_kind_of_edge(kind, data, duplicates, has_classes):
     listed = data.draw(edges_of_kind(kind, 6, max_size=15))
     classes = [("ann", "bob", None)[(u + v) % 3] for u, v, _ in listed] if has_classes else None
-    plain, compiled = both_ways(lambda: graph_of(kind, listed, 6, duplicates, classes))
+    plain, compiled = build_plain_and_compiled(lambda: graph_of(kind, listed, 6, duplicates, classes))
     assert plain == compiled
 
 
@@ -97,7 +103,7 @@ def test_a_large_graph_of_every_kind_is_the_small_one_in_many_copies(kind):
 def test_compiled_and_plain_building_find_the_same_faults(faulty, stranger):
     edges = [*CONTRADICTORY, (stranger, 3, 1.0), (3, 4, faulty), (4, 3, 0.5)]
     columns = [[edge[part] for edge in edges] for part in range(3)]
-    plain, compiled = both_ways(lambda: hetdp.DatasetGraph.from_edges(*columns, datasets=range(10)))
+    plain, compiled = build_plain_and_compiled(lambda: hetdp.DatasetGraph.from_edges(*columns, datasets=range(10)))
     assert plain == compiled
     assert "contradictory duplicate edge" in plain[0]
 
@@ -106,7 +112,7 @@ def test_compiled_and_plain_building_find_the_same_faults(faulty, stranger):
 def test_labels_of_any_distance_give_the_same_graph_compiled_and_plain(edges, shift, step):
     source, target, epsilon = (np.array([edge[part] for edge in edges], dtype=float) for part in range(3))
     ends = [(end.astype(np.int64) + shift) * step for end in (source, target)]
-    plain, compiled = both_ways(lambda: hetdp.DatasetGraph.from_edges(*ends, epsilon, duplicates="min"))
+    plain, compiled = build_plain_and_compiled(lambda: hetdp.DatasetGraph.from_edges(*ends, epsilon, duplicates="min"))
     assert plain == compiled
 
 
@@ -141,8 +147,10 @@ def one_pair(count: int, rng: np.random.Generator) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("number", [np.int32, np.int64])
 @pytest.mark.parametrize("count", [1, 300, 12_000])
+@pytest.mark.parametrize("small", [-1, sys.maxsize], ids=["compiled", "plain"])
 @pytest.mark.parametrize("shape", [star, path, complete, sparse_star, clusters, one_pair])
-def test_rows_of_every_shape_come_out_in_order(shape, count, number):
+def test_rows_of_every_shape_come_out_in_order(shape, small, count, number, monkeypatch):
+    monkeypatch.setattr(rows, "SMALL", small)
     rng = np.random.default_rng(count)
     source, target = (end.astype(number) for end in shape(count, rng))
     size = int(max(source.max(initial=0), target.max(initial=0))) + 1
@@ -159,7 +167,7 @@ def test_rows_of_every_shape_come_out_in_order(shape, count, number):
     assert found.repeated == len(pairs) - len(np.unique(pairs))
 
 
-def test_more_dealers_than_cores_change_nothing(monkeypatch):
+def test_more_threads_than_cores_change_nothing(monkeypatch):
     rng = np.random.default_rng(3)
     source, target = (rng.integers(0, 500, 20_000).astype(np.int32) for _ in range(2))
     edges = np.arange(20_000, dtype=np.uint64)

@@ -1,1 +1,1 @@
-"""The ledger: what it grants, keeps and refuses, whatever happens to it."""
+"""Tests of the ledger: what it grants, stores and refuses, whatever happens to it."""

@@ -1,16 +1,15 @@
-"""Real commands that are killed with SIGKILL at random moments, for as long as you like.
+"""Kills real commands with SIGKILL at random moments, as often as requested.
 
     python -m tests.releases.ledger.commands N PLACE     N kills of `hetdp release` and `hetdp ask --ledger`
 
-PLACE is a folder, or a PostgreSQL server as ``postgresql://USER@HOST:PORT/``; ledgers are made there. Each command is a
-process of its own that runs the command line's `main` with the words that would be typed, and shows its answer through
-a pipe. Most are forked from this process, which has loaded hetdp before; every 25th is started as `python -m hetdp`.
-Half of the kills on files wait until the journal is there, and so hit the commit. A command that has ended before is
-not counted as a kill.
+PLACE is a folder or a PostgreSQL server such as ``postgresql://USER@HOST:PORT/``; ledgers are created there. Each
+command is a process of its own that runs the command line's `main` and prints its answer to a pipe. Most are forked
+from this process, which has already loaded hetdp; every 25th is started as `python -m hetdp`. Half of the kills on
+files wait for the journal, and so hit the commit. A command that has ended before is not counted as a kill.
 
-After each kill the same is asked again, sometimes by three at once: the answer is the one that was shown, if one was. A
-file is also linked, moved without its journal, moved with it, or reached by symbolic links meanwhile. In the end every
-ledger is verified, holds all that was shown, and no more than its cap allows.
+After each kill the same command runs again, sometimes in three processes at once, and must give the answer that was
+shown, if there was one. Between runs a file is also linked, moved with or without its journal, or reached by symbolic
+links. At the end every ledger is verified and holds all answers that were shown, but no more than its cap allows.
 """
 
 from __future__ import annotations
@@ -27,22 +26,22 @@ from collections import Counter
 from pathlib import Path
 
 import hetdp
-from tests.releases.ledger.faults import begun, ended, release, run, world
-from tests.releases.ledger.stress import fresh
+from tests.releases.ledger.faults import make_files, release, run, start_process, wait_for_process
+from tests.releases.ledger.stress import new_address
 from tests.releases.worlds import SOURCE
 
 ROUNDS = 40  # kills on one ledger
-EXECUTED = 25  # one of so many commands is started anew
-COMMITTING = 0.01  # seconds from the first write to a journal to the end of a commit, about
-ASKED = 4  # one of so many asks a table
+EXEC_EVERY = 25  # one of so many commands is started as a new interpreter
+COMMIT_SECONDS = 0.01  # seconds from the first write to a journal to the end of a commit, about
+ASK_EVERY = 4  # one of so many asks a table
 ANSWER = re.compile(r"^released answer: (\w+)(?: \(as released .*\))?\n", re.MULTILINE)
 PEOPLE = "people"
 VARIANTS = ("plain", "plain", "together", "linked", "moved", "moved with its journal", "symbolic links")
-OF_A_SERVER = (*["plain"] * 7, "together")
+SERVER_VARIANTS = (*["plain"] * 7, "together")
 
 
-class Life:
-    """One ledger, and what is known of it.
+class LedgerRun:
+    """One ledger, and what is known about it.
 
     Args:
         folder: where the problem and the table are.
@@ -58,45 +57,45 @@ class Life:
         self.shown: dict[tuple[str, str], str] = {}
         self.is_file = "://" not in address
 
-    def words(self, kind: str, version: str, address: str | None = None) -> list[str]:
-        """What is typed."""
+    def command(self, kind: str, version: str, address: str | None = None) -> list[str]:
+        """The arguments of a command."""
         where = address or self.address
         if kind == PEOPLE:
             given = ["--count", "vote = 'yes'", "--at-least", "50%", "--epsilon", "1", "--person", "id"]
             return ["ask", "people.csv", *given, "--ledger", where, "--source", PEOPLE, "--version", version, "-q"]
         return [*release(where, version), "--source", SOURCE, "-q"]
 
-    def note(self, kind: str, version: str, words: str) -> None:
-        """An answer that was shown; it never changes."""
+    def record_answer(self, kind: str, version: str, words: str) -> None:
+        """Records an answer that was shown and asserts that it never changes."""
         for answer in ANSWER.findall(words):
             assert self.shown.setdefault((kind, version), answer) == answer, "another answer was shown before"
             self.count["answers shown"] += 1
 
     def kill(self, kind: str, version: str, is_executed: bool, spread: float) -> None:
-        """A command that is killed at a random moment, if it has not ended before."""
-        words = self.words(kind, version)
+        """Starts a command and kills it at a random moment, unless it has ended before."""
+        words = self.command(kind, version)
         if is_executed:
             command = [sys.executable, "-m", "hetdp", *words]
             process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             time.sleep(random.random() * spread)
             process.kill()
-            said, code = process.communicate()[0].decode(errors="replace"), process.returncode
+            output, code = process.communicate()[0].decode(errors="replace"), process.returncode
         else:
-            child, go, source = begun(self.folder, words)
+            child, go, source = start_process(self.folder, words)
             os.write(go, b"g")
             os.close(go)
             self.wait(spread)
             os.kill(child, signal.SIGKILL)
-            code, said = ended(child, source)
-        assert code in (-signal.SIGKILL, 0, 6), said
+            code, output = wait_for_process(child, source)
+        assert code in (-signal.SIGKILL, 0, 6), output
         self.count["kills" if code < 0 else "ended before they were killed"] += 1
         self.count["kills of commands that were started anew"] += is_executed and code < 0
         if self.is_file and Path(f"{self.address}-journal").exists():
             self.count["journals left by a kill"] += 1
-        self.note(kind, version, said)
+        self.record_answer(kind, version, output)
 
     def wait(self, spread: float) -> None:
-        """Until a random moment of the command; for every second one on a file, of its commit."""
+        """Waits until a random moment of the command; half of the time on a file, of its commit."""
         if not self.is_file or random.random() < 0.5:
             time.sleep(random.random() * spread)
             return
@@ -104,24 +103,24 @@ class Life:
         journal = Path(f"{self.address}-journal")
         while not journal.exists() and time.perf_counter() < until:
             os.sched_yield()
-        time.sleep(random.random() * COMMITTING)
+        time.sleep(random.random() * COMMIT_SECONDS)
 
     def ask_again(self, kind: str, version: str, address: str | None = None) -> int:
-        """The same, in peace; the exit code."""
-        code, said = run(self.folder, self.words(kind, version, address))
-        assert "Traceback" not in said, said
-        assert code in (0, 6, 7), said
+        """Runs the same command without a kill; returns the exit code."""
+        code, output = run(self.folder, self.command(kind, version, address))
+        assert "Traceback" not in output, output
+        assert code in (0, 6, 7), output
         assert code == 0 or (kind, version) not in self.shown or code == 7, "an answer was lost"
         if code == 7:
-            assert "nothing was spent" in said, said
-        self.note(kind, version, said)
+            assert "nothing was spent" in output, output
+        self.record_answer(kind, version, output)
         return code
 
     def vary(self, variant: str, kind: str, version: str) -> None:
-        """Several ask at once; or the file gets another name, and loses it again."""
+        """Several processes ask at once, or the file temporarily gets another name."""
         self.count[variant] += 1
         if variant == "together":
-            self.together(kind, version)
+            self.ask_concurrently(kind, version)
             return
         path = Path(self.address)
         other = path.with_name(f"other {path.name}")
@@ -144,19 +143,19 @@ class Life:
             assert self.ask_again(kind, version, str(other)) != 7
             other.unlink()
 
-    def together(self, kind: str, version: str) -> None:
-        """Three processes at once find what a killed one has left."""
-        running = [begun(self.folder, self.words(kind, version)) for _ in range(3)]
+    def ask_concurrently(self, kind: str, version: str) -> None:
+        """Runs three processes at once after a kill."""
+        running = [start_process(self.folder, self.command(kind, version)) for _ in range(3)]
         for _, go, _ in running:
             os.write(go, b"g")
             os.close(go)
         for child, _, source in running:
-            code, said = ended(child, source)
-            assert code in (0, 6), said
-            self.note(kind, version, said)
+            code, output = wait_for_process(child, source)
+            assert code in (0, 6), output
+            self.record_answer(kind, version, output)
 
-    def require_kept(self) -> None:
-        """Everything that was shown is in the ledger, and no more than is allowed."""
+    def check_ledger(self) -> None:
+        """Asserts that the ledger holds every answer that was shown and no more than allowed."""
         self.ledger = hetdp.Ledger(self.address, timeout=60)
         self.ledger.verify()
         spends = [entry for entry in self.ledger.history() if entry.kind == "spend"]
@@ -174,50 +173,52 @@ class Life:
         self.count["ledgers that were used up"] += max(Counter(one.source for one in spends).values()) == self.allowed
 
 
-def prepared(folder: Path) -> None:
-    """What commands need, and everything loaded that they load."""
-    world(folder)
+def prepare(folder: Path) -> None:
+    """Creates the files that commands need and loads all modules."""
+    make_files(folder)
     votes = "\n".join(f"{number},{'yes' if number % 3 else 'no'}" for number in range(30))
     (folder / "people.csv").write_text(f"id,vote\n{votes}\n")
-    life = Life(folder, str(folder / "first-of-all.ledger"), Counter())
+    run = LedgerRun(folder, str(folder / "first-of-all.ledger"), Counter())
     for kind in (SOURCE, PEOPLE):
-        assert life.ask_again(kind, "0") == 0
+        assert run.ask_again(kind, "0") == 0
     import duckdb  # noqa: F401 - loaded once, and used by each process itself
 
 
-def spread_of(life: Life, kind: str) -> float:
-    """A little longer than a command takes."""
+def spread_of(run: LedgerRun, kind: str) -> float:
+    """A little more than the duration of a command, in seconds."""
     begin = time.perf_counter()
-    life.ask_again(kind, "at first")
+    run.ask_again(kind, "at first")
     return 1.2 * (time.perf_counter() - begin)
 
 
-def kills(place: str, wanted: int) -> Counter[str]:
-    """So many kills; what happened meanwhile."""
+def run_kills(place: str, target: int) -> Counter[str]:
+    """Kills so many commands; returns counts of what happened."""
     count: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        prepared(folder)
+        prepare(folder)
         number = 0
-        while count["kills"] < wanted:
-            life = Life(folder, fresh(place), count)
-            spreads = {kind: spread_of(life, kind) for kind in (SOURCE, PEOPLE)}
-            end = min(wanted, count["kills"] + ROUNDS)
+        while count["kills"] < target:
+            run = LedgerRun(folder, new_address(place), count)
+            spreads = {kind: spread_of(run, kind) for kind in (SOURCE, PEOPLE)}
+            end = min(target, count["kills"] + ROUNDS)
             while count["kills"] < end:
                 number += 1
-                kind, version = PEOPLE if number % ASKED == 0 else SOURCE, str(number)
-                is_executed = number % EXECUTED == 0
-                life.kill(kind, version, is_executed, 1.0 if is_executed else spreads[kind])
-                variant = random.choice(VARIANTS if life.is_file else OF_A_SERVER)
+                kind, version = PEOPLE if number % ASK_EVERY == 0 else SOURCE, str(number)
+                is_executed = number % EXEC_EVERY == 0
+                run.kill(kind, version, is_executed, 1.0 if is_executed else spreads[kind])
+                variant = random.choice(VARIANTS if run.is_file else SERVER_VARIANTS)
                 if variant != "plain":
-                    life.vary(variant, kind, version)
-                assert life.ask_again(kind, version) in (0, 6)
-            life.require_kept()
+                    run.vary(variant, kind, version)
+                assert run.ask_again(kind, version) in (0, 6)
+            run.check_ledger()
     return count
 
 
 if __name__ == "__main__":
     started = time.perf_counter()
-    result = kills(sys.argv[2], int(sys.argv[1]))
-    told = ", ".join(f"{many} {what}" for what, many in sorted(result.items()))
-    sys.stdout.write(f"{told}; none lost, none over the cap, no chain broken; {time.perf_counter() - started:.0f} s\n")
+    result = run_kills(sys.argv[2], int(sys.argv[1]))
+    summary = ", ".join(f"{many} {what}" for what, many in sorted(result.items()))
+    sys.stdout.write(
+        f"{summary}; none lost, none over the cap, no chain broken; {time.perf_counter() - started:.0f} s\n"
+    )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from hetdp.releases.ledger.ledger import Ledger
-from tests.releases.ledger.stress import fresh
+from tests.releases.ledger.stress import new_address, reset_database
 
 SERVER = os.environ.get("HETDP_TEST_POSTGRES", "")
+_spare: list[str] = []  # empty databases
 
 
 def server() -> str:
@@ -20,10 +22,20 @@ def server() -> str:
     return SERVER
 
 
+@pytest.fixture
+def database() -> Iterator[str]:
+    """An empty database on the server; afterwards it is emptied for the next test, since making one takes longer."""
+    found = _spare.pop() if _spare else new_address(server())
+    yield found
+    if reset_database(found):
+        _spare.append(found)
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where no ledger is yet."""
-    return fresh(str(tmp_path) if request.param == "sqlite" else server())
+    """The address of a ledger that does not exist yet."""
+    found: str = new_address(str(tmp_path)) if request.param == "sqlite" else request.getfixturevalue("database")
+    return found
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import hetdp
 from hetdp.cli.main import main as hetdp_main
 from hetdp.releases import proof
-from tests.releases.worlds import SOURCE, ledger, poll
+from tests.releases.worlds import SOURCE, make_ledger, poll_mechanism
 
 ERRORS = {
     "pwrite64": ("EIO", "ENOSPC"),
@@ -47,8 +47,8 @@ ERRORS = {
     "lseek": ("EIO",),
 }
 EXPECTED = {"nothing was spent": (0,), "not known whether this was spent": (0, 1), "this was spent": (1,)}
-WATCHED = ("a.ledger", "a.ledger-journal", "")
-CLEAN = "clean"
+LEDGER_FILES = ("a.ledger", "a.ledger-journal", "")
+NO_KILL = "clean"
 KILLS = {  # in which state the file is when a release is killed there: as before, half-written, or as afterwards
     "before": ("a.ledger", "pwrite64", 1),
     "half": ("a.ledger", "pwrite64", 3),
@@ -58,7 +58,7 @@ SHOWN = re.compile(r"released answer: (\w+)")
 
 
 class Fault(NamedTuple):
-    """A call that fails: the n-th of its kind, and with `for_ever` all later ones as well."""
+    """A call that fails: the n-th of its kind, and with `for_ever` all later ones too."""
 
     call: str
     error: str
@@ -70,13 +70,13 @@ class Fault(NamedTuple):
 
 
 def release(name: str = "a.ledger", version: str = "1") -> list[str]:
-    """The words of a release, for the command line."""
+    """The arguments of a release on the command line."""
     given = {"--dataset": "two", "--ledger": name, "--version": version}
     return ["release", "poll.json", "mechanism.json", *(word for pair in given.items() for word in pair)]
 
 
-def begun(folder: Path, arguments: list[str]) -> tuple[int, int, int]:
-    """A process that waits to run a command: its id, where to write that it may, and where to read its words."""
+def start_process(folder: Path, arguments: list[str]) -> tuple[int, int, int]:
+    """Starts a process that waits to run a command; returns its id, the pipe that starts it, and its output."""
     (ready, go), (source, sink) = os.pipe(), os.pipe()
     child = os.fork()
     if not child:
@@ -93,8 +93,8 @@ def begun(folder: Path, arguments: list[str]) -> tuple[int, int, int]:
     return child, go, source
 
 
-def ended(child: int, source: int) -> tuple[int, str]:
-    """The exit code and the words of a process, when it has ended."""
+def wait_for_process(child: int, source: int) -> tuple[int, str]:
+    """Waits for a process; returns its exit code and its output."""
     words = b""
     while part := os.read(source, 1 << 16):
         words += part
@@ -102,19 +102,19 @@ def ended(child: int, source: int) -> tuple[int, str]:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), words.decode(errors="replace")
 
 
-def run(folder: Path, arguments: list[str], *options: str, watched: Sequence[str] = WATCHED) -> tuple[int, str]:
-    """The exit code and the words of a command, in a process of its own; with options, under strace.
+def run(folder: Path, arguments: list[str], *options: str, files: Sequence[str] = LEDGER_FILES) -> tuple[int, str]:
+    """Runs a command in a process of its own, with options under strace; returns its exit code and output.
 
     Args:
         folder: where it runs.
         arguments: the command, without `hetdp`.
         options: of strace.
-        watched: the files that strace looks at.
+        files: the files that strace watches.
     """
-    child, go, source = begun(folder, arguments)
+    child, go, source = start_process(folder, arguments)
     tracer = None
     if options:
-        paths = [f"-P{folder / name}" for name in watched]
+        paths = [f"-P{folder / name}" for name in files]
         command = ["strace", "-f", "-p", str(child), "-o", "trace.txt", *paths, *options]
         tracer = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE)
         assert tracer.stderr is not None
@@ -122,7 +122,7 @@ def run(folder: Path, arguments: list[str], *options: str, watched: Sequence[str
         assert b"attached" in tracer.stderr.readline()
     os.write(go, b"g")
     os.close(go)
-    found = ended(child, source)
+    found = wait_for_process(child, source)
     if tracer is not None:
         tracer.wait()
         tracer.stderr.close()  # type: ignore[union-attr]
@@ -130,7 +130,7 @@ def run(folder: Path, arguments: list[str], *options: str, watched: Sequence[str
 
 
 def _main(arguments: list[str], out: int) -> int:
-    """The command line, whose words go to a pipe."""
+    """Runs the command line with its output redirected to a pipe."""
     for number in (1, 2):
         os.dup2(out, number)
     sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
@@ -140,28 +140,28 @@ def _main(arguments: list[str], out: int) -> int:
     return code
 
 
-def world(folder: Path, cap: int = 10) -> None:
-    """A problem, its mechanism, and a ledger with one spend in it."""
-    mechanism = poll()
+def make_files(folder: Path, cap: int = 10) -> None:
+    """Creates a problem, its mechanism, and a ledger with one spend."""
+    mechanism = poll_mechanism()
     assert isinstance(mechanism.problem, hetdp.Problem)
     hetdp.save(mechanism.problem, folder / "poll.json")
     hetdp.save(mechanism, folder / "mechanism.json")
-    kept = ledger(folder, cap, name="first.ledger")
-    hetdp.release(mechanism, "one", ledger=kept, version="0")
+    first = make_ledger(folder, cap, name="first.ledger")
+    hetdp.release(mechanism, "one", ledger=first, version="0")
     proof.clear_cache()
 
 
-def begin(folder: Path, start: str = CLEAN) -> None:
-    """Makes the ledger that each release begins with; it stays the same file, in its place."""
+def prepare_ledger(folder: Path, start: str = NO_KILL) -> None:
+    """Creates the ledger with which each release begins; it stays the same file."""
     for name in ("a.ledger", "a.ledger-journal"):
         (folder / name).unlink(missing_ok=True)
     shutil.copyfile(folder / "first.ledger", folder / "a.ledger")
     nothing = hetdp.Charge.to_classes("epsilon", {"pupils": 0})
     hetdp.Ledger(folder / "a.ledger").record(SOURCE, nothing, "so that it is not taken for a copy")
-    if start != CLEAN:
+    if start != NO_KILL:
         file, call, number = KILLS[start]
         inject = ("-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={number}")
-        code, words = run(folder, release(version="killed"), *inject, watched=[file])
+        code, words = run(folder, release(version="killed"), *inject, files=[file])
         assert (code, SHOWN.search(words)) == (-9, None), words
         assert (folder / "a.ledger-journal").stat().st_size > 0
         shutil.copyfile(folder / "a.ledger-journal", folder / "begin-journal")
@@ -170,17 +170,17 @@ def begin(folder: Path, start: str = CLEAN) -> None:
     shutil.copyfile(folder / "a.ledger", folder / "begin")
 
 
-def fresh(folder: Path) -> None:
-    """The ledger as it was then."""
+def reset_ledger(folder: Path) -> None:
+    """Restores the ledger as it was at the beginning."""
     (folder / "a.ledger-journal").unlink(missing_ok=True)
     (folder / "a.ledger").write_bytes((folder / "begin").read_bytes())
     if (folder / "begin-journal").exists():
         shutil.copyfile(folder / "begin-journal", folder / "a.ledger-journal")
 
 
-def counted(folder: Path) -> dict[str, int]:
-    """How many calls of each kind a release makes on the ledger's files."""
-    fresh(folder)
+def count_calls(folder: Path) -> dict[str, int]:
+    """The number of calls of each kind that a release makes on the ledger's files."""
+    reset_ledger(folder)
     code, words = run(folder, release(), "-e", f"trace={','.join(ERRORS)}")
     assert code == 0, words
     calls = re.findall(r"^\d+ +(\w+)\(", (folder / "trace.txt").read_text(), re.MULTILINE)
@@ -188,24 +188,24 @@ def counted(folder: Path) -> dict[str, int]:
 
 
 def faults(calls: dict[str, int]) -> Iterator[Fault]:
-    """All of them."""
+    """All faults of these calls."""
     for call, many in sorted(calls.items()):
         for error in ERRORS[call]:
             for number in range(1, many + 1):
                 yield Fault(call, error, number, False)
-                if error not in ("EAGAIN", "ENOLCK"):  # whoever locks it for ever is waited for, half a minute
+                if error not in ("EAGAIN", "ENOLCK"):  # a permanent lock would be waited for, half a minute
                     yield Fault(call, error, number, True)
 
 
-def tried(folder: Path, fault: Fault) -> str:
-    """What a release with this fault came to, if all that it said was true."""
-    fresh(folder)
+def run_with_fault(folder: Path, fault: Fault) -> str:
+    """Runs a release with this fault, asserts that its messages are true, and returns the result."""
+    reset_ledger(folder)
     code, words = run(folder, release(), "-e", f"trace={fault.call}", "-e", f"inject={fault}")
     what = f"{fault}: exit code {code}: {words}"
     assert "Traceback" not in words, what
     assert "bug in hetdp" not in words, what
-    kept = hetdp.Ledger(folder / "a.ledger")
-    spends = [entry for entry in kept.history() if entry.version == "1"]
+    used = hetdp.Ledger(folder / "a.ledger")
+    spends = [entry for entry in used.history() if entry.version == "1"]
     shown = SHOWN.search(words)
     if code == 0:
         kind = "granted"
@@ -229,11 +229,11 @@ def tried(folder: Path, fault: Fault) -> str:
     return kind
 
 
-def enumerated(every: int = 1, start: str = CLEAN) -> Counter[str]:
-    """How many releases came to what, of every n-th fault; with HETDP_VERBOSE, each as it comes."""
+def run_all_faults(every: int = 1, start: str = NO_KILL) -> Counter[str]:
+    """Runs every n-th fault and returns how often each result occurred; HETDP_VERBOSE shows each."""
 
-    def told(fault: Fault) -> str:
-        started, kind = time.perf_counter(), tried(folder, fault)
+    def run_and_report(fault: Fault) -> str:
+        started, kind = time.perf_counter(), run_with_fault(folder, fault)
         if os.environ.get("HETDP_VERBOSE"):
             sys.stderr.write(f"{fault}: {kind}; {time.perf_counter() - started:.1f} s\n")
         return kind
@@ -243,14 +243,14 @@ def enumerated(every: int = 1, start: str = CLEAN) -> Counter[str]:
         folder = Path(name).resolve()
         os.chdir(folder)
         try:
-            world(folder)
-            begin(folder, start)
-            found = Counter(told(fault) for fault in list(faults(counted(folder)))[::every])
+            make_files(folder)
+            prepare_ledger(folder, start)
+            found = Counter(run_and_report(fault) for fault in list(faults(count_calls(folder)))[::every])
         finally:
             os.chdir(before)
     return found
 
 
 if __name__ == "__main__":
-    result = enumerated(int(sys.argv[1]) if len(sys.argv) > 1 else 1, *sys.argv[2:])
+    result = run_all_faults(int(sys.argv[1]) if len(sys.argv) > 1 else 1, *sys.argv[2:])
     sys.stdout.write(f"{result.total()} faults: {dict(result)}\n")

@@ -1,4 +1,4 @@
-"""Broken ledgers, for as long as you like: ``python -m tests.releases.ledger.fuzz N [SEED]``.
+"""Broken ledgers, as many as requested: ``python -m tests.releases.ledger.fuzz N [SEED]``.
 
 A ledger is damaged at random: bytes, pages, or values in its tables. Then it is opened, verified and spent from. Either
 that is refused with a `LedgerError`, or everything the ledger says is what it said before; nothing else may be raised.
@@ -21,13 +21,13 @@ from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.ledger.ledger import Ledger
 from hetdp.releases.ledger.schema import metadata
 
-MEMORY = "/dev/shm"  # where there is one, nobody waits for the disk
+MEMORY = "/dev/shm"  # a RAM disk, if there is one, avoids waiting for the disk
 VALUES: list[Any] = [None, 0, 1, -1, 2**62, 2**63 - 1, -(2**63), 0.5, float("inf"), "", "0", "{}", "[]", "null", "é\0"]
 VALUES += [b"", b"\0" * 16, b"\xff" * 32, b'{"kind":"class"}', "[" * 5000, '{"previous":1}', "9" * 5000]
 
 
-def make(place: Path) -> Ledger:
-    """A ledger in which something of every kind has happened."""
+def make_ledger(place: Path) -> Ledger:
+    """Creates a ledger with entries of every kind."""
     ledger = Ledger.create(place, source="survey", cap=1, caps={"staff": 0.5})
     ledger.declare("people", cap=1, caps={"staff": 0.5})
     ledger.declare("both", currency="epsilon-delta", cap=(1, 1))
@@ -39,31 +39,31 @@ def make(place: Path) -> Ledger:
     return ledger
 
 
-def flipped(whole: bytes, chance: random.Random) -> bytes:
-    """Some bits changed."""
+def flip_bits(whole: bytes, chance: random.Random) -> bytes:
+    """Changes some bits."""
     found = bytearray(whole)
     for _ in range(chance.choice([1, 1, 1, 4, 64])):
         found[chance.randrange(len(found))] ^= 1 << chance.randrange(8)
     return bytes(found)
 
 
-def cut(whole: bytes, chance: random.Random) -> bytes:
-    """A part overwritten, removed or repeated."""
+def change_part(whole: bytes, chance: random.Random) -> bytes:
+    """Overwrites, removes or repeats a part."""
     begin, size = chance.randrange(len(whole)), chance.choice([1, 16, 100, 4096])
     filling = chance.choice([b"", bytes(size), chance.randbytes(size), whole[begin : begin + size] * 2])
     return whole[:begin] + filling + whole[begin + size :]
 
 
-def swapped(whole: bytes, chance: random.Random) -> bytes:
-    """Two pages exchanged."""
+def swap_pages(whole: bytes, chance: random.Random) -> bytes:
+    """Exchanges two pages."""
     pages = [whole[at : at + 4096] for at in range(0, len(whole), 4096)]
     one, other = chance.randrange(len(pages)), chance.randrange(len(pages))
     pages[one], pages[other] = pages[other], pages[one]
     return b"".join(pages)
 
 
-def altered(place: Path, chance: random.Random) -> None:
-    """A value in a table changed, a row removed, or a row added."""
+def alter_table(place: Path, chance: random.Random) -> None:
+    """Changes a value in a table, removes a row or adds one."""
     table = chance.choice(list(metadata.tables.values()))
     column = chance.choice(list(table.columns)).name
     connection = sqlite3.connect(place)
@@ -80,8 +80,8 @@ def altered(place: Path, chance: random.Random) -> None:
     connection.close()
 
 
-def spent(ledger: Ledger) -> None:
-    """Asks again what was asked before, and something new; what verify finds may be refused in other words here."""
+def try_to_spend(ledger: Ledger) -> None:
+    """Repeats an earlier spend and makes a new one; both may be refused."""
     charge = Charge.to_people("epsilon", range(40), "0.1")
     for request in ("1", "new"):
         with suppress(LedgerError, BudgetError, UsageError):
@@ -89,17 +89,20 @@ def spent(ledger: Ledger) -> None:
 
 
 def fuzz(rounds: int, seed: int) -> Counter[str]:
-    """How often damage was found when the ledger was opened, when verified, and how often there was none."""
+    """Returns how often damage was found on opening, on verifying, and not at all."""
     chance, found = random.Random(seed), Counter[str]()
-    ways: list[Callable[[bytes, random.Random], bytes]] = [flipped, cut, swapped]
+    ways: list[Callable[[bytes, random.Random], bytes]] = [flip_bits, change_part, swap_pages]
     with tempfile.TemporaryDirectory(dir=MEMORY if Path(MEMORY).is_dir() else None) as folder:
         place = Path(folder) / "a.ledger"
-        expected, whole = make(place).verify(), place.read_bytes()  # the last hash stands for all that came before
+        expected, whole = (
+            make_ledger(place).verify(),
+            place.read_bytes(),
+        )  # the last hash depends on all earlier entries
         for _ in range(rounds):
-            way = chance.choice([altered, *ways])
-            place.write_bytes(whole if way is altered else way(whole, chance))  # type: ignore[operator]
-            if way is altered:
-                altered(place, chance)
+            way = chance.choice([alter_table, *ways])
+            place.write_bytes(whole if way is alter_table else way(whole, chance))  # type: ignore[operator]
+            if way is alter_table:
+                alter_table(place, chance)
             try:
                 ledger = Ledger(place, timeout=0.1)
             except LedgerError:
@@ -111,7 +114,7 @@ def fuzz(rounds: int, seed: int) -> Counter[str]:
             except LedgerError:
                 found["when verified"] += 1
             if chance.random() < 0.1:
-                spent(ledger)
+                try_to_spend(ledger)
             Path(f"{place}-journal").unlink(missing_ok=True)
     return found
 

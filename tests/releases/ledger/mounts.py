@@ -1,4 +1,4 @@
-"""A ledger on mounts of all kinds, in a mount namespace of its own, as root there.
+"""A ledger on mounts of all kinds, in a mount namespace of its own.
 
     unshare -m python -m tests.releases.ledger.mounts FOLDER
 
@@ -13,17 +13,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.releases.ledger.faults import release, run, world
-from tests.releases.worlds import ledger
+from tests.releases.ledger.faults import make_files, release, run
+from tests.releases.worlds import make_ledger
 
-READING = {
+READERS = {
     "status": ["ledger", "status", "a.ledger"],
     "history": ["ledger", "history", "a.ledger"],
     "verify": ["ledger", "verify", "a.ledger"],
     "export": ["ledger", "export", "a.ledger"],
     "price": [*release()[:3], "--ledger", "a.ledger", "--dry-run"],
 }
-Found = dict[str, tuple[int, str]]
+Results = dict[str, tuple[int, str]]
 
 
 def mount(*words: str | Path) -> None:
@@ -31,24 +31,24 @@ def mount(*words: str | Path) -> None:
     subprocess.run(["mount", *map(str, words)], check=True)
 
 
-def made(folder: Path, name: str, source: Path) -> Path:
+def make_folder(folder: Path, name: str, source: Path) -> Path:
     """A new folder with a problem, its mechanism and a ledger."""
     place = folder / name
     place.mkdir()
     for file in ("poll.json", "mechanism.json"):
         shutil.copy(source / file, place)
-    ledger(place)
+    make_ledger(place)
     return place
 
 
-def all_read(place: Path, name: str) -> Found:
-    """Everything that only reads."""
-    return {f"{name}: {verb}": run(place, words) for verb, words in READING.items()}
+def run_readers(place: Path, name: str) -> Results:
+    """Runs all commands that only read."""
+    return {f"{name}: {verb}": run(place, words) for verb, words in READERS.items()}
 
 
-def bind(folder: Path, source: Path) -> Found:
-    """The file, and its folder, under a second name."""
-    place = made(folder, "bind", source)
+def bind(folder: Path, source: Path) -> Results:
+    """The file and its folder under a second name."""
+    place = make_folder(folder, "bind", source)
     (place / "b c.ledger").touch()
     mount("--bind", place / "a.ledger", place / "b c.ledger")
     (folder / "again").mkdir()
@@ -57,13 +57,13 @@ def bind(folder: Path, source: Path) -> Found:
         "bind: file": run(place, release("b c.ledger", "1")),
         "bind: itself": run(place, release("a.ledger", "2")),
         "bind: folder": run(folder / "again", release("a.ledger", "3")),
-        "bind: verify": run(place, READING["verify"]),
+        "bind: verify": run(place, READERS["verify"]),
     }
 
 
-def overlay(folder: Path, source: Path) -> Found:
+def overlay(folder: Path, source: Path) -> Results:
     """A ledger below an overlay, which copies it up when it is written to."""
-    place = made(folder, "lower", source)
+    place = make_folder(folder, "lower", source)
     for name in ("tmpfs", "merged"):
         (folder / name).mkdir()
     mount("-t", "tmpfs", "tmpfs", folder / "tmpfs")
@@ -72,34 +72,34 @@ def overlay(folder: Path, source: Path) -> Found:
     options = f"lowerdir={place},upperdir={folder / 'tmpfs' / 'upper'},workdir={folder / 'tmpfs' / 'work'}"
     mount("-t", "overlay", "overlay", "-o", options, folder / "merged")
     again = run(folder / "merged", release("a.ledger", "1")), run(folder / "merged", release("a.ledger", "1"))
-    return {"overlay: first": again[0], "overlay: again": again[1]} | all_read(folder / "merged", "overlay")
+    return {"overlay: first": again[0], "overlay: again": again[1]} | run_readers(folder / "merged", "overlay")
 
 
-def read_only(folder: Path, source: Path) -> Found:
+def read_only(folder: Path, source: Path) -> Results:
     """A file system that cannot be written to, without and with a journal that a killed process left."""
-    place, killed = made(folder, "readable", source), made(folder, "killed", source)
+    place, killed = make_folder(folder, "readable", source), make_folder(folder, "killed", source)
     inject = ("-e", "trace=pwrite64", "-e", "inject=pwrite64:signal=KILL:when=3")
-    assert run(killed, release(), *inject, watched=["a.ledger"])[0] == -9
+    assert run(killed, release(), *inject, files=["a.ledger"])[0] == -9
     assert (killed / "a.ledger-journal").stat().st_size > 0
     for each in (place, killed):
         mount("--bind", each, each)
         mount("-o", "remount,ro,bind", each)
-    found = all_read(place, "read-only") | {"read-only: release": run(place, release())}
-    found |= all_read(killed, "killed") | {"killed: release": run(killed, release())}
+    found = run_readers(place, "read-only") | {"read-only: release": run(place, release())}
+    found |= run_readers(killed, "killed") | {"killed: release": run(killed, release())}
     for each in (place, killed):
         mount("-o", "remount,rw,bind", each)
     return found | {
         "read-only: written again": run(place, release()),
         "killed: written again": run(killed, release()),
-        "killed: verify again": run(killed, READING["verify"]),
+        "killed: verify again": run(killed, READERS["verify"]),
     }
 
 
-def full(folder: Path, source: Path) -> Found:
-    """A disk without room, and then with room again."""
+def full_disk(folder: Path, source: Path) -> Results:
+    """A full disk, and then the same disk with free space."""
     (folder / "disk").mkdir()
     mount("-t", "tmpfs", "-o", "size=256k", "tmpfs", folder / "disk")
-    place = made(folder / "disk", "full", source)
+    place = make_folder(folder / "disk", "full", source)
     filler = place / "filler"
     with filler.open("wb", buffering=0) as file:
         try:
@@ -107,17 +107,17 @@ def full(folder: Path, source: Path) -> Found:
                 file.write(bytes(4096))
         except OSError:
             pass
-    found = {"full: release": run(place, release())} | all_read(place, "full")
+    found = {"full: release": run(place, release())} | run_readers(place, "full")
     filler.unlink()
-    return found | {"full: with room": run(place, release()), "full: verify": run(place, READING["verify"])}
+    return found | {"full: with room": run(place, release()), "full: verify": run(place, READERS["verify"])}
 
 
 def main(folder: Path) -> None:
-    """All of them."""
+    """Runs all cases and prints the results as JSON."""
     source = folder / "source"
     source.mkdir()
-    world(source)
-    found = bind(folder, source) | overlay(folder, source) | read_only(folder, source) | full(folder, source)
+    make_files(source)
+    found = bind(folder, source) | overlay(folder, source) | read_only(folder, source) | full_disk(folder, source)
     sys.stdout.write(json.dumps(found))
 
 

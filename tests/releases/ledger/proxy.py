@@ -1,4 +1,4 @@
-"""A proxy before a PostgreSQL server, which cuts or holds a connection at its COMMIT."""
+"""A proxy in front of a PostgreSQL server that cuts or delays a connection at its COMMIT."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Proxy:
     Attributes:
         address: of a server, as seen through the proxy.
         way: one of WAYS; None leaves everything alone.
-        is_gone: whether nobody is let in any more after that.
-        is_deaf: whether all that is said from now on is swallowed.
+        is_gone: whether no connection is accepted after that.
+        is_deaf: whether all further data is swallowed.
         seen: how many COMMITs were tampered with.
         sockets: of all connections.
     """
@@ -85,8 +85,8 @@ def _serve(listener: socket.socket, place: tuple[str, int], proxy: Proxy) -> Non
 
 
 @contextmanager
-def proxied(address: str) -> Iterator[Proxy]:
-    """A proxy before the server of an address."""
+def open_proxy(address: str) -> Iterator[Proxy]:
+    """Opens a proxy in front of the server of an address."""
     url = urlsplit(address)
     listener = socket.create_server(("127.0.0.1", 0))
     user = f"{url.username}@" if url.username else ""

@@ -1,4 +1,4 @@
-"""Many processes, and kill −9, for as long as you like.
+"""Many concurrent processes, and kill −9, as often as requested.
 
     python -m tests.releases.ledger.stress crowd N PLACE [LEVEL]    eight processes spend N times each; half are allowed
     python -m tests.releases.ledger.stress kill N PLACE             N times, a process is killed while it spends
@@ -33,8 +33,8 @@ MANY, ALL = (
 )
 
 
-def fresh(place: str, level: str = "") -> str:
-    """The address of a ledger that is not there yet; on a server, with this level of isolation unless it is set."""
+def new_address(place: str, level: str = "") -> str:
+    """The address of a new ledger; on a server, its database is created with this default isolation level."""
     if "://" not in place:
         return str(Path(place) / f"{uuid4().hex}.ledger")
     import psycopg
@@ -47,7 +47,26 @@ def fresh(place: str, level: str = "") -> str:
     return f"{place}{name}"
 
 
-def made(address: str, allowed: int, timeout: float) -> Ledger:
+def reset_database(address: str) -> bool:
+    """Empties a database of a server and ends all its sessions; returns False if it was dropped."""
+    import psycopg
+
+    place, _, database = address.rpartition("/")
+    with psycopg.connect(f"{place}/postgres") as connection:
+        if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database]).fetchone() is None:
+            return False
+    with psycopg.connect(address, autocommit=True) as connection:
+        others = "datname = current_database() AND pid <> pg_backend_pid()"
+        connection.execute(f"SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE {others}")
+        for (name,) in connection.execute("SELECT nspname FROM pg_namespace WHERE nspname !~ '^(pg_|information_)'"):
+            connection.execute(f'DROP SCHEMA "{name}" CASCADE')
+        connection.execute("CREATE SCHEMA public")
+        connection.execute("GRANT USAGE ON SCHEMA public TO PUBLIC")
+        connection.execute(f"ALTER DATABASE {database} RESET ALL")
+    return True
+
+
+def make_ledger(address: str, allowed: int, timeout: float) -> Ledger:
     """A ledger that allows so many spends to a class, and as many to people."""
     cap = f"{allowed * float(COST):.9f}"
     ledger = Ledger.create(address, source="survey", cap=cap, timeout=timeout)
@@ -55,8 +74,8 @@ def made(address: str, allowed: int, timeout: float) -> Ledger:
     return ledger
 
 
-def forked(work: Callable[[int], None]) -> tuple[int, int]:
-    """A process that does some work and writes about it to a pipe: its id, and where to read."""
+def fork_worker(work: Callable[[int], None]) -> tuple[int, int]:
+    """Forks a process that does some work and reports on a pipe; returns its id and the pipe."""
     source, sink = os.pipe()
     process = os.fork()
     if process == 0:
@@ -71,8 +90,8 @@ def forked(work: Callable[[int], None]) -> tuple[int, int]:
     return process, source
 
 
-def spends(ledger: Ledger, name: str, times: int, firsts: bool = False) -> Callable[[int], None]:
-    """Work: spends, tells the number and hash of each entry as soon as it is shown, and then the number of refusals.
+def spend_repeatedly(ledger: Ledger, name: str, times: int, firsts: bool = False) -> Callable[[int], None]:
+    """Work that spends, reports the number and hash of each entry, and then the number of refusals.
 
     With `firsts`, every fourth spend is the first of a new source, which it then uses up, and of a crowd.
     """
@@ -95,52 +114,52 @@ def spends(ledger: Ledger, name: str, times: int, firsts: bool = False) -> Calla
     return work
 
 
-def told(source: int) -> Iterator[list[str]]:
-    """What was written to a pipe, by lines."""
+def read_lines(source: int) -> Iterator[list[str]]:
+    """The lines written to a pipe."""
     with os.fdopen(source) as lines:
         yield from (line.split() for line in lines)
 
 
-def require_kept(ledger: Ledger, entries: list[list[str]]) -> None:
-    """Everything that was shown is in the ledger, and the ledger is as its chain says."""
+def check_entries(ledger: Ledger, entries: list[list[str]]) -> None:
+    """Asserts that the ledger is valid and holds all these entries."""
     ledger.verify([{"ledger": ledger.id, "entry": int(number), "hash": found} for number, found in entries])
 
 
-def crowd(address: str, times: int) -> tuple[int, int]:
-    """Eight processes at once, half of whose spends are allowed: how many were granted, and how many refused."""
+def run_crowd(address: str, times: int) -> tuple[int, int]:
+    """Runs eight processes at once, half of whose spends are allowed; returns the numbers granted and refused."""
     allowed = PROCESSES * times // 4 * 2
-    ledger = made(address, allowed // 2, 600)
-    running = [forked(spends(ledger, f"process {at}", times)) for at in range(PROCESSES)]
-    lines = [line for _, source in running for line in told(source)]
+    ledger = make_ledger(address, allowed // 2, 600)
+    running = [fork_worker(spend_repeatedly(ledger, f"process {at}", times)) for at in range(PROCESSES)]
+    lines = [line for _, source in running for line in read_lines(source)]
     assert [os.waitpid(process, 0)[1] for process, _ in running] == [0] * PROCESSES
     granted = [line for line in lines if line[0] != "refused"]
     refused = sum(int(line[1]) for line in lines if line[0] == "refused")
-    require_kept(ledger, granted)
+    check_entries(ledger, granted)
     assert len({number for number, _ in granted}) == len(granted) == allowed, len(granted)
     assert len(ledger.history()) == 3 + allowed
     assert refused + allowed == PROCESSES * times
     return allowed, refused
 
 
-def killed(ledger: Ledger, name: str, spread: float) -> int:
-    """One round: a process spends until it is killed; how many spends it was shown."""
-    process, source = forked(spends(ledger, name, 10**6, firsts=True))
+def kill_once(ledger: Ledger, name: str, spread: float) -> int:
+    """Kills one process while it spends; returns the number of spends it reported."""
+    process, source = fork_worker(spend_repeatedly(ledger, name, 10**6, firsts=True))
     time.sleep(random.random() * spread)
     os.kill(process, signal.SIGKILL)
-    entries = list(told(source))
+    entries = list(read_lines(source))
     os.waitpid(process, 0)
-    require_kept(ledger, [line for line in entries if len(line) == 2 and len(line[1]) == 64])
+    check_entries(ledger, [line for line in entries if len(line) == 2 and len(line[1]) == 64])
     return len(entries)
 
 
-def kills(place: str, rounds: int, spread: float = 0.3) -> tuple[int, int]:
-    """Many rounds: how many spends were shown, and how many made, which may be more, but not more than allowed."""
+def run_kills(place: str, rounds: int, spread: float = 0.3) -> tuple[int, int]:
+    """Runs many rounds; returns the numbers of spends reported and made, of which the second may be larger."""
     shown, written = 0, 0
     for begin in range(0, rounds, ROUNDS):
         allowed = random.randrange(20, 200)  # some ledgers are used up on the way
-        ledger = made(fresh(place), allowed, 60)
+        ledger = make_ledger(new_address(place), allowed, 60)
         for at in range(begin, min(begin + ROUNDS, rounds)):
-            shown += killed(ledger, f"round {at}", spread)
+            shown += kill_once(ledger, f"round {at}", spread)
         spent = [entry for entry in ledger.history() if entry.kind == "spend"]
         for source, many in Counter(entry.source for entry in spent).items():
             assert many <= (allowed if source in ("survey", "people") else 1)
@@ -150,13 +169,13 @@ def kills(place: str, rounds: int, spread: float = 0.3) -> tuple[int, int]:
 
 
 def main(what: str, number: str, place: str, level: str = "") -> None:
-    """One of the two, with what it came to."""
+    """Runs one of the two and prints the result."""
     begin = time.perf_counter()
     if what == "crowd":
-        granted, refused = crowd(fresh(place, level), int(number))
+        granted, refused = run_crowd(new_address(place, level), int(number))
         words = f"{PROCESSES} × {number} spends: {granted} granted, {refused} refused"
     else:
-        shown, written = kills(place, int(number))
+        shown, written = run_kills(place, int(number))
         words = (
             f"{number} rounds: {written} spends made, {shown} of them shown, none lost, none too many, no chain broken"
         )

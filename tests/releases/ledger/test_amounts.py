@@ -1,4 +1,4 @@
-"""Whole numbers from what people write: spends rounded up, caps down, never lost, never of a float's making."""
+"""Amounts as integers: spends are rounded up and caps down from the written decimal, never from its float."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from hetdp.releases.ledger.amounts import (
     units_spent_each,
     units_squared_each,
 )
+from hetdp.releases.ledger.amounts import _product as exact_product
 
 NANO, ATTO, PICO = 10**9, 10**18, 10**12
 WHOLE = st.integers(0, 10**12).map(lambda units: units / NANO)  # of units, or the next float above or below
@@ -41,6 +42,12 @@ def test_many_floats_are_rounded_up_from_the_decimals_that_were_written(values, 
     assert units_spent_each(values, scale).tolist() == expected == [units_spent(value, scale) for value in values]
 
 
+@given(st.lists(st.floats(1e-18, 1e9), min_size=1, max_size=20), st.sampled_from([NANO, ATTO]))
+def test_a_product_and_what_its_rounding_left_out_are_exact(values, scale):
+    for value, product, rest in zip(values, *exact_product(np.array(values), float(scale)), strict=True):
+        assert Fraction(product) + Fraction(rest) == Fraction(value) * scale
+
+
 @given(st.lists(AMOUNTS, min_size=1, max_size=5))
 def test_squares_are_rounded_up_from_the_decimals_that_were_written(values):
     expected = [INFINITE if value >= 2**31 else ceiling(Fraction(repr(value)) ** 2 * PICO) for value in values]
@@ -56,7 +63,7 @@ def test_a_decimal_of_nine_digits_is_itself_as_a_spend_and_as_a_cap(units):
     assert units_spent_each([floored], NANO).tolist() == [units], "ε as hetdp keeps it: never above what was written"
 
 
-def test_the_decimal_counts_that_was_written():
+def test_the_written_decimal_counts():
     assert units_spent(0.1, NANO) == units_spent("0.1", NANO) == units_spent(Decimal("0.1"), NANO) == 10**8
     assert units_spent(Fraction(1, 3), NANO) == 333333334
     assert units_of_cap(Fraction(1, 3), NANO) == 333333333
@@ -73,11 +80,22 @@ def test_a_tiny_spend_costs_one_unit_and_a_tiny_cap_allows_none(tiny):
 
 
 @pytest.mark.parametrize("large", ["inf", math.inf, 1e300, "1e99999", 2**80, LARGEST])
-def test_what_is_too_large_to_count_is_infinite(large):
+def test_amounts_that_are_too_large_are_infinite(large):
     assert units_spent(large, NANO) == units_of_cap(large, NANO) == INFINITE
 
 
-def test_an_infinite_cap_is_no_limit():
+def test_half_of_what_an_integer_holds_is_infinite_and_one_unit_less_is_not():
+    for make in (Fraction, str, Decimal):
+        assert units_spent(make(LARGEST), 1) == units_spent(make(Decimal(LARGEST) / NANO), NANO) == INFINITE
+        assert units_spent(make(LARGEST - 1), 1) == units_of_cap(make(LARGEST - 1), 1) == LARGEST - 1
+
+
+def test_nothing_costs_nothing_however_it_is_written():
+    assert [units_spent(zero, NANO) for zero in ("0e-500", "0.000", Fraction(0), 0, -0.0)] == [0] * 5
+    assert units_spent(Fraction(1, 2), PICO, squared=True) == units_of_cap(Fraction(1, 2), PICO, True) == PICO // 4
+
+
+def test_an_infinite_cap_means_no_limit():
     assert units_of_cap("inf", NANO) == units_of_cap(math.inf, NANO) == INFINITE
     assert format_units(INFINITE, NANO) == "inf"
 
@@ -85,13 +103,13 @@ def test_an_infinite_cap_is_no_limit():
 @pytest.mark.parametrize(
     "wrong", [-1, "-0.1", "nan", math.nan, Fraction(-1, 3), "one", "", None, True, [1], "1" * 1000]
 )
-def test_what_is_no_amount_is_refused(wrong):
-    with pytest.raises(UsageError, match="is no amount; an amount of privacy is a number, 0 or larger, or inf"):
+def test_invalid_amounts_are_refused(wrong):
+    with pytest.raises(UsageError, match="is not an amount; an amount of privacy is a number, 0 or larger, or inf"):
         units_spent(wrong, NANO)
 
 
 @pytest.mark.parametrize("wrong", [-1e-300, math.nan])
-def test_an_array_with_what_is_no_amount_is_refused(wrong):
+def test_an_array_with_invalid_amounts_is_refused(wrong):
     for convert in (units_spent_each, units_squared_each):
         with pytest.raises(UsageError, match="negative or not a number"):
             convert([1.0, wrong], NANO)
@@ -103,5 +121,7 @@ def test_sums_stop_at_infinity(left, right):
 
 
 def test_an_unknown_currency_is_refused():
-    with pytest.raises(UsageError, match="there is no currency 'rho'; it is one of epsilon, epsilon-delta, gaussian"):
+    with pytest.raises(
+        UsageError, match="there is no currency 'rho'; it must be one of epsilon, epsilon-delta, gaussian"
+    ):
         currency_of("rho")

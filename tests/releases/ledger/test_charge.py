@@ -1,4 +1,4 @@
-"""Charges: who pays, in one order, under pseudonyms, as bytes that are the same whenever the charge is."""
+"""Charges: who pays, in canonical order, under pseudonyms, and as canonical bytes."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def test_the_order_of_people_does_not_matter_and_the_secret_does():
     assert b"Ann" not in there.content
 
 
-def test_numbers_are_the_same_people_as_their_digits():
+def test_integers_and_their_digits_name_the_same_people():
     forms = [[7, 8], ["7", "8"], np.array([7, 8]), [np.int64(7), 8], np.array(["7", "8"])]
     assert len({make_pseudonyms(form, SECRET).tobytes() for form in forms}) == 1
 
 
 @pytest.mark.parametrize("wrong", [1.0, None, True, b"x", ("a",)])
-def test_people_are_told_apart_by_text_or_whole_numbers(wrong):
+def test_people_are_named_by_text_or_integers(wrong):
     with pytest.raises(UsageError, match="a person is neither text nor a whole number"):
         make_pseudonyms(["a", wrong], SECRET)
 
@@ -71,7 +71,7 @@ def test_nobody_is_charged_twice():
 
 
 ONE, TWO = np.array([1]), np.array([1, 2])
-MISFITS = {
+INVALID_CHARGES = {
     "there is no kind of account 'group'": lambda: Charge("epsilon", "group", ("a",), ONE),
     "no δ in a charge of epsilon-delta": lambda: Charge("epsilon-delta", "class", ("a",), ONE),
     "δ in a charge of epsilon": lambda: Charge("epsilon", "class", ("a",), ONE, ONE),
@@ -91,13 +91,13 @@ MISFITS = {
 }
 
 
-@pytest.mark.parametrize(("words", "make"), MISFITS.items(), ids=MISFITS)
-def test_a_charge_that_does_not_fit_is_refused(words, make):
+@pytest.mark.parametrize(("words", "make"), INVALID_CHARGES.items(), ids=INVALID_CHARGES)
+def test_an_inconsistent_charge_is_refused(words, make):
     with pytest.raises(UsageError, match=words):
         make()
 
 
-def test_a_charge_stays_as_it_was_made():
+def test_a_charge_is_immutable():
     given, names, classes = np.array([1, 2]), ["a", "b"], ["x", "y"]
     of_classes, of_people = Charge("epsilon", "class", names, given), Charge("epsilon", "person", names, given)
     in_classes = Charge("epsilon-delta", "person", ("a", "b"), given, given, classes)
@@ -112,7 +112,7 @@ def test_a_charge_stays_as_it_was_made():
 
 
 @pytest.mark.parametrize("kind", ["class", "person"])
-def test_amounts_that_were_forced_below_zero_are_refused_when_they_are_to_be_paid(kind):
+def test_amounts_forced_below_zero_are_refused_at_payment(kind):
     charge = Charge("epsilon", kind, ("a", "b"), np.array([1, 2]))
     charge.amounts.setflags(write=True)
     charge.amounts[0] = -5
@@ -126,5 +126,5 @@ def test_pseudonyms_that_begin_alike_are_in_order_by_the_rest():
     assert [texts[at] for at in order_of(keys)] == sorted(texts)
 
 
-def test_half_a_character_is_a_name_like_any_other():
+def test_a_lone_surrogate_is_a_valid_name():
     assert len(np.unique(make_pseudonyms(["\ud800", "\ud801", "?"], SECRET))) == 3

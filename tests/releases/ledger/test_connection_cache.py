@@ -45,7 +45,7 @@ def cached_connection(ledger: Ledger) -> Any:
     return cache_of(ledger)._idle[0][0]
 
 
-def test_one_file_stays_open_for_a_ledger_and_none_without_it(file):
+def test_a_ledger_keeps_one_file_open_until_it_is_deleted(file):
     ledger = Ledger(file)
     for number in range(3):
         spend(ledger, str(number))
@@ -101,7 +101,7 @@ def test_a_file_that_was_written_over_is_read_again(file, monkeypatch, is_blind)
     assert ledger.verify().entry == 4
 
 
-def test_a_file_that_was_replaced_between_spends_is_opened_anew(file):
+def test_a_file_that_was_replaced_between_spends_is_reopened(file):
     ledger, copy = two_histories(file)
     copy.replace(file)
     assert [entry.request for entry in ledger.history()][2:] == ["theirs"]
@@ -113,7 +113,7 @@ def test_a_file_that_was_replaced_between_spends_is_opened_anew(file):
         spend(ledger, "a")
 
 
-def test_a_ledger_that_became_read_only_is_opened_anew(file):
+def test_a_ledger_that_became_read_only_is_reopened(file):
     ledger = Ledger(file)
     spend(ledger, "a")
     before = cached_connection(ledger)
@@ -122,7 +122,7 @@ def test_a_ledger_that_became_read_only_is_opened_anew(file):
     assert cached_connection(ledger) is not before
 
 
-def test_a_fork_takes_no_connection_along(file):
+def test_a_fork_does_not_inherit_the_connection(file):
     ledger = Ledger(file)
     spend(ledger, "parent")
     child = os.fork()

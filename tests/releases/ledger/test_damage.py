@@ -20,14 +20,15 @@ from hetdp.releases.ledger.chain import parse_entry
 from hetdp.releases.ledger.charge import Charge, canonical_json
 from hetdp.releases.ledger.ledger import Ledger
 from tests.releases.ledger.conftest import server
-from tests.releases.ledger.test_spending import TENTH, never
+from tests.releases.ledger.test_spending import TENTH, fail_if_drawn
+from tests.stress import mostly_long
 
 PEOPLE = Charge.to_people("epsilon", ["Ann", "Bob"], "0.01", classes=["staff", "pupils"], named="id")
 
 
 @pytest.fixture
-def used(address):
-    """A ledger in which something of every kind has happened."""
+def used_ledger(address):
+    """A ledger with entries of every kind."""
     ledger = Ledger.create(address, source="survey", cap=0.3, caps={"staff": "0.5"}, timeout=0.2)
     ledger.declare("other", cap=(1, 1), currency="epsilon-delta")
     ledger.spend("survey", TENTH, "q", "1", lambda: [True, False], {"words": "?"})
@@ -44,8 +45,8 @@ def used(address):
 
 
 @contextmanager
-def altering(address: str):
-    """A connection that keeps no rules."""
+def unchecked_connection(address: str):
+    """A database connection that bypasses the checks of the ledger."""
     url = address.replace("postgresql:", "postgresql+psycopg:") if "://" in address else f"sqlite:///{address}"
     engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool)
     with engine.begin() as connection:
@@ -53,8 +54,8 @@ def altering(address: str):
     engine.dispose()
 
 
-def require_found(address: str) -> None:
-    """Opening or verifying says so, in one line."""
+def assert_damage_found(address: str) -> None:
+    """Asserts that opening or verifying the ledger fails with a one-line message."""
     with pytest.raises(LedgerError) as found:
         Ledger(address, timeout=0.2).verify()
     assert "\n" not in str(found.value)
@@ -99,24 +100,24 @@ def test_every_column_is_among_the_changes():
     }
 
 
-def test_every_change_of_a_column_is_found(used, address):
+def test_every_change_of_a_column_is_found(used_ledger, address):
     is_file = "://" not in address
     for name, columns in CHANGES.items():
         table = _table(name)
-        with altering(address) as connection:
-            kept = [dict(row) for row in connection.execute(table.select()).mappings()]
+        with unchecked_connection(address) as connection:
+            ledger = [dict(row) for row in connection.execute(table.select()).mappings()]
         for column, values in columns.items():
             for value in values if is_file else values[:1]:
-                row = kept[-1] if column == "asked" else kept[0]
+                row = ledger[-1] if column == "asked" else ledger[0]
                 which = sqlalchemy.and_(*(table.c[key.name] == row[key.name] for key in table.primary_key))
                 other = sqlalchemy.literal_column(value if is_file else value.replace("BLOB", "BYTEA"))
-                with altering(address) as connection:
+                with unchecked_connection(address) as connection:
                     connection.execute(table.update().where(which).values({column: other}))
-                require_found(address)
-                with altering(address) as connection:
+                assert_damage_found(address)
+                with unchecked_connection(address) as connection:
                     connection.execute(table.delete())
-                    connection.execute(table.insert(), kept)
-    used.verify()
+                    connection.execute(table.insert(), ledger)
+    used_ledger.verify()
 
 
 def _table(name):
@@ -125,57 +126,65 @@ def _table(name):
     return metadata.tables[name]
 
 
-def test_every_change_of_an_entry_is_found(used, address):
-    entries, table = used.history(), _table("hetdp_entries")
+def test_every_change_of_an_entry_is_found(used_ledger, address):
+    entries, table = used_ledger.history(), _table("hetdp_entries")
     for entry in entries if "://" not in address else entries[3:4]:
-        for key, other in _others(json.loads(entry.body)).items():
+        for key, other in changed_values(json.loads(entry.body)).items():
             body = canonical_json(json.loads(entry.body) | {key: other})
-            with altering(address) as connection:
+            with unchecked_connection(address) as connection:
                 connection.execute(table.update().where(table.c.number == entry.number).values(body=body))
-            require_found(address)
-        with altering(address) as connection:
+            assert_damage_found(address)
+        with unchecked_connection(address) as connection:
             connection.execute(table.update().where(table.c.number == entry.number).values(body=entry.body))
-    used.verify()
+    used_ledger.verify()
 
 
-def _others(document: dict) -> dict:
+def changed_values(document: dict) -> dict:
     """Another value for every key of an entry."""
     changed = {str: lambda value: f"{value}x", int: lambda value: value + 1, dict: lambda value: {**value, "x": 1}}
     found = {key: changed[type(value)](value) for key, value in document.items() if type(value) in changed}
     return found | {"answers": [1 - answer for answer in document["answers"]] or [1], "unheard_of": 1}
 
 
+@pytest.mark.parametrize("address", mostly_long(["sqlite", "postgresql"], 1), indirect=True)
 @pytest.mark.parametrize("table", CHANGES)
-def test_a_row_that_is_gone_or_there_twice_is_found(used, address, table):
+def test_a_missing_or_repeated_row_is_found(used_ledger, address, table):
     rows = _table(table)
-    with altering(address) as connection:
-        kept = [dict(row) for row in connection.execute(rows.select()).mappings()]
-    for row in kept:
+    with unchecked_connection(address) as connection:
+        ledger = [dict(row) for row in connection.execute(rows.select()).mappings()]
+    for row in ledger:
         which = sqlalchemy.and_(*(rows.c[key.name] == row[key.name] for key in rows.primary_key))
-        with altering(address) as connection:
+        with unchecked_connection(address) as connection:
             connection.execute(rows.delete().where(which))
-        require_found(address)
-        with altering(address) as connection:
+        assert_damage_found(address)
+        with unchecked_connection(address) as connection:
             connection.execute(rows.insert().values(row))
-    copy = {"one": 2, "number": len(kept) + 1, "asked": None, "digest": "0", "name": "new", "first": bytes([255]) * 16}
+    copy = {
+        "one": 2,
+        "number": len(ledger) + 1,
+        "asked": None,
+        "digest": "0",
+        "name": "new",
+        "first": bytes([255]) * 16,
+    }
     copy |= {"source": 99} if table == "hetdp_sources" else {}
-    with altering(address) as connection:
-        connection.execute(rows.insert().values({key: copy.get(key, value) for key, value in kept[-1].items()}))
-    require_found(address)
+    with unchecked_connection(address) as connection:
+        connection.execute(rows.insert().values({key: copy.get(key, value) for key, value in ledger[-1].items()}))
+    assert_damage_found(address)
 
 
-def test_a_changed_end_grants_nothing(used, address):
-    with altering(address) as connection:
+def test_a_changed_last_entry_grants_nothing(used_ledger, address):
+    with unchecked_connection(address) as connection:
         connection.exec_driver_sql("UPDATE hetdp_ledger SET hash = 'x'")
     before = _bytes(address)
     for ask in (
-        lambda: used.spend("survey", TENTH, "new", "1", never),
-        lambda: used.spend("survey", TENTH, "q", "1", never),
-        lambda: used.record("survey", TENTH, "n"),
-        lambda: used.declare("new", cap=1),
-        lambda: used.status(),
-        lambda: used.history(),
-        lambda: list(used.export()),
+        lambda: used_ledger.spend("survey", TENTH, "new", "1", fail_if_drawn),
+        lambda: used_ledger.spend("survey", TENTH, "q", "1", fail_if_drawn),
+        lambda: used_ledger.record("survey", TENTH, "n"),
+        lambda: used_ledger.declare("new", cap=1),
+        lambda: used_ledger.status(),
+        lambda: used_ledger.history(),
+        lambda: list(used_ledger.export()),
         lambda: Ledger(address),
     ):
         with pytest.raises(
@@ -189,19 +198,19 @@ def _bytes(address: str) -> bytes:
     return b"" if "://" in address else Path(address).read_bytes()
 
 
-def test_an_answer_that_was_changed_is_not_given_again(used, address):
-    entry, table = used.history()[3], _table("hetdp_entries")
+def test_a_changed_answer_is_not_given_again(used_ledger, address):
+    entry, table = used_ledger.history()[3], _table("hetdp_entries")
     assert (entry.kind, entry.answers) == ("spend", (True, False))
     body = entry.body.replace('"answers":[1,0]', '"answers":[0,1]')
     assert parse_entry(body) != entry
-    with altering(address) as connection:
+    with unchecked_connection(address) as connection:
         connection.execute(table.update().where(table.c.number == entry.number).values(body=body))
     with pytest.raises(LedgerError, match="it was changed"):
-        used.spend("survey", TENTH, "q", "1", never)
+        used_ledger.spend("survey", TENTH, "q", "1", fail_if_drawn)
 
 
-def test_a_lock_that_stays_is_an_error_and_not_a_wait_for_ever(used, address):
-    with altering(address) as connection:
+def test_a_permanent_lock_is_an_error(used_ledger, address):
+    with unchecked_connection(address) as connection:
         if "://" in address:
             connection.exec_driver_sql("SELECT * FROM hetdp_ledger FOR UPDATE")
         else:
@@ -209,8 +218,8 @@ def test_a_lock_that_stays_is_an_error_and_not_a_wait_for_ever(used, address):
         with pytest.raises(
             LedgerError, match="somebody else is writing to it, and did not finish in time; nothing was"
         ):
-            used.spend("survey", TENTH, "new", "1", never)
-    assert used.spend("survey", TENTH, "new", "1", lambda: [True]).answers == (True,)
+            used_ledger.spend("survey", TENTH, "new", "1", fail_if_drawn)
+    assert used_ledger.spend("survey", TENTH, "new", "1", lambda: [True]).answers == (True,)
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -240,14 +249,12 @@ def test_a_restored_backup_is_found_by_the_receipts(file, tmp_path):
     words = "it is older than its records: 1 entry that its records name are missing; a restored copy would spend again"
     for ask in (
         lambda: ledger.verify([receipt]),
-        lambda: ledger.spend("survey", TENTH, "s", "1", never, receipts=[receipt]),
+        lambda: ledger.spend("survey", TENTH, "s", "1", fail_if_drawn, receipts=[receipt]),
     ):
         with pytest.raises(LedgerError, match=words):
             ask()
     ledger.spend("survey", TENTH, "s", "1", lambda: [True])  # another entry in that place
-    with pytest.raises(
-        LedgerError, match="it went another way than its records: entry 4 is not the one that its records"
-    ):
+    with pytest.raises(LedgerError, match="it has diverged from its records: entry 4 is not the one that they"):
         ledger.verify([receipt])
 
 
@@ -255,12 +262,12 @@ def test_another_ledger_in_the_same_place_is_noticed(file, tmp_path):
     ledger = Ledger(file)
     Ledger.create(tmp_path / "other", source="survey", cap="inf")
     shutil.copy(tmp_path / "other", file)
-    for ask in (lambda: ledger.spend("survey", TENTH, "r", "1", never), ledger.status, ledger.verify):
+    for ask in (lambda: ledger.spend("survey", TENTH, "r", "1", fail_if_drawn), ledger.status, ledger.verify):
         with pytest.raises(LedgerError, match="it is not the ledger that was here before"):
             ask()
 
 
-TRICKS = (
+FOREIGN_SCHEMAS = (
     "CREATE TRIGGER t AFTER UPDATE ON hetdp_classes BEGIN UPDATE hetdp_classes SET spent = 0; END",
     "CREATE VIEW v AS SELECT 1",
     "CREATE TABLE t (x)",
@@ -273,15 +280,15 @@ TRICKS = (
 )
 
 
-@pytest.mark.parametrize("trick", TRICKS)
+@pytest.mark.parametrize("trick", FOREIGN_SCHEMAS)
 def test_other_tables_than_those_of_a_ledger_are_refused(file, trick):
     with sqlite3.connect(file) as connection:
         connection.execute(trick)
     connection.close()
-    require_found(str(file))
+    assert_damage_found(str(file))
 
 
-def test_what_is_no_ledger_is_refused(tmp_path):
+def test_files_that_are_not_ledgers_are_refused(tmp_path):
     (tmp_path / "empty").touch()
     (tmp_path / "text").write_text("not a ledger, but a text that is long enough\n" * 100)
     connection = sqlite3.connect(tmp_path / "other")
@@ -290,7 +297,7 @@ def test_what_is_no_ledger_is_refused(tmp_path):
     (tmp_path / "folder").mkdir()
     for name, words in {
         "nowhere": "there is no ledger here; hetdp.Ledger.create makes one",
-        "folder": "it is no file",
+        "folder": "it is not a file",
         "empty": "it is not a ledger",
         "text": "it is not a ledger",
         "other": "it is not a ledger",
@@ -306,12 +313,12 @@ def test_a_truncated_ledger_is_refused(file):
     whole = file.read_bytes()
     for size in [*range(0, len(whole), 1000), len(whole) - 1]:
         file.write_bytes(whole[:size])
-        require_found(str(file))
+        assert_damage_found(str(file))
 
 
 @contextmanager
-def limited(size: int):
-    """No file may grow beyond this size."""
+def file_size_limit(size: int):
+    """Limits the size to which files may grow."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
@@ -326,7 +333,10 @@ def test_a_full_disk_spends_nothing_and_breaks_nothing(file):
     many = Charge.to_people("epsilon", range(5000), "0.01")
     for room in (0, 512, 4096, file.stat().st_size, file.stat().st_size + 8192):
         before = file.read_bytes()
-        with limited(room), pytest.raises(LedgerError, match=r"the disk is full|the disk cannot be read or written"):
+        with (
+            file_size_limit(room),
+            pytest.raises(LedgerError, match=r"the disk is full|the disk cannot be read or written"),
+        ):
             ledger.spend("people", many, "q", "1", lambda: [True])
         ledger.verify()
         assert file.read_bytes() == before
@@ -340,7 +350,7 @@ def test_a_ledger_that_cannot_be_written_can_be_read_and_spends_nothing():
         ledger = Ledger.create(folder / "kept", source="survey", cap="inf")
         folder.joinpath("kept").chmod(0o444)
         folder.chmod(0o555)
-        with as_somebody_else():
+        with as_unprivileged_user():
             ledger.verify()
             assert ledger.status()[0].source == "survey"
             with pytest.raises(LedgerError, match="it cannot be written to; nothing was spent"):
@@ -348,10 +358,10 @@ def test_a_ledger_that_cannot_be_written_can_be_read_and_spends_nothing():
             with pytest.raises(LedgerError, match="a ledger cannot be made here: Permission denied"):
                 Ledger.create(folder / "new")
         folder.joinpath("kept").chmod(0)
-        with as_somebody_else(), pytest.raises(LedgerError, match="it cannot be opened: this user may not read it"):
+        with as_unprivileged_user(), pytest.raises(LedgerError, match="it cannot be opened: this user may not read it"):
             Ledger(folder / "kept")
         folder.chmod(0)
-        with as_somebody_else(), pytest.raises(LedgerError, match="opened: this user may not look into its folder"):
+        with as_unprivileged_user(), pytest.raises(LedgerError, match="opened: this user may not look into its folder"):
             Ledger(folder / "kept")
     finally:
         folder.chmod(0o755)
@@ -359,8 +369,8 @@ def test_a_ledger_that_cannot_be_written_can_be_read_and_spends_nothing():
 
 
 @contextmanager
-def as_somebody_else():
-    """Root may write anything; others may not."""
+def as_unprivileged_user():
+    """Drops the privileges of root, who may write anything."""
     if os.geteuid():
         yield
         return
@@ -380,7 +390,7 @@ def test_an_address_is_a_path_or_a_url(tmp_path):
     Ledger.create(tmp_path / "with space?&%20#").verify()
     for wrong in ("mysql://h/d", "sqlite://", "sqlite:///x?mode=memory", "nothing://", "postgresql+other://h/d"):
         with pytest.raises(
-            UsageError, match="this address of a ledger is not understood; a ledger is a path, sqlite:///PATH"
+            UsageError, match="this is not the address of a ledger; an address is a path, sqlite:///PATH"
         ):
             Ledger(wrong)
 
@@ -394,7 +404,7 @@ UNREACHABLE = (
 
 
 @pytest.mark.parametrize("address", UNREACHABLE)
-def test_a_server_that_is_not_there_is_told_without_the_password(address):
+def test_an_unreachable_server_is_reported_without_the_password(address):
     with pytest.raises(HetdpError) as refusal:
         Ledger(address)
     assert refusal.value.exit_code in (2, 7)
@@ -410,7 +420,7 @@ def test_a_database_without_a_ledger_is_refused():
 
 
 @pytest.mark.parametrize("place", ["1:1 /a\0b", "1:1 /" + "x" * 5000, "x", "1:1 ..", "1:1 /", "\0"])
-def test_a_place_that_is_no_path_is_found(tmp_path, place):
+def test_an_address_that_is_not_a_path_is_found(tmp_path, place):
     address = str(tmp_path / "survey.ledger")
     Ledger.create(address, source="survey", cap=1, timeout=0.2)
     with sqlite3.connect(address) as connection:

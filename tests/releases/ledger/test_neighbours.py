@@ -11,9 +11,9 @@ from hetdp.people.products import problems as building
 from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.ledger.ledger import Ledger
 from hetdp.releases.ledger.neighbours import RELATIONS, UNITS, UNSTATED, Neighbours, is_same, neighbours_of
-from hetdp.releases.record import words
+from hetdp.releases.record import facts
 from hetdp.tables import plan
-from tests.releases.ledger.test_damage import altering
+from tests.releases.ledger.test_damage import unchecked_connection
 
 TENTH = Charge.to_classes("epsilon", {"pupils": "0.01"})
 REPLACE = {"unit": "person", "relation": "replace-one"}
@@ -24,12 +24,12 @@ def spend(ledger, request, **about):
     return ledger.spend("survey", TENTH, request, "1", lambda: [True], **about)
 
 
-def known(ledger):
+def stated_neighbours(ledger):
     (status,) = ledger.status("survey")
     return status.privacy_unit, status.relation
 
 
-def test_all_words_for_a_relation_are_one_and_the_two_are_never_confused():
+def test_all_wordings_of_a_relation_are_equal_and_the_two_are_never_confused():
     for name, others in (RELATIONS | UNITS).items():
         for text in (name, *others):
             for form in (text, text.upper(), f"  {text.replace(' ', '  ')}.", text.replace(" ", "-")):
@@ -39,14 +39,14 @@ def test_all_words_for_a_relation_are_one_and_the_two_are_never_confused():
     assert neighbours_of("one person", "One person JOINS or leaves") == Neighbours("person", "add-remove")
 
 
-def test_what_hetdp_itself_says_is_one_persons_answer_that_changes():
+def test_the_wording_of_hetdp_means_that_one_person_changes_their_answer():
     for unit, relation in ((building.UNIT, building.NEIGHBOURS), (plan.UNIT, plan.NEIGHBOURS)):
         assert neighbours_of(unit, relation) == Neighbours("person", "replace-one")
-    assert neighbours_of(words.UNIT, words.NEIGHBOURS) == neighbours_of("", "  ") == Neighbours(None, None)
-    assert (words.UNIT, words.NEIGHBOURS) == UNSTATED
+    assert neighbours_of(facts.UNIT, facts.NEIGHBOURS) == neighbours_of("", "  ") == Neighbours(None, None)
+    assert (facts.UNIT, facts.NEIGHBOURS) == UNSTATED
 
 
-def test_other_words_are_compared_without_capitals_and_blanks():
+def test_other_wordings_are_compared_without_case_and_blanks():
     assert is_same("one visit  is added", "One visit is added.")
     assert not is_same("one visit is added", "one visit is removed")
     assert neighbours_of("every household", "a visit") == Neighbours("household", "a visit")
@@ -57,7 +57,7 @@ def test_other_words_are_compared_without_capitals_and_blanks():
 
 def test_a_declared_relation_holds_from_the_start(address):
     ledger = Ledger.create(address, source="survey", cap=1, **REPLACE)
-    assert known(ledger) == ("person", "replace-one")
+    assert stated_neighbours(ledger) == ("person", "replace-one")
     for about in (JOIN, {}, {"unit": "person"}, {"relation": "bounded"}, {"unit": "household", "relation": "bounded"}):
         with pytest.raises(UsageError, match="unit 'person', relation 'replace-one'"):
             spend(ledger, "q", **about)
@@ -66,7 +66,7 @@ def test_a_declared_relation_holds_from_the_start(address):
 
 
 @pytest.mark.parametrize("first", ["spend", "record"])
-def test_the_first_charge_fixes_what_nobody_declared(first, address):
+def test_the_first_charge_fixes_an_undeclared_relation(first, address):
     ledger = Ledger.create(address, source="survey", cap=1)
     if first == "spend":
         spend(ledger, "q", **JOIN)
@@ -81,15 +81,15 @@ def test_the_first_charge_fixes_what_nobody_declared(first, address):
                 ledger.record("survey", TENTH, "told the press", **about)
     assert list(ledger.export()) == before
     again = Ledger(address)
-    assert known(again) == ("person", "add-remove")
+    assert stated_neighbours(again) == ("person", "add-remove")
     assert spend(again, "r", **JOIN).facts["neighbours"] == JOIN
     assert again.record("survey", TENTH, "it inherits").facts["neighbours"] == JOIN
     again.verify()
 
 
-def test_what_is_not_stated_stays_so_until_somebody_states_it_once(ledger):
+def test_an_unstated_relation_stays_unstated_until_it_is_stated_once(ledger):
     spend(ledger, "q")
-    assert known(ledger) == (None, None)
+    assert stated_neighbours(ledger) == (None, None)
     with pytest.raises(UsageError, match="hetdp ledger declare --unit 'person' --relation 'replace-one'"):
         spend(ledger, "r", **REPLACE)
     assert "neighbours" not in spend(ledger, "r").facts
@@ -108,16 +108,16 @@ def test_what_is_not_stated_stays_so_until_somebody_states_it_once(ledger):
     ledger.verify()
 
 
-def test_a_part_that_was_declared_is_completed_by_the_first_charge(address):
+def test_a_partial_declaration_is_completed_by_the_first_charge(address):
     ledger = Ledger.create(address, source="survey", cap=1, unit="household")
     with pytest.raises(UsageError):
         spend(ledger, "q", **REPLACE)
     spend(ledger, "q", unit="household", relation="one household moves")
-    assert known(ledger) == ("household", "one household moves")
+    assert stated_neighbours(ledger) == ("household", "one household moves")
     ledger.verify()
 
 
-def test_the_rule_is_the_same_for_every_order_of_statements(address):
+def test_the_rule_does_not_depend_on_the_order_of_statements(address):
     """Every pair of charges: the second is allowed exactly if both are about the same."""
     ledger, choices = Ledger.create(address), [{}, {"unit": "person"}, REPLACE, JOIN, {"relation": "add-remove"}]
     for at, (one, other) in enumerate(product(choices, choices)):
@@ -137,10 +137,10 @@ def test_an_answer_that_is_given_again_needs_no_statement(ledger):
     assert spend(ledger, "q") == first
 
 
-def test_a_pointer_that_was_removed_is_noticed_and_opens_no_door(address):
+def test_a_removed_pointer_is_noticed_and_allows_nothing(address):
     ledger = Ledger.create(address, source="survey", cap=1)
     spend(ledger, "q", **REPLACE)
-    with altering(address) as connection:
+    with unchecked_connection(address) as connection:
         connection.exec_driver_sql("DELETE FROM hetdp_sources")
     with pytest.raises(UsageError):
         spend(ledger, "r", **JOIN)

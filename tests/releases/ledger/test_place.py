@@ -1,4 +1,4 @@
-"""Where a ledger is: a file that stays the same file, under an address that is understood or not shown."""
+"""The location of a ledger: a file that must stay the same, and an address that is never shown if it is invalid."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from hetdp.errors import LedgerError, UsageError
 from hetdp.releases.ledger.ledger import Ledger
-from tests.releases.ledger.test_spending import TENTH, never
+from tests.releases.ledger.test_spending import TENTH, fail_if_drawn
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def file(tmp_path):
     return tmp_path / "kept"
 
 
-HAPPENINGS = {
+CHANGES = {
     "replaced": lambda file: file.with_name("copy").replace(file),
     "removed": lambda file: file.unlink(),
     "moved away": lambda file: file.rename(file.with_name("away")),
@@ -27,8 +27,8 @@ HAPPENINGS = {
 }
 
 
-@pytest.mark.parametrize("happen", HAPPENINGS.values(), ids=HAPPENINGS)
-def test_no_answer_is_given_if_the_file_is_another_after_the_spend(file, happen):
+@pytest.mark.parametrize("happen", CHANGES.values(), ids=CHANGES)
+def test_no_answer_is_given_if_the_file_was_replaced_during_the_spend(file, happen):
     ledger = Ledger(file)
 
     def draw() -> list[bool]:
@@ -50,10 +50,10 @@ def test_an_earlier_answer_is_not_given_either(file):
         yield receipt
 
     with pytest.raises(LedgerError, match="it was replaced, moved or removed"):
-        ledger.spend("survey", TENTH, "q", "1", never, receipts=receipts())
+        ledger.spend("survey", TENTH, "q", "1", fail_if_drawn, receipts=receipts())
 
 
-def test_a_link_may_lead_to_a_ledger_but_not_to_another_one_meanwhile(file):
+def test_a_link_to_a_ledger_may_not_change_during_a_spend(file):
     link = file.with_name("link")
     link.symlink_to(file)
     ledger = Ledger(link)
@@ -68,7 +68,7 @@ def test_a_link_may_lead_to_a_ledger_but_not_to_another_one_meanwhile(file):
         ledger.spend("survey", TENTH, "r", "1", draw)
 
 
-def test_a_relative_path_means_the_same_file_wherever_the_process_goes(file, tmp_path, monkeypatch):
+def test_a_relative_path_means_the_same_file_after_a_change_of_folder(file, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ledger = Ledger("kept")
     (tmp_path / "folder").mkdir()
@@ -84,6 +84,7 @@ NOT_UNDERSTOOD = [
     "postgres//steward:hidden@db/x",
     "PostgreSQL+psycopg:/steward:hidden@db/x",
     "postgre:/steward:hidden@db/x",
+    "postgresql://steward:hidden@db/x?port=y",
     "sqlite:/hidden",
     "sqlite:///hidden?z.ledger",
     "sqlite:///hidden?",
@@ -98,9 +99,9 @@ NOT_UNDERSTOOD = [
 
 @pytest.mark.parametrize("make", [Ledger, Ledger.create], ids=["open", "create"])
 @pytest.mark.parametrize("address", NOT_UNDERSTOOD, ids=repr)
-def test_an_address_that_is_not_understood_is_not_shown(make, address, tmp_path, monkeypatch):
+def test_an_invalid_address_is_not_shown(make, address, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match="this address of a ledger is not understood; a ledger is a path") as refusal:
+    with pytest.raises(UsageError, match="this is not the address of a ledger; an address is a path") as refusal:
         make(address)
     assert "hidden" not in str(refusal.value)
     assert list(tmp_path.iterdir()) == []
@@ -115,6 +116,6 @@ def test_a_path_may_look_a_little_like_a_url(name, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("cap", [10**5000, -(10**5000), "9" * 5000], ids=["large", "negative", "text"])
 def test_a_cap_of_too_many_digits_is_refused(tmp_path, cap):
-    with pytest.raises(UsageError, match="is no amount; an amount of privacy is a number"):
+    with pytest.raises(UsageError, match="is not an amount; an amount of privacy is a number"):
         Ledger.create(tmp_path / "new", source="survey", cap=cap)
     assert list(tmp_path.iterdir()) == []

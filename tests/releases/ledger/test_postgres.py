@@ -1,4 +1,4 @@
-"""A PostgreSQL server that stops answering, ends connections or refuses: a clear end, and true words."""
+"""A PostgreSQL server that stops answering, ends connections or refuses: clear errors and true messages."""
 
 from __future__ import annotations
 
@@ -16,24 +16,22 @@ from hetdp.releases.ledger import postgres
 from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.ledger.ledger import Ledger
 from tests.releases.ledger.conftest import server
-from tests.releases.ledger.proxy import WAYS, proxied
-from tests.releases.ledger.stress import fresh
-from tests.releases.ledger.test_spending import TENTH, never
+from tests.releases.ledger.proxy import WAYS, open_proxy
+from tests.releases.ledger.test_spending import TENTH, fail_if_drawn
 
 UNKNOWN = r"it is not known whether this was spent, and no answer was given\. Hint: ask the same again"
 
 
 @pytest.fixture
-def place() -> str:
+def place(database: str) -> str:
     """A ledger with one source on a server."""
-    address = fresh(server())
-    Ledger.create(address, source="survey", cap=0.3, timeout=5)
-    return address
+    Ledger.create(database, source="survey", cap=0.3, timeout=5)
+    return database
 
 
 @pytest.fixture
-def hasty(monkeypatch):
-    """Nobody waits long for a server."""
+def short_timeouts(monkeypatch):
+    """Shortens the timeouts for an answer of the server."""
     monkeypatch.setattr(postgres, "ANSWERING", 0.2)
     monkeypatch.setattr(postgres, "GRACE", 0.2)
 
@@ -42,9 +40,9 @@ def spends(address: str) -> list[tuple[bool, ...]]:
     return [entry.answers for entry in Ledger(address).history() if entry.kind == "spend"]
 
 
-def asked_again(address: str, before: list[tuple[bool, ...]]) -> None:
-    """The same answer is given for nothing, or it is spent then, once."""
-    entry = Ledger(address).spend("survey", TENTH, "q", "1", never if before else lambda: [True])
+def ask_again(address: str, before: list[tuple[bool, ...]]) -> None:
+    """Asks again and asserts that the answer is free if it was spent, or is spent once now."""
+    entry = Ledger(address).spend("survey", TENTH, "q", "1", fail_if_drawn if before else lambda: [True])
     assert spends(address) == [entry.answers] == (before or [(True,)])
     assert Ledger(address).status()[0].classes[0].spent == "0.1"
     Ledger(address).verify()
@@ -53,9 +51,9 @@ def asked_again(address: str, before: list[tuple[bool, ...]]) -> None:
 @pytest.mark.parametrize(
     ("way", "is_gone"), [(way, gone) for way in WAYS for gone in (False, True) if "interrupted" not in way or not gone]
 )
-def test_whatever_happens_to_a_commit_the_words_are_true(place, hasty, way, is_gone):
+def test_messages_are_true_whatever_happens_to_a_commit(place, short_timeouts, way, is_gone):
     sends, seen = WAYS[way]
-    with proxied(place) as proxy:
+    with open_proxy(place) as proxy:
         ledger = Ledger(proxy.address, timeout=0.4)
         proxy.way, proxy.is_gone = way, is_gone
         if seen == "interrupted":
@@ -69,12 +67,12 @@ def test_whatever_happens_to_a_commit_the_words_are_true(place, hasty, way, is_g
                 ledger.spend("survey", TENTH, "q", "1", lambda: [False])
             assert (found.value.spent, found.value.exit_code) == (None, 7)
         assert proxy.seen == 1
-    asked_again(place, spends(place))
+    ask_again(place, spends(place))
     assert bool(spends(place) == [(False,)]) == sends
 
 
-def test_a_record_in_doubt_is_not_to_be_repeated_blindly(place, hasty):
-    with proxied(place) as proxy:
+def test_a_record_in_doubt_is_not_to_be_repeated_blindly(place, short_timeouts):
+    with open_proxy(place) as proxy:
         ledger = Ledger(proxy.address, timeout=0.4)
         proxy.way, proxy.is_gone = "cut after", True
         with pytest.raises(LedgerError, match=r"it is not known whether this was recorded\. Hint: look at"):
@@ -82,8 +80,8 @@ def test_a_record_in_doubt_is_not_to_be_repeated_blindly(place, hasty):
     assert [entry.kind for entry in Ledger(place).history()][2:] == ["record"]
 
 
-def test_a_declaration_in_doubt_may_be_repeated(place, hasty):
-    with proxied(place) as proxy:
+def test_a_declaration_in_doubt_may_be_repeated(place, short_timeouts):
+    with open_proxy(place) as proxy:
         ledger = Ledger(proxy.address, timeout=0.4)
         proxy.way, proxy.is_gone = "cut before", True
         with pytest.raises(LedgerError, match="it is not known whether this was written; nothing was spent"):
@@ -91,16 +89,16 @@ def test_a_declaration_in_doubt_may_be_repeated(place, hasty):
     assert Ledger(place).declare("new", cap=1) == Ledger(place).declare("new", cap=1)
 
 
-def test_a_server_that_says_nothing_is_given_up(capsys):
+def test_a_silent_server_times_out(capsys):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         assert main(["ledger", "status", f"postgresql://u:hidden@127.0.0.1:{port}/d?connect_timeout=2"]) == 7
-    said = capsys.readouterr().err
-    assert "the server did not answer in time; nothing was spent" in said
-    assert "hidden" not in said
+    output = capsys.readouterr().err
+    assert "the server did not answer in time; nothing was spent" in output
+    assert "hidden" not in output
 
 
-def test_of_several_hosts_the_one_that_answers_is_taken(place):
+def test_the_host_that_answers_is_used(place):
     url = place.removeprefix("postgresql://").replace("@", "/").split("/")
     user, (host, port) = url[0], url[1].split(":")
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -109,8 +107,8 @@ def test_of_several_hosts_the_one_that_answers_is_taken(place):
         assert Ledger(f"{address}&connect_timeout=2").id == Ledger(place).id
 
 
-def test_a_server_that_stops_during_a_spend_is_given_up(place, hasty):
-    with proxied(place) as proxy:
+def test_a_server_that_stops_during_a_spend_times_out(place, short_timeouts):
+    with open_proxy(place) as proxy:
         ledger = Ledger(proxy.address, timeout=0.4)
 
         def draw() -> list[bool]:
@@ -120,10 +118,10 @@ def test_a_server_that_stops_during_a_spend_is_given_up(place, hasty):
         with pytest.raises(LedgerError, match="the server did not answer in time; nothing was spent") as found:
             ledger.spend("survey", TENTH, "q", "1", draw)
         assert (found.value.spent, found.value.exit_code) == (False, 7)
-    asked_again(place, [])
+    ask_again(place, [])
 
 
-def executed(statement: str, address: str | None = None) -> None:
+def execute(statement: str, address: str | None = None) -> None:
     with psycopg.connect(address or f"{server()}postgres", autocommit=True) as connection:
         connection.execute(statement)
 
@@ -133,21 +131,21 @@ def name_of(place: str) -> str:
 
 
 def terminate(place: str) -> None:
-    executed(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name_of(place)}'")
+    execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name_of(place)}'")
 
 
-HAPPENINGS = {
+SERVER_EVENTS = {
     "ended by the administrator": (terminate, "the server was shut down, or ended this connection"),
     "dropped": (
-        lambda place: executed(f"DROP DATABASE {name_of(place)} WITH (FORCE)"),
+        lambda place: execute(f"DROP DATABASE {name_of(place)} WITH (FORCE)"),
         "the server was shut down, or ended this connection",
     ),
 }
 
 
-@pytest.mark.parametrize("name", HAPPENINGS)
+@pytest.mark.parametrize("name", SERVER_EVENTS)
 def test_a_connection_that_the_server_ends_spends_nothing(place, name):
-    happen, words = HAPPENINGS[name]
+    happen, words = SERVER_EVENTS[name]
 
     def draw() -> list[bool]:
         happen(place)
@@ -160,7 +158,7 @@ def test_a_connection_that_the_server_ends_spends_nothing(place, name):
         with pytest.raises(LedgerError, match=r"there is no such database|cannot be reached"):
             Ledger(place)
     else:
-        asked_again(place, [])
+        ask_again(place, [])
 
 
 def wait_until_ended(place: str) -> None:
@@ -180,13 +178,13 @@ def test_a_transaction_that_does_nothing_is_ended_and_keeps_nobody_waiting(place
 
     with pytest.raises(LedgerError, match="which did nothing for too long; nothing was spent"):
         ledger.spend("survey", TENTH, "q", "1", draw)
-    asked_again(place, [])
+    ask_again(place, [])
 
 
-def test_a_client_that_stops_is_not_waited_for_for_ever(place, monkeypatch):
+def test_a_client_that_stops_blocks_others_for_a_limited_time(place, monkeypatch):
     monkeypatch.setattr(postgres, "IDLE", 0.5)
     begun, goes_on = threading.Event(), threading.Event()
-    ended: list[BaseException] = []
+    result: list[BaseException] = []
 
     def draw() -> list[bool]:
         begun.set()
@@ -197,7 +195,7 @@ def test_a_client_that_stops_is_not_waited_for_for_ever(place, monkeypatch):
         try:
             Ledger(place, timeout=0.2).spend("survey", TENTH, "stopped", "1", draw)
         except LedgerError as error:
-            ended.append(error)
+            result.append(error)
 
     with psycopg.connect(place) as other:  # another process, as far as the server knows
         other.execute("SET LOCAL idle_in_transaction_session_timeout = 500")
@@ -211,28 +209,28 @@ def test_a_client_that_stops_is_not_waited_for_for_ever(place, monkeypatch):
     wait_until_ended(place)
     goes_on.set()
     thread.join()
-    assert "did nothing for too long; nothing was spent" in str(ended[0])
+    assert "did nothing for too long; nothing was spent" in str(result[0])
 
 
-def test_what_only_reads_is_told_apart_from_what_may_not(place):
+def test_reading_commands_are_distinguished_from_forbidden_ones(place):
     role = f"reader_{uuid4().hex}"
-    executed(f"CREATE ROLE {role} LOGIN")
-    executed(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}", place)
+    execute(f"CREATE ROLE {role} LOGIN")
+    execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}", place)
     reader = Ledger(place.replace("hetdp@", f"{role}@"))
     reader.verify()
-    with pytest.raises(LedgerError, match="this user may not do that; nothing was spent"):
-        reader.spend("survey", TENTH, "q", "1", never)
-    executed(f"ALTER DATABASE {name_of(place)} SET default_transaction_read_only = on")
+    with pytest.raises(LedgerError, match="this user lacks the permission; nothing was spent"):
+        reader.spend("survey", TENTH, "q", "1", fail_if_drawn)
+    execute(f"ALTER DATABASE {name_of(place)} SET default_transaction_read_only = on")
     Ledger(place).verify()
     with pytest.raises(LedgerError, match="it cannot be written to: the server or this database is read-only"):
-        Ledger(place).spend("survey", TENTH, "q", "1", never)
-    executed(f"ALTER DATABASE {name_of(place)} RESET default_transaction_read_only")
-    executed(f"DROP OWNED BY {role}", place)
-    executed(f"DROP ROLE {role}")
-    asked_again(place, [])
+        Ledger(place).spend("survey", TENTH, "q", "1", fail_if_drawn)
+    execute(f"ALTER DATABASE {name_of(place)} RESET default_transaction_read_only")
+    execute(f"DROP OWNED BY {role}", place)
+    execute(f"DROP ROLE {role}")
+    ask_again(place, [])
 
 
-COLLIDING = """
+COLLISIONS = """
 CREATE SEQUENCE tries;
 CREATE FUNCTION collide() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN IF nextval('tries') <= {times} THEN RAISE EXCEPTION USING ERRCODE = '{state}'; END IF; RETURN NULL; END $$;
@@ -243,8 +241,8 @@ FOR EACH ROW EXECUTE FUNCTION collide();
 
 @pytest.mark.parametrize("when", ["IMMEDIATE", "DEFERRED"])
 @pytest.mark.parametrize("state", ["40001", "40P01"])
-def test_a_collision_is_tried_again_with_the_same_draw(place, state, when):
-    executed(COLLIDING.format(times=3, state=state, when=when), place)
+def test_a_collision_is_retried_with_the_same_draw(place, state, when):
+    execute(COLLISIONS.format(times=3, state=state, when=when), place)
     drawn: list[int] = []
 
     def draw() -> list[bool]:
@@ -253,26 +251,26 @@ def test_a_collision_is_tried_again_with_the_same_draw(place, state, when):
 
     assert Ledger(place).spend("survey", TENTH, "q", "1", draw).number == 3
     assert len(drawn) == 1
-    asked_again(place, [(True,)])
+    ask_again(place, [(True,)])
 
 
-def test_collisions_without_end_have_an_end(place):
-    executed(COLLIDING.format(times=10**6, state="40001", when="DEFERRED"), place)
+def test_repeated_collisions_end_with_an_error(place):
+    execute(COLLISIONS.format(times=10**6, state="40001", when="DEFERRED"), place)
     with pytest.raises(LedgerError, match="too many others are writing to it at the same time; nothing was spent"):
         Ledger(place, timeout=0.5).spend("survey", TENTH, "q", "1", lambda: [True])
     assert spends(place) == []
 
 
 def test_an_error_at_the_commit_that_the_server_tells_spends_nothing(place):
-    executed(COLLIDING.format(times=1, state="23514", when="DEFERRED"), place)
+    execute(COLLISIONS.format(times=1, state="23514", when="DEFERRED"), place)
     with pytest.raises(LedgerError, match=r"the server refused \(23514\); nothing was spent"):
         Ledger(place).spend("survey", TENTH, "q", "1", lambda: [True])
-    asked_again(place, [])
+    ask_again(place, [])
 
 
 @pytest.mark.parametrize("level", ["serializable", "repeatable read", "read committed"])
-def test_whatever_the_server_s_isolation_is_all_that_is_allowed_is_granted(place, level):
-    executed(f"ALTER DATABASE {name_of(place)} SET default_transaction_isolation = '{level}'")
+def test_all_that_is_allowed_is_granted_at_every_isolation_level(place, level):
+    execute(f"ALTER DATABASE {name_of(place)} SET default_transaction_isolation = '{level}'")
     Ledger(place).declare("busy", cap="0.02")
     granted: list[int] = []
     failed: list[BaseException] = []

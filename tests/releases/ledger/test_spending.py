@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from hetdp.errors import BudgetError, LedgerError, UsageError
+from hetdp.releases.ledger import accounts
 from hetdp.releases.ledger.accounts import MOST
 from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.ledger.ledger import Ledger
@@ -19,12 +20,12 @@ TENTH = Charge.to_classes("epsilon", {"pupils": 0.1})
 QUESTIONS = count()
 
 
-def never() -> list[bool]:
+def fail_if_drawn() -> list[bool]:
     raise AssertionError("no answer was to be drawn")
 
 
 def spend(ledger: Ledger, charge: Charge, times: int, source: str = "survey") -> int:
-    """How many of several spends are granted, before the first that is not."""
+    """The number of spends that are granted before the first refusal."""
     for number in range(times):
         try:
             ledger.spend(source, charge, f"question {next(QUESTIONS)}", "1", lambda: [True])
@@ -43,7 +44,7 @@ def test_a_refusal_draws_and_writes_nothing_and_says_whose_budget_it_is(ledger):
     spend(ledger, TENTH, 3)
     before = list(ledger.export())
     with pytest.raises(BudgetError) as refusal:
-        ledger.spend("survey", Charge.to_classes("epsilon", {"pupils": 1e-12, "staff": 0.1}), "new", "1", never)
+        ledger.spend("survey", Charge.to_classes("epsilon", {"pupils": 1e-12, "staff": 0.1}), "new", "1", fail_if_drawn)
     assert str(refusal.value) == (
         "the budget of 'survey' does not allow this: 1 of 2 accounts ('pupils') would exceed the cap;"
         " nothing was spent, and no answer was drawn."
@@ -56,7 +57,7 @@ def test_a_refusal_draws_and_writes_nothing_and_says_whose_budget_it_is(ledger):
 
 def test_the_same_question_about_the_same_version_has_the_same_answers_and_costs_nothing(ledger):
     first = ledger.spend("survey", TENTH, "question", "1", lambda: [True, False], {"words": "more than half?"})
-    again = Ledger(ledger_address(ledger)).spend("survey", TENTH, "question", "1", never)
+    again = Ledger(ledger_address(ledger)).spend("survey", TENTH, "question", "1", fail_if_drawn)
     assert again == first
     assert (again.answers, again.facts) == ((True, False), {"words": "more than half?"})
     assert ledger.spend("survey", TENTH, "question", "2", lambda: [False]).number == first.number + 1
@@ -73,7 +74,7 @@ def ledger(address, ledger):
     return ledger
 
 
-def test_what_was_asked_before_is_not_given_to_others(ledger):
+def test_an_earlier_answer_is_not_given_to_other_people(ledger):
     ledger.spend("survey", TENTH, "q", "1", lambda: [True])
     ledger.declare("people", cap=1)
     ledger.spend("people", Charge.to_people("epsilon", ["p1", "p2"], 0.1), "q", "1", lambda: [True])
@@ -84,8 +85,8 @@ def test_what_was_asked_before_is_not_given_to_others(ledger):
     ]
     before = len(ledger.history())
     for source, charge in others:
-        with pytest.raises(UsageError, match="others paid for it"):
-            ledger.spend(source, charge, "q", "1", never)
+        with pytest.raises(UsageError, match="but other accounts paid"):
+            ledger.spend(source, charge, "q", "1", fail_if_drawn)
     assert len(ledger.history()) == before
 
 
@@ -136,7 +137,7 @@ def test_people_are_charged_one_by_one_with_the_caps_of_their_classes(ledger):
     charge = Charge.to_people("epsilon", ["Ann", "Bob", "Cyd"], "0.1", classes=["staff", "pupils", "staff"])
     assert spend(ledger, charge, 9, "people") == 2
     with pytest.raises(BudgetError) as refusal:
-        ledger.spend("people", charge, "new", "1", never)
+        ledger.spend("people", charge, "new", "1", fail_if_drawn)
     assert (refusal.value.exceeded, refusal.value.accounts, refusal.value.classes) == (1, 3, ())
     assert not {"Ann", "Bob", "Cyd"} & set(str(refusal.value).replace("'", " ").split())
     assert spend(ledger, Charge.to_people("epsilon", ["Ann", "Cyd"], "0.1"), 9, "people") == 2, "caps stay"
@@ -146,7 +147,7 @@ def test_people_are_charged_one_by_one_with_the_caps_of_their_classes(ledger):
     assert not any(name in line for line in ledger.export() for name in ("Ann", "Bob", "Cyd"))
 
 
-def classed(*classes: str) -> Charge:
+def charge_person(*classes: str) -> Charge:
     """A tenth of one person, under a class or none."""
     return Charge.to_people("epsilon", ["Ann"], "0.1", classes=classes or None)
 
@@ -163,17 +164,17 @@ def classed(*classes: str) -> Charge:
         "one of no cap of its own": ([("guests",), ("guests",)], 2),
     }.values(),
 )
-def test_the_lowest_cap_of_a_person_holds_whatever_class_is_said_later(ledger, charges, granted):
+def test_the_lowest_cap_of_a_person_holds_whatever_class_is_given_later(ledger, charges, granted):
     ledger.declare("people", cap="0.2", caps={"pupils": "0.1", "staff": "0.3"})
-    assert [spend(ledger, classed(*each), 1, "people") for each in charges] == [1, granted - 1]
+    assert [spend(ledger, charge_person(*each), 1, "people") for each in charges] == [1, granted - 1]
     ledger.verify()
 
 
-def test_what_is_spent_above_a_lower_cap_that_comes_later_is_kept_and_nothing_more_is_granted(ledger):
+def test_spends_above_a_cap_that_is_lowered_later_are_kept_and_nothing_more_is_granted(ledger):
     ledger.declare("people", cap="0.9", caps={"pupils": "0.1"})
-    assert spend(ledger, classed("staff"), 2, "people") == 2
-    ledger.record("people", classed("pupils"), "elsewhere")
-    assert spend(ledger, classed("staff"), 1, "people") == 0, "the cap of pupils, for ever"
+    assert spend(ledger, charge_person("staff"), 2, "people") == 2
+    ledger.record("people", charge_person("pupils"), "elsewhere")
+    assert spend(ledger, charge_person("staff"), 1, "people") == 0, "the cap of pupils, for ever"
     assert ledger.status("people")[0].exhausted == 1
     ledger.verify()
 
@@ -190,10 +191,18 @@ def test_many_people_are_kept_in_many_rows_and_none_is_lost(ledger, sizes):
     assert (found.people, found.most_spent) == (3 * MOST, "0.4")
     last = Charge.to_people("epsilon", ids[:5], "0.7")
     with pytest.raises(BudgetError, match="5 of 5 accounts would exceed"):
-        ledger.spend("people", last, "last", "1", never)
+        ledger.spend("people", last, "last", "1", fail_if_drawn)
 
 
-def test_whoever_pays_nothing_is_not_counted(ledger):
+def test_many_classes_are_read_in_parts_and_none_is_lost(ledger, monkeypatch):
+    monkeypatch.setattr(accounts, "MOST_NAMES", 3)
+    names = [f"class {number}" for number in range(8)]
+    assert spend(ledger, Charge.to_classes("epsilon", dict.fromkeys(names, 0.1)), 5) == 3
+    assert [(each.name, each.spent) for each in ledger.status()[0].classes] == [(name, "0.3") for name in names]
+    ledger.verify()
+
+
+def test_people_who_pay_nothing_are_not_counted(ledger):
     entry = ledger.spend("survey", Charge.to_classes("epsilon", {"a": 0, "b": 0.1}), "q", "1", lambda: [True])
     nobody = ledger.spend("survey", Charge.to_people("epsilon", [], 0.1), "r", "1", lambda: [True])
     assert (entry.accounts, nobody.accounts) == (1, 0)
@@ -212,7 +221,7 @@ def test_the_accounts_of_a_source_are_classes_or_people_as_in_its_first_charge(l
     before = list(ledger.export())
     words = f"a charge to {refused}; the accounts of the source 'survey' are {had}; the same people would have two"
     with pytest.raises(UsageError, match=words):
-        ledger.spend("survey", other, "r", "1", never)
+        ledger.spend("survey", other, "r", "1", fail_if_drawn)
     with pytest.raises(UsageError, match=words):
         ledger.record("survey", other, "elsewhere")
     assert list(ledger.export()) == before
@@ -221,10 +230,17 @@ def test_the_accounts_of_a_source_are_classes_or_people_as_in_its_first_charge(l
     ledger.verify()
 
 
-def test_a_ledger_with_both_kinds_is_not_one_of_ours(ledger, monkeypatch):
+def test_a_ledger_with_both_kinds_is_invalid(ledger, monkeypatch):
     monkeypatch.setattr("hetdp.releases.ledger.accounts.require_kind", lambda *_: None)
     for name, charge in (("q", TENTH), ("r", PERSON)):
         ledger.spend("survey", charge, name, "1", lambda: [True])
+    with pytest.raises(LedgerError, match="it was changed, or is damaged"):
+        ledger.verify()
+
+
+def test_a_ledger_with_a_charge_of_another_currency_is_invalid(ledger, monkeypatch):
+    monkeypatch.setattr("hetdp.releases.ledger.charging.require_currency", lambda *_: None)
+    ledger.spend("survey", Charge.to_classes("renyi-2", {"pupils": 0.1}), "q", "1", lambda: [True])
     with pytest.raises(LedgerError, match="it was changed, or is damaged"):
         ledger.verify()
 
@@ -236,7 +252,7 @@ def test_a_float_costs_people_the_decimal_that_was_written(ledger, amounts):
 
 
 @pytest.mark.parametrize("name", ["Survey", "sur vey", "SURVEY", "ｓurvey"])
-def test_a_source_that_looks_like_another_is_refused(ledger, name):
+def test_a_source_that_resembles_another_is_refused(ledger, name):
     with pytest.raises(UsageError, match=f"the source {name!r} looks like 'survey'; .* Hint: it is 'survey', if"):
         ledger.declare(name, cap=1)
     assert len(ledger.history()) == 2
@@ -249,11 +265,11 @@ def test_blanks_at_the_ends_of_names_are_refused(ledger):
         with pytest.raises(UsageError, match="it has no blanks at its ends"):
             ledger.declare(name, cap=1)
         with pytest.raises(UsageError, match="it has no blanks at its ends"):
-            ledger.spend("survey", TENTH, "q", name, never)
+            ledger.spend("survey", TENTH, "q", name, fail_if_drawn)
     assert len(ledger.history()) == 2
 
 
-def _by(named, *ids):
+def charge_named(named, *ids):
     return Charge.to_people("epsilon", ids or ["Ann"], "0.1", named=named)
 
 
@@ -272,36 +288,36 @@ def _by(named, *ids):
 )
 def test_the_first_charge_to_people_fixes_what_names_them(ledger, first, other, words):
     ledger.spend("survey", Charge.to_people("epsilon", [], 0.1, named=other), "nobody", "1", list)
-    ledger.spend("survey", _by(first), "q", "1", lambda: [True])
+    ledger.spend("survey", charge_named(first), "q", "1", lambda: [True])
     before = list(ledger.export())
     with pytest.raises(UsageError) as refused:
-        ledger.spend("survey", _by(other, "ann@example.org"), "r", "1", never)
+        ledger.spend("survey", charge_named(other, "ann@example.org"), "r", "1", fail_if_drawn)
     assert words in str(refused.value)
     with pytest.raises(UsageError) as refused:
-        ledger.record("survey", _by(other, "ann@example.org"), "elsewhere")
+        ledger.record("survey", charge_named(other, "ann@example.org"), "elsewhere")
     assert words in str(refused.value)
     assert list(ledger.export()) == before
-    ledger.spend("survey", _by(first), "r", "1", lambda: [True])
+    ledger.spend("survey", charge_named(first), "r", "1", lambda: [True])
     assert (ledger.status()[0].named, ledger.status()[0].most_spent) == (first, "0.2")
     ledger.verify()
 
 
-def test_people_of_many_rows_are_all_named_alike(ledger):
-    ledger.spend("survey", _by("id", *range(20_000)), "q", "1", lambda: [True])
-    ledger.spend("survey", _by("id", *range(30_000)), "r", "1", lambda: [True])
+def test_all_people_of_a_source_are_named_by_the_same_column(ledger):
+    ledger.spend("survey", charge_named("id", *range(20_000)), "q", "1", lambda: [True])
+    ledger.spend("survey", charge_named("id", *range(30_000)), "r", "1", lambda: [True])
     assert (ledger.status()[0].named, ledger.verify().people) == ("id", 30_000)
 
 
-def test_a_ledger_whose_people_are_named_in_two_ways_is_not_one_of_ours(ledger, monkeypatch):
-    ledger.spend("survey", _by("id"), "q", "1", lambda: [True])
+def test_a_ledger_whose_people_are_named_in_two_ways_is_invalid(ledger, monkeypatch):
+    ledger.spend("survey", charge_named("id"), "q", "1", lambda: [True])
     monkeypatch.setattr("hetdp.releases.ledger.accounts._naming", lambda _: "email")
-    ledger.spend("survey", _by("email"), "r", "1", lambda: [True])
+    ledger.spend("survey", charge_named("email"), "r", "1", lambda: [True])
     monkeypatch.undo()
     with pytest.raises(LedgerError, match="it was changed, or is damaged"):
         ledger.verify()
 
 
-def test_what_was_spent_elsewhere_is_a_fact_even_beyond_the_cap(ledger):
+def test_external_spends_are_recorded_even_beyond_the_cap(ledger):
     entry = ledger.record("survey", Charge.to_classes("epsilon", {"pupils": "0.5"}), "the press release of May")
     assert (entry.kind, entry.facts, entry.answers) == ("record", {"note": "the press release of May"}, ())
     assert spend(ledger, TENTH, 1) == 0
@@ -318,7 +334,7 @@ def test_a_draw_that_fails_spends_nothing(ledger):
     ledger.verify()
 
 
-def test_the_bytes_of_an_entry_are_as_many_whatever_the_answer(ledger):
+def test_the_size_of_an_entry_does_not_depend_on_the_answer(ledger):
     yes, no = (ledger.spend("survey", TENTH, name, "1", lambda is_yes=is_yes: [is_yes]) for name, is_yes in WAYS)
     assert len(yes.body) == len(no.body)
 
@@ -333,25 +349,25 @@ def test_a_source_is_declared_once(ledger):
         ledger.declare("survey", cap="0.4")
 
 
-def test_what_a_ledger_does_not_know_is_refused(ledger):
-    for ask in (lambda: ledger.spend("x", TENTH, "q", "1", never), lambda: ledger.record("x", TENTH, "n")):
+def test_unknown_sources_and_classes_are_refused(ledger):
+    for ask in (lambda: ledger.spend("x", TENTH, "q", "1", fail_if_drawn), lambda: ledger.record("x", TENTH, "n")):
         with pytest.raises(UsageError, match="the ledger has no source 'x'; data is declared before it is asked about"):
             ask()
     with pytest.raises(UsageError, match="no source 'x'"):
         ledger.status("x")
     with pytest.raises(UsageError, match="a charge of gaussian; the source 'survey' counts epsilon"):
-        ledger.spend("survey", Charge.to_classes("gaussian", {"a": 1}), "q", "1", never)
-    with pytest.raises(UsageError, match="the facts of an entry are no JSON"):
-        ledger.spend("survey", TENTH, "q", "1", never, {"x": float("nan")})
-    with pytest.raises(UsageError, match="7 is no version; it is text"):
-        ledger.spend("survey", TENTH, "q", 7, never)
+        ledger.spend("survey", Charge.to_classes("gaussian", {"a": 1}), "q", "1", fail_if_drawn)
+    with pytest.raises(UsageError, match="the facts of an entry are not JSON"):
+        ledger.spend("survey", TENTH, "q", "1", fail_if_drawn, {"x": float("nan")})
+    with pytest.raises(UsageError, match="7 is not a version; it must be text"):
+        ledger.spend("survey", TENTH, "q", 7, fail_if_drawn)
 
 
 @pytest.mark.parametrize("name", ["", "a\x1b[2J", "a\nb", "a\0b", "a\u202eb", 7])
-def test_the_name_of_a_source_can_be_shown(ledger, name):
+def test_the_name_of_a_source_must_be_printable(ledger, name):
     before = list(ledger.export())
-    for ask in (lambda: ledger.declare(name, cap=1), lambda: ledger.spend(name, TENTH, "q", "1", never)):
-        with pytest.raises(UsageError, match="is no source; it is text") as refusal:
+    for ask in (lambda: ledger.declare(name, cap=1), lambda: ledger.spend(name, TENTH, "q", "1", fail_if_drawn)):
+        with pytest.raises(UsageError, match="is not a source; it must be text") as refusal:
             ask()
         assert str(refusal.value).isprintable()
     assert list(ledger.export()) == before
@@ -360,13 +376,13 @@ def test_the_name_of_a_source_can_be_shown(ledger, name):
 @pytest.mark.parametrize(
     "wrong", [{"cap": -1}, {"cap": (1, 1)}, {"cap": 1, "currency": "epsilon-delta"}, {"caps": {1: 1}}]
 )
-def test_a_cap_that_is_none_is_refused(ledger, wrong):
-    with pytest.raises(UsageError, match="is no "):
+def test_an_invalid_cap_is_refused(ledger, wrong):
+    with pytest.raises(UsageError, match=r"is not (an?|the) |there is no cap"):
         ledger.declare("other", **wrong)
 
 
 def test_a_ledger_is_made_once_and_never_replaced(ledger):
-    with pytest.raises(UsageError, match="there is something already; a ledger is made once and never replaced"):
+    with pytest.raises(UsageError, match="something already exists there; a ledger is made once and never replaced"):
         Ledger.create(ledger.address)
     ledger.verify()
 
@@ -400,14 +416,14 @@ def test_receipts_that_the_ledger_does_not_hold_stop_a_spend(ledger):
     assert ledger.spend("survey", TENTH, "r", "1", lambda: [True], receipts=[receipt]).number == receipt["entry"] + 1
     older, forked = (
         r"it is older than its records: .*; a restored copy would spend again",
-        "it went another way than its",
+        "it has diverged from its",
     )
     for wrong, words in (({"entry": 9}, older), ({"hash": "0" * 64}, forked), ({"entry": 0}, forked)):
         with pytest.raises(LedgerError, match=words):
-            ledger.spend("survey", TENTH, "s", "1", never, receipts=[receipt | wrong])
+            ledger.spend("survey", TENTH, "s", "1", fail_if_drawn, receipts=[receipt | wrong])
     for wrong in ({}, receipt | {"entry": "1"}, receipt | {"ledger": "another"}):
         with pytest.raises(UsageError, match="receipt 2 is"):
-            ledger.spend("survey", TENTH, "s", "1", never, receipts=[receipt, wrong])
+            ledger.spend("survey", TENTH, "s", "1", fail_if_drawn, receipts=[receipt, wrong])
 
 
 # One way of grouping --------------------------------------------------------------------------------------------------
@@ -418,12 +434,12 @@ MIXED = Charge.to_classes("epsilon", {"a": 0.3, "everybody": 0.1})
 
 
 @pytest.mark.parametrize("first", [BY_CLASS, MIXED], ids=["by class", "mixed"])
-def test_whoever_paid_by_class_does_not_pay_as_everybody_beside_it(ledger, first):
+def test_a_source_charged_by_class_is_not_charged_as_everybody(ledger, first):
     ledger.spend("survey", first, "first", "1", lambda: [True])
     with pytest.raises(
         UsageError, match="a charge to everybody, without classes; the source 'survey' is charged by class"
     ):
-        ledger.spend("survey", ALL, "second", "1", never)
+        ledger.spend("survey", ALL, "second", "1", fail_if_drawn)
     with pytest.raises(UsageError, match="would have a second budget"):
         ledger.record("survey", ALL, "elsewhere")
     assert {one.name: one.spent for one in ledger.status()[0].classes}["a"] == "0.3"
@@ -431,10 +447,10 @@ def test_whoever_paid_by_class_does_not_pay_as_everybody_beside_it(ledger, first
 
 
 @pytest.mark.parametrize("second", [BY_CLASS, MIXED], ids=["by class", "mixed"])
-def test_whoever_paid_as_everybody_does_not_pay_by_class_beside_it(ledger, second):
+def test_a_source_charged_as_everybody_is_not_charged_by_class(ledger, second):
     ledger.spend("survey", ALL, "first", "1", lambda: [True])
     with pytest.raises(UsageError, match="a charge by class; so far, the source 'survey' charged everybody without"):
-        ledger.spend("survey", second, "second", "1", never)
+        ledger.spend("survey", second, "second", "1", fail_if_drawn)
     assert [(one.name, one.spent) for one in ledger.status()[0].classes] == [("everybody", "0.3")]
     ledger.verify()
 
@@ -450,7 +466,7 @@ def test_everybody_without_a_class_may_spend_no_more_than_any_class(address):
     ledger = Ledger.create(address, source="survey", cap=1, caps={"a": 0.5})
     ledger.spend("survey", ALL, "first", "1", lambda: [True])
     with pytest.raises(BudgetError, match="'everybody'"):
-        ledger.spend("survey", ALL, "second", "1", never)
+        ledger.spend("survey", ALL, "second", "1", fail_if_drawn)
     ledger.verify()
 
 
@@ -467,4 +483,4 @@ def test_people_without_a_group_do_not_get_a_second_budget(address):
     people = [Charge.to_people("epsilon", ["ann", "bob"], "0.5", classes=groups) for groups in (["a", "b"], None)]
     ledger.spend("survey", people[0], "by group", "1", lambda: [True])
     with pytest.raises(BudgetError, match="1 of 2 accounts"):
-        ledger.spend("survey", people[1], "without", "1", never)
+        ledger.spend("survey", people[1], "without", "1", fail_if_drawn)

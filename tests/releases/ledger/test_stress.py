@@ -16,16 +16,16 @@ ROOT = Path(__file__).parents[3]
 
 
 def run_stress(*words: str) -> str:
-    """What `stress.py` prints, in a process of its own, which may fork."""
+    """The output of `stress.py`, run in a process of its own, which may fork."""
     command = [sys.executable, "-W", "error", "-m", "tests.releases.ledger.stress", *words]
-    return done(command)
+    return output_of(command)
 
 
-def done(command: list[str]) -> str:
-    """What a command prints, if it ends well."""
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    return ended.stdout
+def output_of(command: list[str]) -> str:
+    """The output of a command, which must succeed."""
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -36,8 +36,8 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @stress
 def test_eight_processes_are_granted_exactly_what_is_allowed(place):
     each = times(20)
-    said = run_stress("crowd", str(each), place)
-    assert said.startswith(f"8 × {each} spends: {4 * each} granted, {4 * each} refused")
+    output = run_stress("crowd", str(each), place)
+    assert output.startswith(f"8 × {each} spends: {4 * each} granted, {4 * each} refused")
 
 
 @stress
@@ -46,8 +46,8 @@ def test_kill_9_loses_nothing_and_breaks_nothing(place):
 
 
 @stress
-def test_kill_9_of_whole_commands_loses_nothing_whatever_the_file_is_called_meanwhile(place):
-    words = done([sys.executable, "-m", "tests.releases.ledger.commands", str(times(6)), place])
+def test_kill_9_of_whole_commands_loses_nothing_even_if_the_file_is_renamed(place):
+    words = output_of([sys.executable, "-m", "tests.releases.ledger.commands", str(times(6)), place])
     assert f" {times(6)} kills, " in words
     assert "none lost, none over the cap, no chain broken" in words
 

@@ -1,1 +1,5 @@
-"""The CPU engine: compiled by numba, for explicit graphs."""
+"""The CPU engine: compiled by numba, for explicit graphs.
+
+`grow` and `settle` are the kernels of the two searches, `queue` is their priority queue, and `engine` compiles them for
+a notion and runs them in threads.
+"""

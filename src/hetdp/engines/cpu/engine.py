@@ -7,7 +7,6 @@ notions with one, two and four parameters.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Protocol
 
@@ -15,19 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp import jit
-from hetdp.engines.compiling import Function, Replacements, compiled
-from hetdp.engines.contract import Growth, Operation, Role, Roles
+from hetdp.engines.compiling import Function, Replacements, compile_kernel
+from hetdp.engines.contract import Growth, Operation, Role, Roles, demands
 from hetdp.engines.cpu import grow as kernels
-from hetdp.engines.cpu import settle as meeting_kernels
-from hetdp.engines.cpu import settle as offer_kernels
 from hetdp.engines.cpu import settle as settle_kernels
-from hetdp.engines.cpu.grow import IDLE, SETTLED, Columns
+from hetdp.engines.cpu.grow import IDLE, ROLE, SETTLED, Columns
 from hetdp.engines.cpu.queue import ANY_IDLE, DESK_SIZE, compiled_prefetch, pool_size, prefetch
-from hetdp.engines.demands import demands
+from hetdp.engines.cpu.settle import MIXED
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.space import Floats, Indices, Mask, Space
 from hetdp.theory.notion import Notion, reversed_places
-from hetdp.threads import run_in_threads, slices
+from hetdp.threads import WORTH_THREADS, run_in_threads, slices
 
 # Parameters of an arc -------------------------------------------------------------------------------------------------
 
@@ -42,7 +39,7 @@ def two(columns: Columns, arc: int) -> tuple[float, float]:
     return float(columns[0][arc]), float(columns[1][arc])
 
 
-def two_turned(columns: Columns, arc: int) -> tuple[float, float]:
+def reverse_pair(columns: Columns, arc: int) -> tuple[float, float]:
     """One parameter for each direction, seen from the target."""
     return float(columns[1][arc]), float(columns[0][arc])
 
@@ -52,15 +49,15 @@ def four(columns: Columns, arc: int) -> tuple[float, float, float, float]:
     return float(columns[0][arc]), float(columns[1][arc]), float(columns[2][arc]), float(columns[3][arc])
 
 
-def four_turned(columns: Columns, arc: int) -> tuple[float, float, float, float]:
+def reverse_quadruple(columns: Columns, arc: int) -> tuple[float, float, float, float]:
     """Two parameters for each direction, seen from the target."""
     return float(columns[1][arc]), float(columns[0][arc]), float(columns[3][arc]), float(columns[2][arc])
 
 
 BY_PLACES = {  # order of parameters seen from the target → functions that read an arc from the source and the target
     (0,): (one, one),
-    (1, 0): (two, two_turned),
-    (1, 0, 3, 2): (four, four_turned),
+    (1, 0): (two, reverse_pair),
+    (1, 0, 3, 2): (four, reverse_quadruple),
 }
 
 
@@ -70,23 +67,25 @@ BY_PLACES = {  # order of parameters seen from the target → functions that rea
 @cache
 def compiled_grow(notion: Notion) -> Function:
     """The search kernel, compiled with the step of a notion."""
-    return compiled(kernels.grow, f"grow_{_name(notion)}", searching(notion))
+    return compile_kernel(kernels.grow, f"grow_{_name(notion)}", searching(notion))
 
 
 @cache
-def compiled_settle(notion: Notion) -> tuple[Function, Function]:
-    """The kernel that lists the meetings of the fair search, and the kernel that runs it."""
-    replaced = searching(notion)
-    return (
-        compiled(meeting_kernels.meetings, f"meetings_{_name(notion)}", replaced),
-        compiled(settle_kernels.settle, f"settle_{_name(notion)}", replaced),
-    )
+def compiled_settle(notion: Notion) -> Function:
+    """The kernel that runs the fair search."""
+    return compile_kernel(settle_kernels.settle, f"settle_{_name(notion)}", searching(notion))
+
+
+@cache
+def compiled_meetings(notion: Notion) -> Function:
+    """The kernel that lists the meetings of the fair search."""
+    return compile_kernel(settle_kernels.meetings, f"meetings_{_name(notion)}", searching(notion))
 
 
 @cache
 def compiled_offers(notion: Notion) -> Function:
     """The kernel that computes offers from neighbours of the other answer."""
-    return compiled(offer_kernels.offers, f"offers_{_name(notion)}", searching(notion))
+    return compile_kernel(settle_kernels.offers, f"offers_{_name(notion)}", searching(notion))
 
 
 def _name(notion: Notion) -> str:
@@ -99,11 +98,11 @@ def searching(notion: Notion) -> Replacements:
     edge_of, turned_edge_of = BY_PLACES[reversed_places(notion.parameters)]
     replaced: Replacements = {
         kernels.edge_of: edge_of,
-        meeting_kernels.turned_edge_of: turned_edge_of,
+        settle_kernels.turned_edge_of: turned_edge_of,
         kernels.step: notion.step,
         kernels.quick: notion.quick,
         settle_kernels.across: notion.across,
-        meeting_kernels.meet: notion.meet,
+        settle_kernels.meet: notion.meet,
     }
     if not jit.is_off():
         replaced[prefetch] = compiled_prefetch
@@ -113,13 +112,13 @@ def searching(notion: Notion) -> Replacements:
 @cache
 def compiled_mark() -> Function:
     """The kernel that marks mixed datasets, with a neighbour of the other answer or a pinned one."""
-    return compiled(meeting_kernels.mark, "mark", {})
+    return compile_kernel(settle_kernels.mark, "mark", {})
 
 
 @cache
 def compiled_sides() -> Function:
     """The kernel that assigns starts to the searches for the two answers."""
-    return compiled(kernels.sides, "sides", {})
+    return compile_kernel(kernels.sides, "sides", {})
 
 
 # Engine ---------------------------------------------------------------------------------------------------------------
@@ -158,10 +157,10 @@ class CpuEngine:
         groups = [np.flatnonzero(waiting & (flags == role)) for role in (Role.FREE_1, Role.FREE_2)]
         groups = [group.astype(space.targets.dtype) for group in groups]
         search_all(space, notion, (labels, links, flags), groups)
-        return start.kept(labels, links)
+        return start.finish(labels, links)
 
 
-class Stored(Protocol):
+class StoredRows(Protocol):
     """The rows of a graph, as kernels need them."""
 
     @property
@@ -182,7 +181,7 @@ class Stored(Protocol):
 
 
 def grow_on(
-    graph: Stored, notion: Notion, labels: Floats, links: Indices, roles: Roles | None, active: Mask | None
+    graph: StoredRows, notion: Notion, labels: Floats, links: Indices, roles: Roles | None, active: Mask | None
 ) -> None:
     """Lowers labels in place to the fixed point and sets the links; the labels must not contain −0.0."""
     flags = np.full(graph.size, Role.FREE_1, dtype=np.uint8) if roles is None else roles.astype(np.uint8)
@@ -194,41 +193,62 @@ def grow_on(
     search_all(graph, notion, (labels, links, flags), groups)
 
 
-def offers_on(graph: Stored, notion: Notion, labels: Floats, roles: Roles, start: Floats) -> None:
+def offers_on(graph: StoredRows, notion: Notion, labels: Floats, roles: Roles, start: Floats) -> None:
     """Lowers start labels in place to the offers of free neighbours of the other answer, given their labels."""
     compiled_offers(notion)(graph.indptr, graph.targets, graph.parameters, labels, roles, start)
 
 
 def settle_mixed(space: DatasetGraph, notion: Notion, start: Floats, links: Indices, flags: Roles) -> Floats:
     """Runs the fair search until all mixed datasets are settled; returns the labels and updates `flags` and `links`."""
-    list_meetings, search = compiled_settle(notion)
-    graph, room = (space.indptr, space.targets, space.parameters), len(space.targets) // 2
-    number = np.int64 if space.size + room >= 2**31 else space.targets.dtype
-    ends, points = np.empty(2 * room, dtype=space.targets.dtype), np.empty(room)  # unused pages cost nothing
-    mark = compiled_mark()
-    run_in_threads(
-        lambda part: mark(space.indptr, space.targets, flags, part.start, part.stop),
-        slices(space.size, MARKED),
-        len(space.targets),
-    )
-    found = list_meetings(*graph, start, flags, bool((start < 0.0).any()), np.empty(space.size), ends, points)
-    labels = np.concatenate([start, points[:found]])
+    mixed, ends, points = list_meetings(space, notion, start, flags)
+    size, count = space.size, space.size + len(points)
+    number = np.int64 if count >= 2**31 else space.targets.dtype
+    bounded = np.flatnonzero((start < np.inf) & (flags & ROLE != Role.PINNED))
+    starts = np.concatenate([bounded, np.arange(size, count)]).astype(number)
+    labels = np.concatenate([start, points])
     desk = np.zeros(DESK_SIZE, dtype=np.int64)
-    pool = np.empty(pool_size(len(space.targets) + len(labels)), dtype=number)
-    search(*graph, labels, labels.view(np.int64), flags, links, ends, desk, pool)
-    return labels[: space.size].copy()
+    pool = np.empty(pool_size(len(space.targets) + len(starts)), dtype=number)
+    graph = space.indptr, space.targets, space.parameters
+    compiled_settle(notion)(*graph, labels, labels.view(np.int64), flags, links, ends, starts, mixed, desk, pool)
+    labels.resize(size, refcheck=False)  # in place: only compiled code had a view of it
+    return labels
 
 
-def split_by_answer(space: Stored, flags: Roles, starts: Indices) -> list[Indices]:
+def list_meetings(space: DatasetGraph, notion: Notion, start: Floats, flags: Roles) -> tuple[int, Indices, Floats]:
+    """Marks the mixed datasets; returns their number, and the ends and points of all possible meetings."""
+    ones, twos = (np.count_nonzero(flags == role) for role in (Role.FREE_1, Role.FREE_2))
+    rows = np.flatnonzero(flags != (Role.FREE_2 if ones < twos else Role.FREE_1))
+    number = np.int32 if len(space.targets) < 2**31 else np.int64
+    nothing = np.empty(0, dtype=number)
+    mark, pieces = compiled_mark(), slices(len(rows), MARKED)
+    listed: list[tuple[Indices, Indices]] = [(nothing, nothing)] * len(pieces)
+
+    def look(at: int) -> None:
+        first, last = pieces[at].start, pieces[at].stop
+        room = int(np.sum(space.indptr[rows[first:last] + 1] - space.indptr[rows[first:last]]))
+        sources, arcs = np.empty((2, room), dtype=number)  # unused pages cost nothing
+        found = mark(space.indptr, space.targets, flags, rows, first, last, sources, arcs)
+        listed[at] = sources[:found], arcs[:found]
+
+    run_in_threads(look, range(len(pieces)), len(space.targets) * len(rows) // max(1, space.size))
+    sources, arcs = (np.concatenate(column) for column in zip((nothing, nothing), *listed, strict=True))
+    ends, points = np.empty(2 * len(arcs), dtype=space.targets.dtype), np.empty(len(arcs))
+    any_worse = bool((start < 0.0).any())
+    edges = space.targets, space.parameters, start, any_worse, start.copy(), sources, arcs
+    found = compiled_meetings(notion)(*edges, ends, points)
+    return int(np.count_nonzero(flags & MIXED)), ends[: 2 * found], points[:found]
+
+
+def split_by_answer(space: StoredRows, flags: Roles, starts: Indices) -> list[Indices]:
     """The starts of the search for each answer; or one group, if a dataset belongs to both or the graph is small."""
     side = np.zeros(len(starts), dtype=np.uint8)
     compiled_sides()(space.indptr, space.targets, flags, starts, side)
     if space.size < WORTH_A_THREAD or (side == Role.FREE_1 | Role.FREE_2).any():
-        return [starts[side != Role.PINNED]]
-    return [starts[side == Role.FREE_1], starts[side == Role.FREE_2]]
+        return [starts.compress(side != Role.PINNED)]
+    return [starts.compress(side == role) for role in (Role.FREE_1, Role.FREE_2)]
 
 
-def search_all(space: Stored, notion: Notion, found: tuple[Floats, Indices, Roles], groups: list[Indices]) -> None:
+def search_all(space: StoredRows, notion: Notion, found: tuple[Floats, Indices, Roles], groups: list[Indices]) -> None:
     """Runs one search per group of starts, in parallel."""
     search = compiled_grow(notion)
     labels, links, flags = found
@@ -242,9 +262,4 @@ def search_all(space: Stored, notion: Notion, found: tuple[Floats, Indices, Role
         search(*graph, labels, labels.view(np.int64), flags, links, starts, desk, pool)
 
     groups = [group for group in groups if len(group)]
-    if len(groups) < 2:
-        for group in groups:
-            search_from(group)
-        return
-    with ThreadPoolExecutor(len(groups)) as executor:
-        list(executor.map(search_from, groups))
+    run_in_threads(search_from, groups, WORTH_THREADS if len(groups) > 1 else 0)

@@ -20,6 +20,7 @@ from hetdp.engines.cpu.queue import (
     RUN_AT,
     RUN_END,
     RUN_IDS,
+    as_int64,
     key_of,
     pop,
     prefetch,
@@ -63,13 +64,7 @@ def grow(
     pool: Indices,
 ) -> None:
     """Lowers the labels to the fixed point; `bits` is an integer view of them, and `flags` starts as the roles."""
-    desk[FREE] = -1
-    desk[LAST] = desk[LIMIT] = LARGEST_KEY
-    for place in range(len(starts)):
-        desk[LAST] = min(desk[LAST], key_of(bits[starts[place]]))
-    desk[CURRENT] = desk[LAST]
-    for place in range(len(starts)):
-        push(desk, pool, bits, starts[place], key_of(bits[starts[place]]), LARGEST_KEY)
+    begin(bits, starts, desk, pool)
     while True:
         source = pop(desk, pool, bits)
         if source < 0:
@@ -78,6 +73,18 @@ def grow(
             flags[source] |= SETTLED
             foresee(indptr, targets, columns, labels, flags, desk)
             relax(indptr, targets, columns, labels, bits, flags, links, desk, pool, source)
+
+
+def begin(bits: Indices, starts: Indices, desk: Indices, pool: Indices) -> None:
+    """Queues all starts."""
+    desk[FREE] = -1
+    desk[LAST] = desk[LIMIT] = LARGEST_KEY
+    for place in range(len(starts)):
+        desk[LAST] = min(desk[LAST], key_of(bits[starts[place]]))
+    desk[CURRENT] = desk[LAST]
+    for place in range(len(starts)):
+        start = as_int64(starts[place])
+        push(desk, pool, bits, start, key_of(bits[start]), as_int64(LARGEST_KEY))
 
 
 def foresee(indptr: Indices, targets: Indices, columns: Columns, labels: Floats, flags: Roles, desk: Indices) -> None:
@@ -116,8 +123,8 @@ def relax(
     """Lowers the labels of a dataset's neighbours to what its label allows."""
     label = float(labels[source])
     pinned = flags[source] & ROLE == 0
-    for arc in range(indptr[source], indptr[source + 1]):
-        target = targets[arc]
+    for arc in range(as_int64(indptr[source]), as_int64(indptr[source + 1])):
+        target = as_int64(targets[arc])
         if quick(label, *edge_of(columns, arc)) > labels[target] or (pinned and flags[target] & ROLE == 0):
             continue
         lowered = step(label, *edge_of(columns, arc)) + 0.0
@@ -133,8 +140,8 @@ def relax(
 def sides(indptr: Indices, targets: Indices, flags: Roles, starts: Indices, side: Roles) -> None:
     """The role whose search each start belongs to: PINNED if it has no free neighbour, 3 if it belongs to both."""
     for place in range(len(starts)):
-        start = starts[place]
+        start = as_int64(starts[place])
         role = flags[start]
-        for arc in range(indptr[start], indptr[start + 1]):
-            role |= flags[targets[arc]]
+        for arc in range(as_int64(indptr[start]), as_int64(indptr[start + 1])):
+            role |= flags[as_int64(targets[arc])]
         side[place] = role

@@ -120,6 +120,16 @@ SIGN_DIGIT = 1 << 10  # flips the sign in the top digit, so that negative keys c
 IN_CHUNK = CHUNK - 1
 
 
+def as_int64(number: int) -> int:
+    """The same number, which is not negative; compiled, an int64 whatever it was.
+
+    Numbers of datasets and constants are cast before they are passed on. Otherwise numba compiles each callee several
+    times: for int64, for the type in which a graph stores datasets, and for each constant. The mask tells the compiler
+    that an index is not counted from the end, so that this is not tested at every use.
+    """
+    return int(number) & LARGEST_KEY
+
+
 def key_of(bits: int) -> int:
     """The bits of a float as an integer of the same order."""
     return bits ^ ((bits >> 63) & LARGEST_KEY)
@@ -270,7 +280,7 @@ def is_stale(desk: Indices, key: int, bucket: int) -> bool:
 @noinline
 def split(desk: Indices, pool: Indices, bits: Indices, bucket: int) -> None:
     """Moves a long bucket to lower levels, and its smallest keys to the ties."""
-    smallest = LARGEST_KEY
+    smallest = as_int64(LARGEST_KEY)
     position = desk[CURSOR + bucket]
     while position > 0:
         head = (position - 1) >> CHUNK_BITS << CHUNK_BITS
@@ -289,7 +299,7 @@ def split(desk: Indices, pool: Indices, bits: Indices, bucket: int) -> None:
     while position > 0:  # keys of stale entries are below the smallest
         chunk = (position - 1) >> CHUNK_BITS
         for at in range((chunk << CHUNK_BITS) + 1, position):
-            dataset = pool[at]
+            dataset = as_int64(pool[at])
             key = key_of(bits[dataset])
             if key >= smallest:
                 insert(desk, pool, TIES if key == smallest else bucket_of(key, smallest), dataset)

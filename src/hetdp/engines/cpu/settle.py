@@ -1,8 +1,9 @@
 """The kernels of the fair search.
 
-`mark` finds *mixed* datasets, which have a neighbour of the other answer or a pinned one. `meetings` lists where mixed
-datasets of different answers would meet. `settle` runs the search until all mixed datasets are settled; after that the
-answers are independent, and `grow` finishes each in its own thread. `offers` serves the fair search on partitions.
+`mark` finds *mixed* datasets, which have a neighbour of the other answer or a pinned one, and the edges between the
+answers. `meetings` lists where the ends of these edges would meet. `settle` runs the search until all mixed datasets
+are settled; after that the answers are independent, and `grow` finishes each in its own thread. `offers` serves the
+fair search on partitions.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from hetdp.engines.cpu.grow import (
     ROW_AHEAD,
     SETTLED,
     Columns,
+    begin,
     edge_of,
     quick,
     relax,
@@ -26,14 +28,11 @@ from hetdp.engines.cpu.queue import (
     BATCH_AT,
     BATCH_END,
     BATCH_IDS,
-    CURRENT,
-    FREE,
     LARGEST_KEY,
-    LAST,
-    LIMIT,
     RUN_AT,
     RUN_END,
     RUN_IDS,
+    as_int64,
     key_of,
     pop,
     prefetch,
@@ -52,56 +51,77 @@ def turned_edge_of(columns: Columns, arc: int) -> tuple[float, ...]:
     raise NotImplementedError
 
 
-def mark(indptr: Indices, targets: Indices, flags: Roles, first: int, last: int) -> None:
-    """Marks the mixed datasets in a range; threads share the datasets, since every arc is read."""
-    for dataset in range(first, last):
+def mark(
+    indptr: Indices,
+    targets: Indices,
+    flags: Roles,
+    rows: Indices,
+    first: int,
+    last: int,
+    sources: Indices,
+    arcs: Indices,
+) -> int:
+    """Marks the mixed datasets at the edges of some datasets, and lists the edges between the answers.
+
+    The datasets are those of one answer, and all pinned ones: every edge that makes a dataset mixed has such an end.
+    Threads share them. Two threads may mark the same dataset, but both write the same.
+
+    Returns:
+        The number of edges listed, by source and arc.
+    """
+    found = 0
+    for place in range(first, last):
+        dataset = rows[place]
         role = flags[dataset] & ROLE
         for arc in range(indptr[dataset], indptr[dataset + 1]):
-            if flags[targets[arc]] & ROLE != role and role != 0:
-                flags[dataset] |= MIXED
+            target = targets[arc]
+            other = flags[target] & ROLE
+            if other != role and other != 0:
+                flags[target] |= MIXED
+                if role != 0:
+                    flags[dataset] |= MIXED
+                    sources[found], arcs[found] = dataset, arc
+                    found += 1
+    return found
 
 
 def meetings(
-    indptr: Indices,
     targets: Indices,
     columns: Columns,
     labels: Floats,
-    flags: Roles,
     any_worse: bool,
     most: Floats,
+    sources: Indices,
+    arcs: Indices,
     ends: Indices,
     points: Floats,
 ) -> int:
-    """Lists the possible meetings of mixed datasets, as pairs of ends and their points; returns their number.
+    """Lists the possible meetings on edges between the answers, as pairs of ends and points; returns their number.
 
     No label can exceed `most`, which is the smaller of the dataset's own label and of step(0) from any neighbour of the
     other answer that is no worse than a coin. A meeting above `most` of either end comes too late for that end.
-    `any_worse` says whether any label is below zero.
+    `any_worse` says whether any label is below zero. `most` holds the labels at first.
     """
-    for dataset in range(len(flags)):
-        if flags[dataset] & MIXED:
-            role, limit = flags[dataset] & ROLE, float(labels[dataset])
-            for arc in range(indptr[dataset], indptr[dataset + 1]):
-                target = targets[arc]
-                if flags[target] & ROLE == 3 - role and (not any_worse or labels[target] >= 0.0):
-                    limit = min(limit, step(0.0, *turned_edge_of(columns, arc)))
-            most[dataset] = limit
+    for place in range(len(arcs)):
+        dataset, arc = sources[place], arcs[place]
+        target = targets[arc]
+        if not any_worse or labels[dataset] >= 0.0:
+            most[target] = min(most[target], step(0.0, *edge_of(columns, arc)))
+        if not any_worse or labels[target] >= 0.0:
+            most[dataset] = min(most[dataset], step(0.0, *turned_edge_of(columns, arc)))
     found = 0
-    for dataset in range(len(flags)):
-        if flags[dataset] & MIXED:
-            role = flags[dataset] & ROLE
-            for arc in range(indptr[dataset], indptr[dataset + 1]):
-                target = targets[arc]
-                if dataset < target and flags[target] & ROLE == 3 - role:
-                    limit = float(min(most[dataset], most[target]))
-                    edge = edge_of(columns, arc)
-                    if quick(-limit, *edge) > limit:
-                        continue
-                    point = meet(*edge) + 0.0
-                    if point <= limit:
-                        ends[2 * found], ends[2 * found + 1] = dataset, target
-                        points[found] = point
-                        found += 1
+    for place in range(len(arcs)):
+        dataset, arc = sources[place], arcs[place]
+        target = targets[arc]
+        limit = float(min(most[dataset], most[target]))
+        edge = edge_of(columns, arc)
+        if quick(-limit, *edge) > limit:
+            continue
+        point = meet(*edge) + 0.0
+        if point <= limit:
+            ends[2 * found], ends[2 * found + 1] = dataset, target
+            points[found] = point
+            found += 1
     return found
 
 
@@ -146,12 +166,17 @@ def settle(
     flags: Roles,
     links: Indices,
     ends: Indices,
+    starts: Indices,
+    left: int,
     desk: Indices,
     pool: Indices,
 ) -> None:
-    """Lowers the labels to the fair ones until all mixed datasets are settled; `labels` ends with those of meetings."""
+    """Lowers the labels to the fair ones until the `left` mixed datasets are settled.
+
+    `labels` ends with those of meetings; `starts` are the free datasets and meetings with a label.
+    """
     size = len(links)
-    left = begin(labels, bits, flags, desk, pool)
+    begin(bits, starts, desk, pool)
     while left > 0:
         entry = pop(desk, pool, bits)
         if entry < 0:
@@ -164,7 +189,7 @@ def settle(
                 foresee(indptr, targets, columns, labels, flags, desk, size)
                 tell(indptr, targets, columns, labels, bits, flags, links, desk, pool, entry)
             continue
-        one, other = ends[2 * (entry - size)], ends[2 * (entry - size) + 1]
+        one, other = as_int64(ends[2 * (entry - size)]), as_int64(ends[2 * (entry - size) + 1])
         if not (flags[one] | flags[other]) & SETTLED:
             left -= 2
             labels[one] = labels[other] = labels[entry]
@@ -173,23 +198,6 @@ def settle(
             flags[other] |= SETTLED
             tell(indptr, targets, columns, labels, bits, flags, links, desk, pool, one)
             tell(indptr, targets, columns, labels, bits, flags, links, desk, pool, other)
-
-
-def begin(labels: Floats, bits: Indices, flags: Roles, desk: Indices, pool: Indices) -> int:
-    """Queues all free datasets and meetings with a label; returns the number of mixed datasets."""
-    left = 0
-    desk[FREE] = -1
-    desk[LAST] = desk[LIMIT] = LARGEST_KEY
-    for entry in range(len(labels)):
-        if entry >= len(flags) or flags[entry] & ROLE != 0:
-            desk[LAST] = min(desk[LAST], key_of(bits[entry]))
-    desk[CURRENT] = desk[LAST]
-    for entry in range(len(labels)):
-        if entry < len(flags) and flags[entry] & MIXED:
-            left += 1
-        if bits[entry] != NO_START and (entry >= len(flags) or flags[entry] & ROLE != 0):
-            push(desk, pool, bits, entry, key_of(bits[entry]), LARGEST_KEY)
-    return left
 
 
 def foresee(
@@ -233,7 +241,7 @@ def tell(
         return
     label, role = float(labels[source]), flags[source] & ROLE
     for arc in range(indptr[source], indptr[source + 1]):
-        target = targets[arc]
+        target = as_int64(targets[arc])
         if labels[target] <= label or flags[target] & ROLE == 0:
             continue  # the target is settled or pinned, or no bound from here is lower
         same = flags[target] & ROLE == role

@@ -1,1 +1,5 @@
-"""The product engine: spaces made of people, whose edges are never stored, swept axis by axis."""
+"""The product engine: spaces made of people, whose edges are never stored, swept axis by axis.
+
+`sweep` has the kernels for plain sums, `grow` those for any step, `rows` visits neighbours row by row, `links` finds
+where labels came from, and `engine` chooses and runs them.
+"""

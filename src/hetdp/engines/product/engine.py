@@ -2,6 +2,7 @@
 
 If ε does not depend on states and all sums are exact, one sweep along each axis by plain addition suffices. Otherwise
 labels are relaxed along one axis after the other until none falls. Links are found afterwards, on first access.
+`meeting_labels` are the start labels of the balanced search.
 """
 
 from __future__ import annotations
@@ -12,17 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.engines.compiling import Function, Replacements, compiled
+from hetdp.engines.compiling import Function, Replacements, compile_kernel
 from hetdp.engines.contract import Growth, Operation, Role, Roles
 from hetdp.engines.product import grow as kernels
 from hetdp.engines.product import links as link_kernels
+from hetdp.engines.product import rows as row_kernels
 from hetdp.engines.product import sweep as sweep_kernels
 from hetdp.engines.product.links import PIECE, flat
+from hetdp.engines.product.rows import ROW, rows_of
 from hetdp.engines.product.sweep import LARGEST, ON_GRID, Pass, passes, reach
 from hetdp.errors import UsageError
 from hetdp.problem.axis import BLOCK, Part, cut_lines
-from hetdp.problem.grid import LARGEST_EXACT
+from hetdp.problem.decimals import LARGEST_EXACT, round_labels_down
 from hetdp.problem.product import ProductSpace
+from hetdp.problem.query import Answers
 from hetdp.problem.space import Floats, Indices, Mask, Space
 from hetdp.theory.notion import Notion
 from hetdp.threads import run_in_threads, slices
@@ -34,35 +38,47 @@ from hetdp.threads import run_in_threads, slices
 def compiled_sweeps() -> tuple[Function, Function]:
     """The kernels that sweep the last axes and the axes before them."""
     return (
-        compiled(sweep_kernels.sweep_blocks, "sweep_blocks", {}),
-        compiled(sweep_kernels.sweep_columns, "sweep_columns", {}),
+        compile_kernel(sweep_kernels.sweep_blocks, "sweep_blocks", {}),
+        compile_kernel(sweep_kernels.sweep_columns, "sweep_columns", {}),
     )
 
 
 @cache
 def compiled_copy() -> Function:
     """The kernel that copies start labels and checks them."""
-    return compiled(sweep_kernels.copy_and_look, "copy_and_look", {})
+    return compile_kernel(sweep_kernels.copy_and_look, "copy_and_look", {})
 
 
 @cache
 def compiled_relax(notion: Notion | None) -> Function:
     """The kernel that relaxes the lines along one axis; by plain addition if there is no notion."""
     if notion is None:
-        return compiled(kernels.relax_lines, "relax_lines_plain", {kernels.relax: kernels.relax_plain})
-    return compiled(kernels.relax_lines, f"relax_lines_{_name(notion)}", _replaced(notion))
+        return compile_kernel(kernels.relax_lines, "relax_lines_plain", {kernels.relax: kernels.relax_plain})
+    return compile_kernel(kernels.relax_lines, f"relax_lines_{_name(notion)}", _replacements(notion))
 
 
 @cache
 def compiled_links(notion: Notion) -> tuple[Function, Function]:
     """The kernels that find links to smaller labels and to equal ones."""
     return (
-        compiled(link_kernels.find_links, f"find_links_{_name(notion)}", _replaced(notion)),
-        compiled(link_kernels.link_ties, f"link_ties_{_name(notion)}", _replaced(notion)),
+        compile_kernel(link_kernels.find_links, f"find_links_{_name(notion)}", _replacements(notion)),
+        compile_kernel(link_kernels.link_ties, f"link_ties_{_name(notion)}", _replacements(notion)),
     )
 
 
-def _replaced(notion: Notion) -> Replacements:
+@cache
+def compiled_link_rows() -> Function:
+    """The kernel that finds links to smaller labels, if labels were grown by plain addition."""
+    own: Replacements = {
+        row_kernels.prepare: link_kernels.want_links,
+        row_kernels.concerns: link_kernels.lacks_links,
+        row_kernels.treat: link_kernels.link_row,
+        row_kernels.finish: link_kernels.count_missing,
+    }
+    return compile_kernel(row_kernels.visit_rows, "link_rows", own)
+
+
+def _replacements(notion: Notion) -> Replacements:
     return {kernels.step: notion.step, kernels.quick: notion.quick}
 
 
@@ -109,7 +125,7 @@ class ProductEngine:
         assert isinstance(space, ProductSpace)
         start = np.ascontiguousarray(labels, dtype=np.float64)
         plain = swept(space, notion, start, roles)
-        grown = relaxed(space, notion, start, roles) if plain is None else plain
+        grown = relax(space, notion, start, roles) if plain is None else plain
         return SweptGrowth(grown, partial(links_of, space, notion, start, grown, roles, plain is not None))
 
     def settle(self, space: Space, notion: Notion, answers: Indices, pins: Floats | None = None) -> Growth:
@@ -204,7 +220,7 @@ def _sweep_columns(columns: Any, labels: Floats, one: Pass) -> None:
     run_in_threads(sweep, slices(total, -(-total // PIECES)), len(labels))
 
 
-def relaxed(space: ProductSpace, notion: Notion, start: Floats, roles: Roles | None) -> Floats:
+def relax(space: ProductSpace, notion: Notion, start: Floats, roles: Roles | None) -> Floats:
     """The labels after sweeping with the step of a notion until nothing changes, for any start labels."""
     labels = start + 0.0
     relax_all(space, compiled_relax(notion), labels, NOBODY if roles is None else roles.astype(np.uint8))
@@ -240,12 +256,19 @@ def links_of(
     flags = NOBODY if roles is None else roles.astype(np.uint8)
     states = NOBODY if space.states is None else space.states
     columns: Any = (labels, start, flags, states, *flat(space), links)
-    missing = []
+    missing = list[int]()
+    if plain:
+        rows, visit = tuple(rows_of(space, [axis.epsilon for axis in space.axes])), compiled_link_rows()
 
-    def work(piece: slice) -> None:
-        missing.append(find(*columns, plain, piece.start, piece.stop))
+        def work(piece: slice) -> None:
+            missing.append(visit((labels, start, links), rows, states, np.empty(ROW), piece.start, piece.stop))
 
-    run_in_threads(work, slices(space.size, PIECE), space.size)
+    else:
+
+        def work(piece: slice) -> None:
+            missing.append(find(*columns, piece.start, piece.stop))
+
+    run_in_threads(work, slices(space.size, BLOCK if plain else PIECE), space.size)
     if any(missing):
         pending = np.flatnonzero((links < 0) & (labels < start))
         while len(pending):
@@ -253,3 +276,36 @@ def links_of(
             assert kept < len(pending), "a label that fell has no neighbour that holds it down"
             pending = pending[:kept]
     return links
+
+
+# Start labels of the balanced search ----------------------------------------------------------------------------------
+
+
+def meeting_labels(space: ProductSpace, notion: Notion, answers: Answers) -> Floats:
+    """For each dataset the smallest label, on the grid, at which it meets a neighbour of the other answer; or +inf."""
+    start, visit = np.empty(space.size), _compiled_meet()
+    rows = tuple(rows_of(space, [_points(notion, axis.epsilon) for axis in space.axes]))
+    states = np.empty(0, dtype=np.uint8) if space.states is None else space.states
+
+    def work(piece: slice) -> None:
+        visit((answers, start), rows, states, np.empty(ROW), piece.start, piece.stop)
+
+    run_in_threads(work, slices(space.size, BLOCK), space.size)
+    return start
+
+
+def _points(notion: Notion, epsilon: Floats) -> Floats:
+    """The meeting points of a table of ε."""
+    found = [notion.meet(each) if each < np.inf else np.inf for each in epsilon.ravel().tolist()]
+    return round_labels_down(np.array(found)).reshape(epsilon.shape)
+
+
+@cache
+def _compiled_meet() -> Function:
+    own: Replacements = {
+        row_kernels.prepare: row_kernels.prepare_start,
+        row_kernels.concerns: row_kernels.has_both_answers,
+        row_kernels.treat: row_kernels.meet_row,
+        row_kernels.finish: row_kernels.finish_start,
+    }
+    return compile_kernel(row_kernels.visit_rows, "meet_rows", own)

@@ -1,10 +1,13 @@
 """Finds the links of a product growth afterwards: for each label that fell, a neighbour whose step gives it.
 
 `flat` packs all axes of a product into a few arrays, for kernels that visit every neighbour of some datasets.
-`find_links` links to neighbours with smaller labels, and `link_ties` to neighbours with equal ones, without cycles.
+`find_links` links to neighbours with smaller labels, and `link_ties` to neighbours with equal ones, without cycles. If
+labels were grown by plain addition, `link_row` and its companions do the work of `find_links`, row by row.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +17,6 @@ from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices
 
 LENGTH, LOW, ROWS, TABLE, STATES = range(5)  # of an axis: length, distance, start of its moves and its table, states
-WIDE = 16  # shortest row for which vectorized code pays off
 PIECE = 1 << 14  # datasets processed together, axis by axis
 
 
@@ -54,20 +56,13 @@ def find_links(
     kinds: Indices,
     tables: Floats,
     links: Indices,
-    plain: bool,
     first: int,
     last: int,
 ) -> int:
-    """Links a range of datasets to neighbours with smaller labels; returns the number of missing links.
-
-    `plain` says that labels were grown by plain addition, and no pin fell.
-    """
+    """Links a range of datasets to neighbours with smaller labels; returns the number of missing links."""
     for dataset in range(first, last):
         links[dataset] = WANTED if labels[dataset] < start[dataset] else -1
     for axis in range(len(axes)):
-        if plain and axes[axis, STATES] == 1 and axes[axis, LOW] >= WIDE:
-            link_rows(labels, axes, indptr, targets, kinds, tables, links, axis, first, last)
-            continue
         length, low = axes[axis, LENGTH], axes[axis, LOW]
         position, within = first // low % length, first % low
         for dataset in range(first, last):
@@ -100,43 +95,6 @@ def find_links(
             links[dataset] = -1
             missing += 1
     return missing
-
-
-def link_rows(
-    labels: Floats,
-    axes: Indices,
-    indptr: Indices,
-    targets: Indices,
-    kinds: Indices,
-    tables: Floats,
-    links: Indices,
-    axis: int,
-    first: int,
-    last: int,
-) -> None:
-    """Does the same along one axis by vectorized plain addition."""
-    length, low = axes[axis, LENGTH], axes[axis, LOW]
-    begin = first
-    while begin < last:
-        position, end = begin // low % length, min(last, (begin // low + 1) * low)
-        row = axes[axis, ROWS] + position
-        for arc in range(indptr[row], indptr[row + 1]):
-            shift = (targets[arc] - position) * low
-            link_row(
-                labels[begin:end],
-                labels[begin + shift : end + shift],
-                links[begin:end],
-                tables[axes[axis, TABLE] + kinds[arc]],
-                begin + shift,
-            )
-        begin = end
-
-
-def link_row(own: Floats, beside: Floats, links: Indices, epsilon: float, other: int) -> None:
-    """Links a row of datasets to a row of neighbours, which starts at `other`, where the step is tight."""
-    for at in range(len(own)):
-        tight = (beside[at] + epsilon == own[at]) & (beside[at] < own[at]) & (links[at] == WANTED)
-        links[at] = other + at if tight else links[at]
 
 
 def link_ties(
@@ -216,3 +174,40 @@ def holder(
         if step(beside, epsilon) + 0.0 == label:
             return int(other)
     return -1
+
+
+# Links by plain addition, in rows; no pin fell ------------------------------------------------------------------------
+
+
+def want_links(columns: Any, begin: int, end: int) -> None:
+    """Marks the datasets of a block whose label fell."""
+    labels, start, links = columns
+    for at in range(begin, end):
+        links[at] = WANTED if labels[at] < start[at] else -1
+
+
+def lacks_links(columns: Any, at: int, shift: int, width: int) -> bool:
+    """True if some dataset of a row has no link yet."""
+    links = columns[2][at : at + width]
+    found = False
+    for i in range(width):
+        found |= links[i] == WANTED
+    return found
+
+
+def link_row(columns: Any, at: int, shift: int, width: int, epsilon: Floats) -> None:
+    """Links the datasets of a row to their neighbours with smaller labels, if the step is tight."""
+    own, beside = columns[0][at : at + width], columns[0][at + shift : at + shift + width]
+    links = columns[2][at : at + width]
+    for i in range(width):
+        tight = (beside[i] + epsilon[i] == own[i]) & (beside[i] < own[i]) & (links[i] == WANTED)
+        links[i] = at + shift + i if tight else links[i]
+
+
+def count_missing(columns: Any, begin: int, end: int) -> int:
+    """The number of missing links in a block, which are marked no more."""
+    links, missing = columns[2], 0
+    for at in range(begin, end):
+        missing += links[at] == WANTED
+        links[at] = max(links[at], -1)
+    return missing

@@ -1,1 +1,4 @@
-"""The reference engine: plain Python, to be read next to the paper."""
+"""The reference engine: plain Python, to be read next to the paper.
+
+`grow` and `settle` are the two searches, and `engine` joins them.
+"""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hetdp.engines.contract import Growth, Operation, Role, Roles
-from hetdp.engines.demands import demands
+from hetdp.engines.contract import Growth, Operation, Role, Roles, demands
 from hetdp.engines.reference.grow import grow
 from hetdp.engines.reference.settle import settle
 from hetdp.problem.space import Floats, Indices, Mask, Space
@@ -25,16 +24,16 @@ class ReferenceEngine:
         self, space: Space, notion: Notion, labels: Floats, roles: Roles | None = None, active: Mask | None = None
     ) -> Growth:
         """See the contract."""
-        values = (labels + 0.0).tolist()
-        starts = np.isfinite(labels) | np.isneginf(labels) if active is None else active
-        queue = [(values[dataset], dataset) for dataset in np.flatnonzero(starts).tolist()]
-        roles_list = [int(Role.FREE_1)] * len(values) if roles is None else roles.tolist()
-        links = grow(space, notion.step, values, roles_list, queue)
-        return Growth(np.array(values, dtype=np.float64), np.array(links, dtype=np.int64))
+        labels, links = labels + 0.0, np.full(space.size, -1, dtype=np.int32 if space.size < 2**31 else np.int64)
+        roles = np.full(space.size, Role.FREE_1, dtype=np.uint8) if roles is None else roles
+        starts = np.flatnonzero(labels < np.inf if active is None else active)
+        queue = list(zip(labels[starts].tolist(), starts.tolist(), strict=True))
+        grow(space, notion, labels.data, roles.data, links.data, queue)
+        return Growth(labels, links)
 
     def settle(self, space: Space, notion: Notion, answers: Indices, pins: Floats | None = None) -> Growth:
         """See the contract."""
         start = demands(self, space, notion, answers, pins)
-        values, links = start.most.tolist(), start.links.tolist()
-        settle(space, notion, start.roles.tolist(), values, links)
-        return start.kept(np.array(values, dtype=np.float64), np.array(links, dtype=np.int64))
+        labels, links = start.most.copy(), start.links.astype(np.int64)
+        settle(space, notion, start.roles, labels.data, links.data)
+        return start.finish(labels, links)

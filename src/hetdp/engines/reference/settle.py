@@ -5,7 +5,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 
-from hetdp.engines.contract import Role
+import numpy as np
+
+from hetdp.engines.contract import Role, Roles
+from hetdp.engines.reference.grow import Numbers, rows_of
 from hetdp.problem.space import Space
 from hetdp.theory.notion import Notion
 
@@ -13,9 +16,10 @@ Entry = tuple[float, int, int]  # a label, the dataset that may settle at it, an
 ALONE = -1
 
 
-def settle(space: Space, notion: Notion, roles: list[int], labels: list[float], links: list[int]) -> None:
+def settle(space: Space, notion: Notion, roles: Roles, labels: Numbers, links: Numbers) -> None:
     """Lowers `labels` of free datasets in place to the fair ones, and sets their links."""
-    settled = [role == Role.PINNED for role in roles]
+    rows, step, across, quick = rows_of(space), notion.step, notion.across, notion.quick
+    own, settled = roles.data, bytearray(roles == Role.PINNED)
     queue = [*_starts(labels, settled), *_meetings(space, notion, roles)]
     heapq.heapify(queue)
     while queue:
@@ -28,30 +32,30 @@ def settle(space: Space, notion: Notion, roles: list[int], labels: list[float], 
         for one in together:
             labels[one], settled[one] = label, True
         for one in together:
-            for neighbour, edge in _edges(space, one):
-                bound = (notion.step if roles[one] == roles[neighbour] else notion.across)(label, *edge) + 0.0
-                if not settled[neighbour] and bound < labels[neighbour]:
+            for neighbour, *edge in rows(one):
+                if settled[neighbour]:
+                    continue
+                same = own[one] == own[neighbour]
+                if quick(label if same else -label, *edge) > labels[neighbour]:
+                    continue  # the exact bound is not lower either
+                bound = (step if same else across)(label, *edge) + 0.0
+                if bound < labels[neighbour]:
                     labels[neighbour], links[neighbour] = bound, one
                     heapq.heappush(queue, (bound, neighbour, ALONE))
 
 
-def _starts(labels: list[float], settled: list[bool]) -> Iterator[Entry]:
+def _starts(labels: Numbers, settled: bytearray) -> Iterator[Entry]:
     """Entries for the bounds from pins; labels of +inf need none."""
     for dataset, label in enumerate(labels):
-        if not settled[dataset] and label < float("inf"):
+        if label < float("inf") and not settled[dataset]:
             yield label, dataset, ALONE
 
 
-def _meetings(space: Space, notion: Notion, roles: list[int]) -> Iterator[Entry]:
+def _meetings(space: Space, notion: Notion, roles: Roles) -> Iterator[Entry]:
     """Entries for every edge between free datasets of different answers, once each."""
-    for dataset, role in enumerate(roles):
-        for neighbour, edge in _edges(space, dataset):
-            if dataset < neighbour and {role, roles[neighbour]} == {Role.FREE_1, Role.FREE_2}:
-                yield notion.meet(*edge) + 0.0, dataset, neighbour
-
-
-def _edges(space: Space, dataset: int) -> Iterator[tuple[int, list[float]]]:
-    """The neighbours of a dataset, with the parameters of the edges to them."""
-    targets, parameters = space.neighbours(dataset)
-    for neighbour, *edge in zip(targets.tolist(), *(column.tolist() for column in parameters), strict=True):
-        yield neighbour, edge
+    for block in space.edge_blocks():
+        answers = roles[block.source] + roles[block.target]
+        found = np.flatnonzero((answers == Role.FREE_1 + Role.FREE_2) & (block.source < block.target))
+        columns = (block.source, block.target, *block.parameters)
+        for dataset, neighbour, *edge in zip(*(column[found].tolist() for column in columns), strict=True):
+            yield notion.meet(*edge) + 0.0, dataset, neighbour

@@ -10,7 +10,7 @@ import csv
 import hashlib
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,14 @@ import numpy as np
 from hetdp.duck import connection, exact_path, quote_name, quote_text, report_faults, write_columns
 from hetdp.errors import Fault, InputError
 from hetdp.files.formats.json_files import read_json, write_json
-from hetdp.files.formats.table import Table, TableFormat, row_of
+from hetdp.files.formats.table import Table, TableFormat, read_texts, row_of
 from hetdp.files.formats.writing import reading, whole_file
 from hetdp.files.schema import LABELS, NUMBERS
 from hetdp.numbers import GRAMMAR, SHORT, parse_number, parse_numbers
+from hetdp.problem.columns import as_list
 from hetdp.text import format_value
 
-SMALL_FILE = 4 << 20  # bytes that the standard library reads sooner than DuckDB loads
+SMALL_FILE = 1 << 20  # bytes that the standard library reads sooner than DuckDB loads
 SMALL_TABLE = 50_000  # rows that the standard library writes sooner than DuckDB loads
 METADATA_SUFFIX = ".meta.json"
 DIALECT: dict[str, Any] = {"strict": True, "skipinitialspace": False}
@@ -71,8 +72,8 @@ def _rows(lines: Iterable[str], name: str) -> Iterator[list[str]]:
 def _no_csv(fault: Exception, name: str) -> InputError:
     if isinstance(fault, UnicodeDecodeError):
         hint = "save it again as UTF-8"
-        return InputError(name, [Fault("no UTF-8 text:", name, f"its byte {fault.start + 1}", RULE, hint)])
-    return InputError(name, [Fault("no CSV:", name, str(fault), RULE)])
+        return InputError(name, [Fault("not UTF-8 text:", name, f"its byte {fault.start + 1}", RULE, hint)])
+    return InputError(name, [Fault("not CSV:", name, str(fault), RULE)])
 
 
 def _require_header(header: list[str], name: str) -> None:
@@ -84,7 +85,7 @@ def _require_header(header: list[str], name: str) -> None:
         raise InputError(name, [Fault("fields that are separated by", name, format_value(other[0]), RULE)])
     if len(set(header)) < len(header):
         column = next(column for column, count in Counter(header).items() if count > 1)
-        raise InputError(name, [Fault("a duplicate column:", name, column, "each column is there once")])
+        raise InputError(name, [Fault("a duplicate column:", name, column, "each column must appear once")])
 
 
 def _cells(key: str, column: list[str]) -> list[Any]:
@@ -94,7 +95,7 @@ def _cells(key: str, column: list[str]) -> list[Any]:
 
 def write_small(path: Path, columns: dict[str, Any]) -> None:
     """A table of Python values or arrays as CSV."""
-    cells = [column.tolist() if hasattr(column, "tolist") else column for column in columns.values()]
+    cells = map(as_list, columns.values())
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(",".join(columns) + "\n")
         file.writelines(",".join(map(_field, row)) + "\n" for row in zip(*cells, strict=True))
@@ -108,8 +109,13 @@ def _field(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
-def read_large(path: Path, name: str, known: tuple[str, ...], integers: bool = False) -> Table:
-    """The same table that `read_small` reads; labels that are said to be integers come as such."""
+def read_large(
+    path: Path, name: str, known: tuple[str, ...], integers: bool = False, likely: Sequence[Any] | None = None
+) -> Table:
+    """The same table that `read_small` reads. Labels that are said to be integers come as such.
+
+    Other columns of text, and the ends of edges if most of them are likely to be some labels, are `Categorical`.
+    """
     header = header_of(path, name)
     chosen = [column for column in header if column in known]
     kinds = ", ".join(f"{quote_text(column)}: 'VARCHAR'" for column in header)
@@ -120,39 +126,40 @@ def read_large(path: Path, name: str, known: tuple[str, ...], integers: bool = F
     cells = ", ".join([*map(quote_name, chosen), "1::TINYINT AS rows"])
     with report_faults(name, RULE), connection() as database:
         database.execute(f"CREATE TEMP TABLE sheet AS SELECT {cells} FROM {source}", [exact_path(path)])
-        columns = {column: _csv_column(database, column, integers) for column in chosen}
         (length,) = database.execute("SELECT count(*) FROM sheet").fetchone()
+        columns = {column: _numbers(database, column) for column in chosen if column in NUMBERS}
+        columns |= _integers(database, [column for column in chosen if column in LABELS]) if integers else {}
+        columns |= read_texts(database, [column for column in chosen if column not in columns], likely)
     return Table(name, {column: columns.get(column, []) for column in header}, length, row_of(name))
 
 
-def _csv_column(database: Any, column: str, integers: bool) -> Any:
-    if column not in NUMBERS:
-        if integers and column in LABELS and (found := _integers(database, column)) is not None:
-            return found
-        texts = database.execute(f"SELECT {quote_name(column)} AS texts FROM sheet").fetchnumpy()["texts"]
-        return texts.tolist()  # a masked array gives None where a cell is empty
+def _numbers(database: Any, column: str) -> Any:
+    """A column of numbers. A numeral that prints as it was written is a number; the grammar decides about others."""
     value = f"try_cast({column} AS DOUBLE)"
     numbers = database.execute(f"SELECT {value} AS value FROM sheet").fetchnumpy()["value"]
     odd = database.execute(
-        f"SELECT rowid, {column} FROM sheet WHERE {column} IS NOT NULL AND (NOT regexp_full_match({column}, ?)"
-        f" OR isinf({value}) OR (length({column}) > ? AND CAST({value} AS VARCHAR) <> {column}))",
-        [GRAMMAR, SHORT],
+        f"SELECT rowid, {column} FROM sheet WHERE {column} IS NOT NULL AND CASE WHEN length({column}) > ?"
+        f" THEN (isfinite({value}) AND CAST({value} AS VARCHAR) = {column}) IS NOT TRUE"
+        f" ELSE (isfinite({value}) AND regexp_full_match({column}, ?)) IS NOT TRUE END",
+        [SHORT, GRAMMAR],
     ).fetchall()
     numbers = numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
     return _with_odd(numbers, [(row, parse_number(text)) for row, text in odd])
 
 
-def _integers(database: Any, column: str) -> Any:
-    """A column of integers as we write them, or None if some text is anything else."""
-    value = f"try_cast({column} AS BIGINT)"
-    other = f"SELECT count(*) FROM sheet WHERE {column} IS NOT NULL AND ({value}::VARCHAR = {column}) IS NOT TRUE"
-    if database.execute(other).fetchone()[0]:
-        return None
-    return database.execute(f"SELECT {value} AS value FROM sheet").fetchnumpy()["value"]
+def _integers(database: Any, columns: list[str]) -> dict[str, Any]:
+    """The columns that hold nothing but integers as we write them."""
+    cells = [f"try_cast({column} AS BIGINT) AS {column}" for column in columns]
+    cells += [
+        f"coalesce(try_cast({column} AS BIGINT)::VARCHAR = {column}, {column} IS NULL) AS {column}_is_integer"
+        for column in columns
+    ]
+    found = database.execute(f"SELECT {', '.join(cells)} FROM sheet").fetchnumpy()
+    return {column: found[column] for column in columns if found[f"{column}_is_integer"].all()}
 
 
 def _with_odd(numbers: Any, odd: list[tuple[int, float | str]]) -> Any:
-    """Numerals that only our own grammar decides; a text that is no number makes the column a list."""
+    """Numerals that only our own grammar decides; a text that is not a number makes the column a list."""
     if any(isinstance(value, str) for _, value in odd):
         numbers = numbers.tolist()
     for row, value in odd:
@@ -165,10 +172,12 @@ def write_large(path: Path, columns: dict[str, Any]) -> None:
     write_columns(path, columns, "FORMAT csv, HEADER true")
 
 
-def read_csv(path: Path, name: str, known: tuple[str, ...], integers: bool = False) -> Table:
+def read_csv(
+    path: Path, name: str, known: tuple[str, ...], integers: bool = False, likely: Sequence[Any] | None = None
+) -> Table:
     """The table in a CSV file, however large."""
     is_small = path.stat().st_size <= SMALL_FILE
-    return read_small(path, name) if is_small else read_large(path, name, known, integers)
+    return read_small(path, name) if is_small else read_large(path, name, known, integers, likely)
 
 
 def write_csv(path: Path, columns: dict[str, Any]) -> None:
@@ -198,9 +207,9 @@ def read_metadata(path: Path, name: str) -> dict[str, Any]:
         return {}
     found: dict[str, Any] = reading(beside, read_json, beside.name)
     if found.get("table_sha256") != hash_file(path):
-        rule = f"{beside.name} belongs to the table as it was written"
-        hint = f"without {beside.name} the table is read as one made elsewhere"
-        raise InputError(name, [Fault("a table that was changed after it was written", name, "", rule, hint)])
+        rule = f"{beside.name} describes the table as it was written"
+        hint = f"remove {beside.name} to read the table as one that other software made"
+        raise InputError(name, [Fault("the table was changed after it was written", name, "", rule, hint)])
     return found
 
 

@@ -19,13 +19,15 @@ STDIN = "standard input"
 
 
 def read_json(path: Path | None, name: str) -> dict[str, Any]:
-    """The document in a file, or on standard input; what is no JSON object is refused."""
+    """The document in a file or on standard input; anything but a JSON object is refused."""
     data = sys.stdin.buffer.read() if path is None else path.read_bytes()
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
         value, hint = f"its byte {fault.start + 1}", "save it again as UTF-8"
-        raise InputError(name, [Fault("no UTF-8 text:", name, value, "it is a JSON object in UTF-8", hint)]) from None
+        raise InputError(
+            name, [Fault("not UTF-8 text:", name, value, "it must be a JSON object in UTF-8", hint)]
+        ) from None
     return parse_object(text, name, parse_number)
 
 
@@ -53,11 +55,11 @@ def lines_of(document: dict[str, Any]) -> Iterator[str]:
         comma = "," if number < last else ""
         if isinstance(value, list) and value and isinstance(value[0], dict):
             yield f"  {json.dumps(key)}: ["
-            yield from (f"    {_dumped(record)}," for record in value[:-1])
-            yield f"    {_dumped(value[-1])}"
+            yield from (f"    {_dump(record)}," for record in value[:-1])
+            yield f"    {_dump(value[-1])}"
             yield f"  ]{comma}"
         else:
-            yield f"  {json.dumps(key)}: {_dumped(value)}{comma}"
+            yield f"  {json.dumps(key)}: {_dump(value)}{comma}"
     yield "}"
 
 
@@ -66,11 +68,11 @@ def write_json(file: TextIO, document: dict[str, Any]) -> None:
     file.writelines(f"{line}\n" for line in lines_of(document))
 
 
-def _dumped(value: Any) -> str:
+def _dump(value: Any) -> str:
     return escape_json(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 def _number(value: Any) -> Any:
-    """Infinity is written as text; any other text is no number, even if it looks like one."""
+    """Infinity is written as text; any other text is not a number, even if it looks like one."""
     is_infinity = isinstance(value, str) and value.lstrip("+-").lower() in ("inf", "infinity")
     return parse_number(value) if is_infinity else value

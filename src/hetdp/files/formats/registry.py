@@ -1,14 +1,15 @@
 """The formats of files, by suffix: the one table that readers and writers of problems, pins and mechanisms ask.
 
 To add a format of tables, write a module in this package with a `FORMAT` (see `TableFormat`) and add a line below. JSON
-is no format of tables: a problem, pins or a mechanism is one document there. Tables of people have their own readers,
-in `hetdp.tables.formats`, which never trust a file.
+is not a format of tables: a problem, pins or a mechanism is one document there. Tables of people have their own
+readers, in `hetdp.tables.formats`, which never trust a file.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from hetdp.documents import require_path
 from hetdp.errors import UsageError
 from hetdp.files.formats import csv_files, parquet
 from hetdp.files.formats.table import TableFormat
@@ -27,7 +28,7 @@ def suffix_of(path: str | Path) -> str:
     Raises:
         UsageError: no format has it.
     """
-    suffix = Path(path).suffix.lower()
+    suffix = require_path(path).suffix.lower()
     if suffix not in SUFFIXES:
         rule, hint = f"the name ends in {', '.join(SUFFIXES)}", "- is JSON on standard input or output"
         raise UsageError(f"no format is known for {str(path)!r}", rule, hint)

@@ -19,8 +19,8 @@ PRIVATE = 0o600  # for the owner alone
 def whole_file(path: Path, private: bool = False) -> Iterator[Path]:
     """A name to write to; the file appears under its own name only when everything has been written.
 
-    What is there already and is no plain file (a pipe, a terminal) is written to as it is. A public file that takes the
-    place of another keeps its permissions.
+    What is there already and is not a plain file (a pipe, a terminal) is written to as it is. A public file that takes
+    the place of another keeps its permissions.
 
     Args:
         path: the name.
@@ -28,7 +28,7 @@ def whole_file(path: Path, private: bool = False) -> Iterator[Path]:
             whoever may read the one that it takes the place of.
     """
     with _refusals(path):
-        place = _resolved(path)
+        place = _resolve(path)
         if place.is_dir():
             raise IsADirectoryError(21, "it is a folder")
         if place.exists() and not place.is_file():
@@ -53,11 +53,11 @@ def require_writable(path: Path) -> None:
         UsageError: it cannot be written.
     """
     with _refusals(path):
-        place = _resolved(path)
+        place = _resolve(path)
         if place.is_dir():
             raise IsADirectoryError(21, "it is a folder")
         if place.exists() and not place.is_file():
-            raise OSError(22, "it is no plain file")
+            raise OSError(22, "it is not a plain file")
         trial = _draft(place, "trial")
         try:
             _create_private(trial)
@@ -95,9 +95,9 @@ def require_folder(path: Path, ours: frozenset[str]) -> Path:
         UsageError: it cannot be written there.
     """
     with _refusals(path):
-        place = _resolved(path)
+        place = _resolve(path)
         if place.exists() and not place.is_dir():
-            raise NotADirectoryError(20, "it is a file, and a folder is to be written")
+            raise NotADirectoryError(20, "it is a file, not a folder")
         strangers = _strangers(place, ours) if place.exists() else []
         if strangers:
             raise FileExistsError(17, f"it holds other files, such as {strangers[0]!r}")
@@ -122,11 +122,11 @@ def _take_the_place(draft: Path, place: Path) -> None:
     shutil.rmtree(before, ignore_errors=True)
 
 
-def _resolved(path: Path) -> Path:
+def _resolve(path: Path) -> Path:
     try:
         return path.resolve()
     except RuntimeError:
-        raise OSError(40, "its links lead in a circle") from None
+        raise OSError(40, "its symbolic links form a loop") from None
 
 
 def _strangers(place: Path, ours: frozenset[str]) -> list[str]:
@@ -149,7 +149,9 @@ def _refusals(path: Path) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except UnicodeEncodeError:
-        raise UsageError(f"cannot write {str(path)!r}: a label has half of a character", "text is Unicode") from None
+        raise UsageError(
+            f"cannot write {str(path)!r}: a label has a lone surrogate", "text must be valid Unicode"
+        ) from None
     except OSError as refusal:
         reason = refusal.strerror or str(refusal)
         raise UsageError(f"cannot write {str(path)!r}: {reason}", OUTPUT_RULE) from refusal

@@ -1,6 +1,6 @@
 """Baselines: other mechanisms on the same problem, each proved private on its own edges.
 
-Votes and tallies also have baselines that use every person's own ε. All values are z. docs/theory/population.md has the
+Votes and tallies also have baselines that use every person's own ε. All values are z. docs/theory/baselines.md has the
 formulas and proofs of privacy; theory/voting.py has the parts that are shared with populations.
 """
 
@@ -20,9 +20,9 @@ from hetdp.errors import NoExtensionError, UsageError, VerificationError
 from hetdp.mechanism.accuracy.measures import NOWHERE, Steps, is_threshold, with_one_epsilon
 from hetdp.mechanism.design import design
 from hetdp.mechanism.extension import extend
-from hetdp.mechanism.mechanism import LocalMechanism, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, seal
 from hetdp.mechanism.vote import people_of, vote_coordinates, weights_of
-from hetdp.problem.grid import LARGEST_EXACT, UNIT
+from hetdp.problem.decimals import LARGEST_EXACT, UNIT
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
@@ -78,7 +78,7 @@ def sample_people(problem: Problem) -> Floats | None:
     voters = _voters(problem)
     if voters is None or _additions(voters.axes) > MOST_SAMPLED:
         return None
-    yes, no = _sampled(voters)
+    yes, no = _sample(voters)
     with np.errstate(divide="ignore"):
         tail = LAPLACE.of_tail(np.minimum(yes, no))
     by_number = np.maximum(tail, -LARGEST_SAMPLED) * np.where(yes > no, -1.0, 1.0)
@@ -100,12 +100,12 @@ def _voters(problem: Problem) -> Voters | None:
     people = np.where(counts, scores.sizes, 0)
     yes = [axis.counts() @ row for axis, row in zip(space.axes, scores.scores, strict=True)]
     limit = voting.mean_epsilon(weights, people, UNIT)
-    part = voting.needed_part(scores.threshold, int(people.sum()))
+    part = voting.threshold_share(scores.threshold, int(people.sum()))
     return Voters(people.tolist(), yes, (weights * UNIT).tolist(), limit, part)
 
 
 def _additions(axes: list[int]) -> int:
-    """The number of additions in `_sampled`."""
+    """The number of additions in `_sample`."""
     found, rest = 0, sum(axes)
     for at, size in enumerate(axes):
         lead = 2 * prod(one + 1 for one in axes[: at + 1])
@@ -114,7 +114,7 @@ def _additions(axes: list[int]) -> int:
     return found
 
 
-def _sampled(voters: Voters) -> tuple[Floats, Floats]:
+def _sample(voters: Voters) -> tuple[Floats, Floats]:
     """Pr[answer 1] and Pr[answer 2] by the number of people who say yes on each axis.
 
     Both start as tables by the numbers of sampled people who say yes and no. Then one axis after the other is averaged
@@ -128,7 +128,9 @@ def _sampled(voters: Voters) -> tuple[Floats, Floats]:
         rest -= size
         chances = np.zeros((size + 1, size + 1))  # [people, sampled people]
         for people in range(size + 1):
-            chances[people, : people + 1] = voting.number_kept(people, *voting.kept_chance(epsilon, voters.limit))
+            chances[people, : people + 1] = voting.kept_distribution(
+                people, *voting.keep_probability(epsilon, voters.limit)
+            )
         keeping = range(size + 1)
         said_yes = _mean(chances, [found[..., None, kept : kept + rest + 1, :] for kept in keeping])
         found = _mean(chances[::-1], [said_yes[..., kept : kept + rest + 1] for kept in keeping])
@@ -147,7 +149,7 @@ def _mean(chances: Floats, tables: list[Floats]) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class BaselineSetting:
     """A problem with the facts that baselines need.
 
     Attributes:
@@ -184,7 +186,7 @@ class Setting:
         return int(np.max(self.steps, initial=NOWHERE))
 
 
-def randomised_response(setting: Setting) -> Floats:
+def randomised_response(setting: BaselineSetting) -> Floats:
     """The true answer, flipped everywhere with the probability that the strictest edge between the answers allows."""
     problem, edges = setting.problem, list[Floats]()
     for block in problem.graph.edge_blocks():
@@ -201,22 +203,22 @@ def _strictest(parameters: Floats) -> Floats:
     return np.unique(parameters, axis=1)
 
 
-def one_epsilon(setting: Setting) -> Floats:
+def one_epsilon(setting: BaselineSetting) -> Floats:
     """The fair mechanism (here also the balanced one) if every edge had the smallest ε."""
-    return _stepped(setting, setting.problem.notion.meet)
+    return _labels_by_steps(setting, setting.problem.notion.meet)
 
 
-def geometric(setting: Setting) -> Floats:
+def geometric(setting: BaselineSetting) -> Floats:
     """Two-sided geometric noise on the signed number of steps, then the threshold."""
-    return _stepped(setting, PURE.meet)
+    return _labels_by_steps(setting, PURE.meet)
 
 
-def laplace(setting: Setting) -> Floats:
+def laplace(setting: BaselineSetting) -> Floats:
     """Laplace noise on the signed number of steps, then the threshold half-way between the answers."""
-    return _stepped(setting, lambda epsilon: 0.5 * epsilon)
+    return _labels_by_steps(setting, lambda epsilon: 0.5 * epsilon)
 
 
-def _stepped(setting: Setting, first: Callable[..., float]) -> Floats:
+def _labels_by_steps(setting: BaselineSetting, first: Callable[..., float]) -> Floats:
     """A label on the boundary, and at each further step the bound over an edge with the smallest ε."""
     step, labels = setting.problem.notion.step, list[float]()
     for _ in range(setting.furthest):
@@ -224,14 +226,14 @@ def _stepped(setting: Setting, first: Callable[..., float]) -> Floats:
     return setting.by_steps(labels)
 
 
-def exponential(setting: Setting) -> Floats:
+def exponential(setting: BaselineSetting) -> Floats:
     """The exponential mechanism with the number of steps as its score, also known as inverse sensitivity."""
     half = 0.5 * setting.least[0]
     scores = np.minimum(half * np.arange(1, setting.furthest + 1), np.finfo(np.float64).max)
     return setting.by_steps([PURE.meet(score) for score in scores.tolist()])
 
 
-def exponential_by_edge(setting: Setting) -> Floats:
+def exponential_by_edge(setting: BaselineSetting) -> Floats:
     """The exponential mechanism with own ε: the score is the smallest Σε along a path to the other answer."""
     problem = setting.problem
     start = np.full(problem.graph.size, np.inf)
@@ -251,11 +253,11 @@ class Baseline(NamedTuple):
     """A baseline: its name, its labels, and whether it is known for the pure notion only."""
 
     name: str
-    labels: Callable[[Setting], Floats]
+    labels: Callable[[BaselineSetting], Floats]
     pure_only: bool = True
     otherwise: str = ""  # its name if the query is not a threshold along the graph
 
-    def name_on(self, setting: Setting) -> str:
+    def name_on(self, setting: BaselineSetting) -> str:
         """Its name on a problem."""
         if self.name == ONE_EPSILON:
             return self.name.replace("ε", setting.problem.notion.main.letter)
@@ -274,7 +276,7 @@ BASELINES = (
 )
 
 
-def baselines_on(setting: Setting, average: bool, weights: Floats) -> Iterator[tuple[str, LocalMechanism]]:
+def baselines_on(setting: BaselineSetting, average: bool, weights: Floats) -> Iterator[tuple[str, LocalMechanism]]:
     """Every baseline of the problem, by name; the best mean with one ε only if `average` is set."""
     pure = setting.problem.notion == PURE
     if average and pure and setting.least[0] < np.inf:
@@ -289,7 +291,7 @@ def baselines_on(setting: Setting, average: bool, weights: Floats) -> Iterator[t
             yield name, prove_labels(setting, np.where(setting.problem.answers == 1, z, -z), name)
 
 
-def _one_epsilon_average(setting: Setting, weights: Floats) -> Floats:
+def _one_epsilon_average(setting: BaselineSetting, weights: Floats) -> Floats:
     """The best mean under the prior if every edge had the smallest ε."""
     graph = with_one_epsilon(setting.problem.graph, setting.least[0])
     options: dict[str, Any] = {"prior": weights, "engine": setting.engine}
@@ -297,7 +299,7 @@ def _one_epsilon_average(setting: Setting, weights: Floats) -> Floats:
     return np.where(setting.problem.answers == 1, found.coordinates, -found.coordinates)
 
 
-def prove_labels(setting: Setting, labels: Floats, name: str) -> LocalMechanism:
+def prove_labels(setting: BaselineSetting, labels: Floats, name: str) -> LocalMechanism:
     """The mechanism with these labels, proved private; values that miss by rounding are closed.
 
     Raises:
@@ -309,4 +311,4 @@ def prove_labels(setting: Setting, labels: Floats, name: str) -> LocalMechanism:
         found = extend(problem, values, setting.engine)
     except NoExtensionError:
         raise VerificationError(verify(problem, values)) from None
-    return sealed(replace(found, objective=name))
+    return seal(replace(found, objective=name))

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from hetdp import progress
-from hetdp.certificate.certificate import verify
+from hetdp.certificate.certificate import Claim, verify
 from hetdp.engines.registry import EngineName
 from hetdp.errors import Fault, InputError, NoExtensionError, UsageError
 from hetdp.mechanism import design as designing
-from hetdp.mechanism.accuracy.baselines import Setting, baselines_on
+from hetdp.mechanism.accuracy.baselines import BaselineSetting, baselines_on
 from hetdp.mechanism.accuracy.measures import (
     AtDistance,
     Levels,
@@ -26,7 +26,8 @@ from hetdp.mechanism.accuracy.measures import (
 from hetdp.mechanism.accuracy.tables import Comparison, compare, csv_text, latex_lines, long_columns, text_lines
 from hetdp.mechanism.design import ObjectiveName, prior_of
 from hetdp.mechanism.extension import extend
-from hetdp.mechanism.mechanism import LocalMechanism, Mechanism, sealed
+from hetdp.mechanism.formatting import accuracy_of
+from hetdp.mechanism.mechanism import LocalMechanism, Mechanism, seal
 from hetdp.mechanism.verification import problem_and_values
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
@@ -79,7 +80,7 @@ def prove_private(problem: Problem, name: str, given: Any, engine: EngineName) -
     if isinstance(given, LocalMechanism) and given.problem is problem and given.is_as_proved:
         return given
     certificate = verify(problem, given)
-    z = np.array(given.coordinates, dtype=np.float64) if hasattr(given, "coordinates") else pins_of(given, problem)
+    z = np.array(given.coordinates, dtype=np.float64) if isinstance(given, Claim) else pins_of(given, problem)
     if certificate.private:
         if isinstance(given, LocalMechanism):
             return replace(given, problem=problem, certificate=certificate)
@@ -87,7 +88,7 @@ def prove_private(problem: Problem, name: str, given: Any, engine: EngineName) -
         pinned, links = np.zeros(size, dtype=np.bool_), np.full(size, -1)
         return LocalMechanism(problem, z, pinned, links, certificate=certificate, objective=name)
     try:
-        return sealed(replace(extend(problem, PartialMechanism(z=z), engine), objective=name))
+        return seal(replace(extend(problem, PartialMechanism(z=z), engine), objective=name))
     except NoExtensionError:
         rule = "only a private mechanism has an accuracy worth comparing"
         fault = Fault("not private:", f"mechanism {name!r}", certificate.violated, rule)
@@ -183,7 +184,7 @@ def accuracy(
         baselines: whether to measure baselines on the same problem, too; for votes and tallies these include the
             ε-weighted vote, dropping people below the mean ε, Sampling and PE.
         objective: without a mechanism: the objectives to compare, one or several. By default all, except an average
-            of more than 30,000 datasets (1,000 under gaussian and bounded-range), which may take minutes or hours.
+            of more than 30,000 datasets (1,000 under gaussian, bounded-range and renyi), which may take minutes.
         engine: "auto", "cpu" or "reference"; all give the same bits.
 
     Raises:
@@ -213,10 +214,10 @@ def accuracy(
         found = [(name, prove_private(problem, name, each, engine)) for name, each in by_name(given)]
     else:
         rule = "an objective is for when no mechanism is given"
-        raise UsageError("an objective beside a mechanism", rule, "leave one of them out")
+        raise UsageError("an objective together with a mechanism", rule, "leave one of them out")
     progress.report_stage("measuring")
     steps = steps_to_the_other_answer(problem, engine)
-    setting, levels = Setting(problem, steps, engine), Levels.of(steps, weights, deciders_of(problem))
+    setting, levels = BaselineSetting(problem, steps, engine), Levels.of(steps, weights, deciders_of(problem))
     rows = [(False, name, each) for name, each in found]
     if baselines:
         rows += [(True, name, each) for name, each in baselines_on(setting, AVERAGE in wanted, weights)]
@@ -258,9 +259,9 @@ def _both(part: AtDistance | WhereDeciding) -> dict[str, float | None]:
     """Worst and mean of some of the datasets, as accuracy and as error."""
     worst, mean = part.worst_error, part.mean_error
     return {
-        "worst_accuracy": None if worst is None else 1.0 - worst,
+        "worst_accuracy": None if worst is None else accuracy_of(worst),
         "worst_error": worst,
-        "mean_accuracy": None if mean is None else 1.0 - mean,
+        "mean_accuracy": None if mean is None else accuracy_of(mean),
         "mean_error": mean,
     }
 

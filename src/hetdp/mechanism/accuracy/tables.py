@@ -147,12 +147,12 @@ def latex_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], pr
     yield rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}"
     yield r"\hline"
     for at, row in enumerate(rows):
-        yield " & ".join(map(_escaped, row)) + r" \\"
+        yield " & ".join(map(_escape, row)) + r" \\"
         if at == 0:
             yield r"\hline"
     yield r"\hline"
     for words in _remarks(methods, comparisons):
-        yield rf"\multicolumn{{{width}}}{{l}}{{{_escaped(escape_unprintable(words))}}} \\"
+        yield rf"\multicolumn{{{width}}}{{l}}{{{_escape(escape_unprintable(words))}}} \\"
     yield r"\end{tabular}"
 
 
@@ -206,10 +206,10 @@ def _in_one_line(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     r"""Text escaped for LaTeX; brackets, which could be read as an argument of ``\\``, are put in braces.
 
-    >>> print(_escaped("a_b & [50%]"))
+    >>> print(_escape("a_b & [50%]"))
     a\_b \& {[}50\%{]}
     """
     return "".join(ESCAPES.get(character, character) for character in text)

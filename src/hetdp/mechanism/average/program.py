@@ -1,10 +1,8 @@
-"""The linear program of the objective average, in the scale of a reference mechanism.
+"""The linear program of the objective average: rows for the edges, scaled by the tails of a reference mechanism.
 
-The reference is the best mechanism known at the start: its tails give the scale of every variable. The fair mechanism
-is far from the best average where people have very different ε. A weighted vote, in which every step away from one far
-dataset counts by its ε, is close to it. On any graph this is a growth from the deepest dataset of one answer, shifted
-to where the average is best. Where edges do not add far from ½ (with δ, or without a bound in one direction) the vote
-is not private, and it is lowered until it is.
+The variable of a dataset is x = tail / (tail of the reference), where the tail is the smaller of p and 1 − p under the
+reference. Close to the reference all x are close to 1, however small the tails are, so that the solver's tolerances are
+relative. Notions whose edges are linear in p have rows; notions with a curved bound have `Tangents` of the curve.
 """
 
 from __future__ import annotations
@@ -15,16 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetdp.engines.contract import Engine
 from hetdp.errors import UsageError
-from hetdp.mechanism.average.rows import DEEPEST, Rows, Tangents, concatenate_rows, rows_between
-from hetdp.mechanism.average.solver import TOLERANCE, Solver, has_many_rows, lower_bound
+from hetdp.mechanism.average.solver import TOLERANCE, Rows, Solver, concatenate_rows, has_many_rows, lower_bound
 from hetdp.mechanism.repair import Limits
 from hetdp.problem.problem import Problem
-from hetdp.problem.space import Floats, Indices, Mask
+from hetdp.problem.space import EdgeBlock, Floats, Indices, Mask
 
-FAR = 1e4  # so far below ½ that a growth from there never reaches it
-SHIFTS = 24  # steps of the golden-section search
+LARGEST = 600.0  # a larger exponent constrains nothing
 
 
 def mean_error(problem: Problem, z: Floats, weights: Floats) -> float:
@@ -34,49 +29,127 @@ def mean_error(problem: Problem, z: Floats, weights: Floats) -> float:
     )  # `@` may differ from run to run
 
 
-def reference(problem: Problem, fair: Floats, weights: Floats, allowed: Limits, engine: Engine) -> Floats:
-    """z of the fair mechanism or of a vote, whichever is better on average."""
-    candidates = [fair, *(allowed.between(vote) for vote in _votes(problem, fair, weights, engine))]
-    return min(candidates, key=lambda z: mean_error(problem, z, weights))
+def rows_between(problem: Problem, columns: Indices, tail_is_p: Mask, log_tail: Floats) -> Rows:
+    """All rows of the edges between the datasets that have a column.
+
+    Args:
+        problem: the problem with the edges.
+        columns: the datasets that have a column, in order.
+        tail_is_p: for every dataset, whether its tail is p; otherwise it is 1 − p.
+        log_tail: log of the reference's tail, for every dataset.
+    """
+    number = number_columns(problem, columns)
+    return concatenate_rows(
+        rows for block in problem.graph.edge_blocks() for rows in _of_block(problem, block, number, tail_is_p, log_tail)
+    )
 
 
-def _votes(problem: Problem, fair: Floats, weights: Floats, engine: Engine) -> Iterator[Floats]:
-    for answer, sign in ((2, 1.0), (1, -1.0)):
-        depth = np.where((problem.answers == answer) & np.isfinite(fair), -sign * fair, -np.inf)
-        if not np.isfinite(depth).any():
-            continue
-        start = np.full(len(fair), np.inf)
-        start[int(np.argmax(depth))] = -FAR
-        away = engine.grow(problem.graph, problem.notion, start).labels + FAR
-        reached = away < (np.inf if problem.notion.adds else 0.5 * FAR)  # and never came near ½
-        where = away[reached & problem.boundary_mask]
-        if len(where):
-            away = np.where(reached, away, np.inf)
-            shift = _best_shift(problem, away, sign, weights, (float(where.min()), float(where.max())))
-            vote = np.where(reached, sign * (away - shift), fair)
-            yield engine.grow(problem.graph, problem.notion, vote).labels if not problem.notion.adds else vote
+def number_columns(problem: Problem, columns: Indices) -> Indices:
+    """The column number of every dataset; −1 for datasets without a column."""
+    number = np.full(problem.graph.size, -1, dtype=np.int32)
+    number[columns] = np.arange(len(columns), dtype=np.int32)
+    return number
 
 
-def _best_shift(problem: Problem, away: Floats, sign: float, weights: Floats, between: tuple[float, float]) -> float:
-    """The best shift, approximately, by golden-section search."""
-    counted = np.where(np.isfinite(away), weights, 0.0)
-    far = np.where(np.isfinite(away), away, 0.0)
+def _of_block(problem: Problem, block: EdgeBlock, number: Indices, tail_is_p: Mask, log_tail: Floats) -> Iterator[Rows]:
+    """For either answer A:  Pr[A at u] − e^ε·Pr[A at v] ≤ δ, where a probability is its tail, or 1 minus its tail."""
+    inside = np.flatnonzero((number[block.source] >= 0) & (number[block.target] >= 0))
+    u, v = block.source[inside], block.target[inside]
+    promises = problem.notion.promises
+    assert promises is not None
+    epsilon, delta = promises(tuple(parameter[inside] for parameter in block.parameters))
+    holds = (epsilon < np.inf) & (delta < 1.0)
+    if not holds.all():
+        u, v, epsilon, delta = u[holds], v[holds], epsilon[holds], delta[holds]
+    epsilon = np.minimum(epsilon, LARGEST)
+    at_u, at_v = log_tail[u], epsilon + log_tail[v]
+    largest = np.maximum(at_u, at_v)
+    size_u, size_v = np.exp(at_u - largest), np.exp(at_v - largest)
+    unit = np.exp(np.minimum(-largest, LARGEST))
+    more = np.expm1(epsilon)
+    for answer in (True, False):
+        tail_u, tail_v = tail_is_p[u] == answer, tail_is_p[v] == answer
+        limit = np.where(tail_v, np.where(tail_u, 0.0, -1.0), np.where(tail_u, 1.0 + more, more)) + delta
+        a, b = np.where(tail_u, size_u, -size_u), np.where(tail_v, -size_v, size_v)
+        with np.errstate(over="ignore"):  # a limit of ∞ is none
+            yield Rows(number[u], number[v], a, b, limit * unit)
 
-    def loss(shift: float) -> float:
-        return mean_error(problem, sign * (far - shift), counted)
 
-    low, high = between
-    for _ in range(SHIFTS):
-        left, right = low + 0.382 * (high - low), low + 0.618 * (high - low)
-        low, high = (left, high) if loss(left) > loss(right) else (low, right)
-    return (low + high) / 2.0
+# Tangents, for notions with a curved bound p(v) ≤ f(p(u)) -------------------------------------------------------------
+
+
+DEEPEST = 0.5 * math.exp(-50.0)  # smaller tails have no weight and share one scale
+EXCEEDED = 1e-8  # rows, or tangents, that a solution exceeds by more are added
+
+
+class Tangents:
+    """The arcs between the datasets that have a column, with the tangents of their bounds."""
+
+    def __init__(self, problem: Problem, columns: Indices, tail_is_p: Mask, log_tail: Floats) -> None:
+        """Takes the arguments of `rows_between`."""
+        self._coordinate = problem.notion.coordinate
+        assert problem.notion.curve is not None
+        self._reach, self._log_slope = problem.notion.curve
+        self._tail_is_p, self._log_tail = tail_is_p[columns], log_tail[columns]
+        self._deepest = -float(self._coordinate.of_tail(np.array(DEEPEST)))
+        number = number_columns(problem, columns)
+        ends, shifts = [np.zeros((2, 0), dtype=np.int32)], [np.zeros(0)]
+        for block in problem.graph.edge_blocks():
+            both = np.stack([number[block.source], number[block.target]])
+            holds = (both >= 0).all(axis=0) & (block.parameters[0] < 2.0 * self._deepest)  # the rest constrains nothing
+            ends.append(both[:, holds])
+            shifts.append(block.parameters[0][holds])
+        self._source, self._target = np.concatenate(ends, axis=1)
+        self._shift = np.concatenate(shifts)
+
+    def touching(self, z: Floats) -> Rows:
+        """Two tangents for each arc: one at the value of its source and one at the value of its target."""
+        arcs = np.arange(len(self._shift))
+        return concatenate_rows(
+            self._rows(arcs, at) for at in (z[self._source], self._source_of(z[self._target], arcs))
+        )
+
+    def violated_rows(self, x: Floats) -> Rows:
+        """The tangents that a solution violates, taken midway between its source and target values."""
+        z = self._values(x)
+        arcs = np.flatnonzero(z[self._target] > self._reach(z[self._source], self._shift))
+        rows = self._rows(arcs, 0.5 * (z[self._source[arcs]] + self._source_of(z[self._target[arcs]], arcs)))
+        return rows.take(np.flatnonzero(rows.excess(x) > EXCEEDED))
+
+    def excess(self, x: Floats) -> float:
+        """The largest amount, in z, by which a solution exceeds the curve."""
+        z = self._values(x)
+        return float(np.max(z[self._target] - self._reach(z[self._source], self._shift), initial=0.0))
+
+    def _source_of(self, z: Floats, arcs: Indices) -> Floats:
+        """The source value for which the bound of these arcs is z: swapping the answers mirrors the bound."""
+        return -self._reach(-z, self._shift[arcs])
+
+    def _values(self, x: Floats) -> Floats:
+        tail = self._coordinate.from_probability(np.clip(x * np.exp(self._log_tail), 0.0, 1.0))
+        return np.clip(np.where(self._tail_is_p, tail, -tail), -self._deepest, self._deepest)
+
+    def _rows(self, arcs: Indices, z: Floats) -> Rows:
+        """The tangents at z of the source. Close to 1 they are expressed in 1 − p, so that rounding loses no tail."""
+        u, v, shift = self._source[arcs], self._target[arcs], self._shift[arcs]
+        z = np.clip(z, -self._deepest - shift, self._deepest)
+        log_slope, reached = self._log_slope(z, shift), self._reach(z, shift)
+        at_u, at_v = log_slope + self._log_tail[u], self._log_tail[v]
+        largest = np.maximum(at_u, at_v)
+        size_u, size_v = np.exp(at_u - largest), np.exp(at_v - largest)
+        tail_u, tail_v = self._tail_is_p[u], self._tail_is_p[v]
+        probability, unit = self._coordinate.probability, np.exp(-largest)
+        allowed = np.where(tail_v, 1.0, -1.0) * probability(np.where(tail_v, reached, -reached)) * unit
+        there = np.where(tail_u, -1.0, 1.0) * probability(np.where(tail_u, z, -z)) * np.exp(log_slope - largest)
+        a, b = np.where(tail_u, -size_u, size_u), np.where(tail_v, size_v, -size_v)
+        return Rows(u, v, a, b, allowed + there)
 
 
 # Curved bounds: solve, cut where the solution exceeds the curve, solve again ------------------------------------------
 
 
 ROUNDS = 60
-LIKELY = 0.3  # tangents with less slack than this under the reference are added at the start
+LIKELY_TANGENTS = 0.3  # tangents with less slack than this under the reference are added at the start
 NEAR_ENOUGH = 1e-8  # in z; making values private afterwards loses no more than this
 NEAR = 1e-3  # tangents with more slack than this and without a price are removed
 
@@ -106,17 +179,17 @@ def solve_by_tangents(
     if not len(cost):
         return cost, 0.0
     rows = tangents.touching(reference)
-    rows = rows.take(np.flatnonzero(rows.excess(np.ones(len(cost))) >= -LIKELY))
+    rows = rows.take(np.flatnonzero(rows.excess(np.ones(len(cost))) >= -LIKELY_TANGENTS))
     x, least, before = np.ones(len(cost)), -np.inf, -np.inf
     for _ in range(ROUNDS):
         solver = Solver(cost, lower, upper)
         solver.add(rows)
-        found = solver.solve()
+        found = solver.solve(has_many_rows(len(rows.a), len(cost)))
         if not found.solved:
             break
         x = np.clip(found.x, lower, upper)
         least = max(least, lower_bound(cost, lowest, highest, rows, found.prices))
-        fresh, value = tangents.exceeded(x), float(np.sum(cost * x))
+        fresh, value = tangents.violated_rows(x), float(np.sum(cost * x))
         stalls = value - before <= gain
         if not len(fresh.a) or (stalls and tangents.excess(x) <= NEAR_ENOUGH):
             break
@@ -132,9 +205,12 @@ def solve_by_tangents(
 
 COSTS = 1e6  # so that the solver's tolerance on costs is small beside those that matter
 LEAST_ERROR = 1e-14  # a mean error that is smaller does not make costs larger
-PROGRAM_LIKELY = 0.1  # rows with less room than this, under the reference, are handed over at once;
+LIKELY_ROWS = 0.1  # rows with less room than this, under the reference, are handed over at once;
 LIKELY_OF_MANY = 0.3  # or, if these are many, with less than this: then another solve costs more than more rows do
-EXCEEDED = 1e-8  # rows exceeded by more are handed over afterwards
+POSSIBLE, SEVERAL = 0.2, 3  # interior points are also faster if more than 3 rows per column have less room than 0.2
+TIGHT, MOSTLY = 1e-6, 0.5  # and at most half of these are tight under the reference;
+NEAR_ROUGH = 0.1  # then the rows with less room than this, under a rough solution, are handed over
+MUCH_MORE = 1.25  # the simplex method goes on from its last solution unless the rows grow by more than this factor
 SNAP, CERTAIN = 1e-8, 1e-7  # what is so near to a limit, or to 1, is taken to be there
 UNKNOWN = 1e-6  # the scale of a tail that is 0 under the reference, but need not be: with δ, or ∞ in one direction
 GAIN = 1e-9  # in mean accuracy; rounds of tangents that gain less are the last
@@ -273,20 +349,39 @@ def _solve(rows: Rows, cost: Floats, lower: Floats, upper: Floats, least: Floats
     """
     if not len(cost):
         return cost, 0.0
+    due, interior = _first_rows(rows, cost, lower, upper)
     solver = Solver(cost, lower, upper)
     absent = np.ones(len(rows.a), dtype=np.bool_)
     order: list[Indices] = []
-    room = -rows.excess(np.ones(len(cost)))
-    due = np.flatnonzero(room <= PROGRAM_LIKELY)
-    if has_many_rows(len(due), len(cost)):
-        due = np.flatnonzero(room <= LIKELY_OF_MANY)
     while True:
         absent[due] = False
         order.append(due)
         solver.add(rows.take(due))
-        found = solver.solve()
+        found = solver.solve(interior)
         due = np.flatnonzero(absent & (rows.excess(found.x) > EXCEEDED))
         if not len(due) or not found.solved:
             break
+        before, count = len(found.prices), len(found.prices) + len(due)
+        interior = interior or (count > MUCH_MORE * before and has_many_rows(count, len(cost), SEVERAL))
     used = rows.take(np.concatenate(order))
     return np.clip(found.x, lower, upper), lower_bound(cost, least, most, used, found.prices)
+
+
+def _first_rows(rows: Rows, cost: Floats, lower: Floats, upper: Floats) -> tuple[Indices, bool]:
+    """The rows to begin with, and whether interior points are faster than the simplex method.
+
+    The simplex method is fast where few rows may bind, or where most of those that may are tight under the reference,
+    as under a vote. Elsewhere, as on random graphs, the reference says little about the rows that bind. A rough
+    solution, which takes half the time of an exact one, says more.
+    """
+    room, columns = -rows.excess(np.ones(len(cost))), len(cost)
+    likely, possible = np.flatnonzero(room <= LIKELY_ROWS), int(np.sum(room <= POSSIBLE))
+    is_loose = int(np.sum(room <= TIGHT)) <= MOSTLY * possible
+    if not (has_many_rows(len(likely), columns) or (is_loose and has_many_rows(possible, columns, SEVERAL))):
+        return likely, False
+    first = np.flatnonzero(room <= LIKELY_OF_MANY)
+    if not is_loose:
+        return first, True
+    solver = Solver(cost, lower, upper)
+    solver.add(rows.take(first))
+    return np.flatnonzero(rows.excess(solver.solve_roughly()) > -NEAR_ROUGH), True

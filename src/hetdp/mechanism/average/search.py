@@ -3,6 +3,12 @@
 Each round solves a linear program in the scale of the best mechanism so far. Its values are made private: those that
 contradict others are dropped, the rest are closed downward and completed fairly. If this does not get close enough to
 the proved bound, further rounds search near the best mechanism so far. docs/theory/average.md has the proofs.
+
+The reference is the best mechanism known at the start: its tails give the scale of every variable. The fair mechanism
+is far from the best average where people have very different ε. A weighted vote, in which every step away from one far
+dataset counts by its ε, is close to it. On any graph this is a growth from the deepest dataset of one answer, shifted
+to where the average is best. Where edges do not add far from ½ (with δ, or without a bound in one direction) the vote
+is not private, and it is lowered until it is.
 """
 
 from __future__ import annotations
@@ -16,10 +22,10 @@ import numpy as np
 from hetdp import progress
 from hetdp.engines.contract import Engine, Growth
 from hetdp.engines.registry import EngineName, engine_for
-from hetdp.mechanism.average.program import best_nearby, best_on_average, mean_error, reference
+from hetdp.mechanism.average.program import best_nearby, best_on_average, mean_error
 from hetdp.mechanism.average.solver import ROUNDING
 from hetdp.mechanism.extension import extend_local
-from hetdp.mechanism.mechanism import LocalMechanism, sealed
+from hetdp.mechanism.mechanism import LocalMechanism, seal
 from hetdp.mechanism.repair import Limits, limits
 from hetdp.mechanism.steps import NEAR_MISS, drops
 from hetdp.problem.problem import Problem
@@ -29,6 +35,8 @@ from hetdp.problem.space import Floats, Indices
 NOISE = 1e-5  # in z: the solver's tolerance, accumulated along a path
 NOISE_IN_P = 1e-8  # the same in p, for notions where a small tail next to a large one is lost in the tolerance
 ROUNDS = 20
+FAR = 1e4  # so far below ½ that a growth from there never reaches it
+SHIFTS = 24  # steps of the golden-section search
 
 
 def complete_fairly(problem: Problem, pins: Floats, z: Floats, weights: Floats, engine: Engine) -> Floats:
@@ -205,7 +213,7 @@ def best_average(
         z, least = improve_nearby(problem, best.coordinates, weights, allowed, chosen, least, is_close)
         best = _better(best, _extend(problem, pins, z, engine), weights)
     gap = max(0.0, mean_error(problem, best.coordinates, weights) * (1.0 + ROUNDING) - least)
-    return sealed(replace(best, objective="average", objective_gap=gap, given=~np.isnan(pins)))
+    return seal(replace(best, objective="average", objective_gap=gap, given=~np.isnan(pins)))
 
 
 def _is_close(size: int, error: float, least: float) -> bool:
@@ -236,7 +244,7 @@ def _best_average_of_people(
     found = best_average(stored, pins, fair, weights, max_error, engine)
     best = _extend(problem, pins, found.coordinates, engine)
     best = replace(best, objective=found.objective, objective_gap=found.objective_gap)
-    return sealed(replace(best, given=~np.isnan(pins)))
+    return seal(replace(best, given=~np.isnan(pins)))
 
 
 def _private_candidates(
@@ -256,3 +264,44 @@ def _extend(problem: Problem, pins: Floats, z: Floats, engine: EngineName) -> Lo
     """Extends these values at the boundary, together with the given values."""
     kept = np.where(np.isnan(pins), np.where(problem.boundary_mask, z, np.nan), pins)
     return extend_local(problem, kept, engine)
+
+
+# The reference --------------------------------------------------------------------------------------------------------
+
+
+def reference(problem: Problem, fair: Floats, weights: Floats, allowed: Limits, engine: Engine) -> Floats:
+    """z of the fair mechanism or of a vote, whichever is better on average."""
+    candidates = [fair, *(allowed.between(vote) for vote in _votes(problem, fair, weights, engine))]
+    return min(candidates, key=lambda z: mean_error(problem, z, weights))
+
+
+def _votes(problem: Problem, fair: Floats, weights: Floats, engine: Engine) -> Iterator[Floats]:
+    for answer, sign in ((2, 1.0), (1, -1.0)):
+        depth = np.where((problem.answers == answer) & np.isfinite(fair), -sign * fair, -np.inf)
+        if not np.isfinite(depth).any():
+            continue
+        start = np.full(len(fair), np.inf)
+        start[int(np.argmax(depth))] = -FAR
+        away = engine.grow(problem.graph, problem.notion, start).labels + FAR
+        reached = away < (np.inf if problem.notion.adds else 0.5 * FAR)  # and never came near ½
+        where = away[reached & problem.boundary_mask]
+        if len(where):
+            away = np.where(reached, away, np.inf)
+            shift = _best_shift(problem, away, sign, weights, (float(where.min()), float(where.max())))
+            vote = np.where(reached, sign * (away - shift), fair)
+            yield engine.grow(problem.graph, problem.notion, vote).labels if not problem.notion.adds else vote
+
+
+def _best_shift(problem: Problem, away: Floats, sign: float, weights: Floats, between: tuple[float, float]) -> float:
+    """The best shift, approximately, by golden-section search."""
+    counted = np.where(np.isfinite(away), weights, 0.0)
+    far = np.where(np.isfinite(away), away, 0.0)
+
+    def loss(shift: float) -> float:
+        return mean_error(problem, sign * (far - shift), counted)
+
+    low, high = between
+    for _ in range(SHIFTS):
+        left, right = low + 0.382 * (high - low), low + 0.618 * (high - low)
+        low, high = (left, high) if loss(left) > loss(right) else (low, right)
+    return (low + high) / 2.0

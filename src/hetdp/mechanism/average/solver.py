@@ -15,19 +15,44 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.interrupts import import_uninterrupted
-from hetdp.mechanism.average.rows import Rows
-from hetdp.problem.space import Floats
+from hetdp.interrupts import uninterrupted
+from hetdp.problem.space import Floats, Indices
 
 ROUNDS = 300
 LITTLE = 1e-13  # of the total cost; a smaller gain is not worth another round
 SAFE = 1.0 - 1e-15
 ROUNDING = 2.0**-48  # relative; larger than the rounding errors of coefficients, products and sums
+
+
+class Rows(NamedTuple):
+    """Rows  a·x[first] + b·x[second] ≤ limit, each divided by its largest coefficient."""
+
+    first: Indices
+    second: Indices
+    a: Floats
+    b: Floats
+    limit: Floats
+
+    def excess(self, x: Floats) -> Floats:
+        """The amount by which each row is violated; negative where it has slack."""
+        return np.asarray(self.a * x[self.first] + self.b * x[self.second] - self.limit)
+
+    def take(self, which: Indices) -> Rows:
+        """A selection of the rows."""
+        return Rows(*(column[which] for column in self))
+
+
+def concatenate_rows(parts: Iterable[Rows]) -> Rows:
+    """Concatenates rows."""
+    ends, numbers = np.zeros(0, dtype=np.int32), np.zeros(0)
+    found = [Rows(ends, ends, numbers, numbers, numbers), *parts]
+    return Rows(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
 
 
 def lower_bound(cost: Floats, lower: Floats, upper: Floats, rows: Rows, prices: Floats) -> float:
@@ -71,7 +96,7 @@ TOLERANCE = 1e-9
 MANY_ROWS = 4  # per column; with more, the interior point method is faster than the simplex method
 FARTHEST = 1e8  # keeps a variable finite until the row that bounds it is added
 FEW_COLUMNS = 500  # up to this many, the simplex method is fast and exact
-OPTIONS = {
+OPTIONS: dict[str, str | float | bool] = {
     "output_flag": False,
     "threads": 1,
     "random_seed": 0,
@@ -81,17 +106,26 @@ OPTIONS = {
     "ipm_optimality_tolerance": 1e-8,  # on the objective; far below what is asked of the gap
     "small_matrix_value": 1e-12,
 }
-WAYS: tuple[dict[str, str | int], ...] = (  # one after the other, until one succeeds
-    {"solver": "ipm", "presolve": "off"},
-    {"solver": "simplex", "presolve": "off", "simplex_dual_edge_weight_strategy": 1},  # Devex: twice as fast here
-    {"solver": "simplex", "presolve": "on", "simplex_dual_edge_weight_strategy": 2},
-    {"solver": "ipm", "presolve": "on"},
-)
+INTERIOR: dict[str, str | int] = {"solver": "ipm", "presolve": "off"}  # presolve doubles the time
+SIMPLEX: dict[str, str | int] = {  # Devex: twice as fast here
+    "solver": "simplex",
+    "presolve": "off",
+    "simplex_dual_edge_weight_strategy": 1,
+}
+PRESOLVED_INTERIOR: dict[str, str | int] = {"solver": "ipm", "presolve": "on"}
+PRESOLVED_SIMPLEX: dict[str, str | int] = {
+    "solver": "simplex",
+    "presolve": "on",
+    "simplex_dual_edge_weight_strategy": 2,
+}
+INTERIOR_FIRST = (INTERIOR, PRESOLVED_INTERIOR, SIMPLEX, PRESOLVED_SIMPLEX)  # in turn, until one succeeds
+SIMPLEX_FIRST = (SIMPLEX, PRESOLVED_SIMPLEX, PRESOLVED_INTERIOR)
+ROUGH = 1e-2
 
 
-def has_many_rows(rows: int, columns: int) -> bool:
-    """True if the interior point method is tried first."""
-    return columns > FEW_COLUMNS and rows > MANY_ROWS * columns
+def has_many_rows(rows: int, columns: int, many: int = MANY_ROWS) -> bool:
+    """True if there are so many rows per column that the interior point method is the faster one."""
+    return columns > FEW_COLUMNS and rows > many * columns
 
 
 @dataclass(frozen=True)
@@ -113,11 +147,12 @@ class Solver:
     """Minimises cost·x between bounds, subject to rows that can be added."""
 
     def __init__(self, cost: Floats, lower: Floats, upper: Floats) -> None:
-        self._library: Any = import_uninterrupted("highspy")
+        with uninterrupted():
+            import highspy
+        self._library: Any = highspy
         self._highs = self._library.Highs()
         self._highs.HandleUserInterrupt = True
-        for name, value in OPTIONS.items():
-            self._highs.setOptionValue(name, value)
+        self._set(OPTIONS)
         count = len(cost)
         farthest = np.where(cost < 0.0, np.minimum(upper, np.maximum(FARTHEST, lower)), upper)
         self._highs.addVars(count, lower, farthest)
@@ -131,20 +166,29 @@ class Solver:
         starts = np.arange(0, 2 * count, 2, dtype=np.int32)
         self._highs.addRows(count, np.full(count, -np.inf), rows.limit, 2 * count, starts, ends, values)
 
-    def solve(self) -> Solution:
-        """The optimum under the rows so far; the method depends on their number only, never on time."""
-        for method in WAYS if has_many_rows(self._highs.getNumRow(), self._highs.getNumCol()) else WAYS[1:]:
-            for name, value in method.items():
-                self._highs.setOptionValue(name, value)
+    def solve(self, interior: bool) -> Solution:
+        """The optimum under the rows so far, by interior points or by the simplex method from its last optimum."""
+        for method in INTERIOR_FIRST if interior else SIMPLEX_FIRST:
+            self._set(method)
             self._run()
-            if self._solved():
+            if self._is_solved():
                 break
             self._highs.clearSolver()  # so that the next method starts afresh
         found = self._highs.getSolution()
         prices = -np.asarray(found.row_dual, dtype=np.float64)
-        return Solution(np.asarray(found.col_value, dtype=np.float64), np.maximum(prices, 0.0), self._solved())
+        return Solution(np.asarray(found.col_value, dtype=np.float64), np.maximum(prices, 0.0), self._is_solved())
 
-    def _solved(self) -> bool:
+    def solve_roughly(self) -> Floats:
+        """Values near the optimum under the rows so far, by the first interior points. Nothing is proved by them."""
+        self._set(INTERIOR | {name: ROUGH for name in OPTIONS if name.endswith("_tolerance")})
+        self._run()
+        return np.asarray(self._highs.getSolution().col_value, dtype=np.float64)
+
+    def _set(self, options: Mapping[str, str | float | bool]) -> None:
+        for name, value in options.items():
+            self._highs.setOptionValue(name, value)
+
+    def _is_solved(self) -> bool:
         return bool(self._highs.getModelStatus() == self._library.HighsModelStatus.kOptimal)
 
     def _run(self) -> None:

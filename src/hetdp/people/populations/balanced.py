@@ -7,20 +7,23 @@ some hundred classes; the rest is computed when needed.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.people.populations.classes import Classes
+from hetdp.people.populations.classes import NO_TERMS, PART, Classes
 from hetdp.people.populations.folding import BLOCK, Whole
 from hetdp.people.populations.population import Population
 from hetdp.people.privacy.epsilons import UNBOUNDED
 from hetdp.problem.scores import Way
-from hetdp.threads import slices
+from hetdp.threads import run_in_threads, slices
 
-PART = 31  # an ε is added in two parts of so many bits, so that no sum overflows
+HANDFUL = 8  # classes that plain Python sums sooner than NumPy does
 SPAN = 1 << 9  # classes whose sums are stored together; it divides BLOCK
 
 
@@ -48,6 +51,7 @@ class Sums(NamedTuple):
 
 
 ONE = np.zeros(1, dtype=np.int64)  # one sum over a whole piece
+NOBODY = np.array([0, 0, 0, -UNBOUNDED])  # people, both parts of ε, and what is saved, of no class at all
 
 
 class Level:
@@ -61,50 +65,99 @@ class Level:
 
     def __init__(self, classes: Classes, gain: int, people: NDArray[Any]) -> None:
         self.gain, self._classes, self._people = gain, classes, people
-        spans = -(-len(people) // SPAN)
-        found = Sums(*(np.empty(spans, dtype=np.int64) for _ in Sums._fields))
-        for piece in slices(len(people), BLOCK):
-            part = slice(piece.start // SPAN, -(-piece.stop // SPAN))
-            for column, sums in zip(
-                found, self._over(piece, np.arange(0, piece.stop - piece.start, SPAN)), strict=True
-            ):
-                column[part] = sums
-        self._people_before, self._high, self._low = (np.append(0, np.cumsum(column)) for column in found[:3])
-        self._saved = np.maximum.accumulate(np.append(-UNBOUNDED, found.saved))
-        self._after = np.minimum.accumulate(np.append(found.least, UNBOUNDED)[::-1])[::-1]
-        self.size = int(self._people_before[-1])
+        self._span = 1 if len(people) <= SPAN else SPAN
+        if len(people) <= HANDFUL:
+            self._accumulate(people.tolist())
+            self.size = self._before[-1][0]
+            return
+        found = self._over_each() if self._span == 1 else self._over_spans()
+        before, after = np.empty((4, found.shape[1] + 1), np.int64), np.empty(found.shape[1] + 1, np.int64)
+        before[:, 0], after[-1] = NOBODY, UNBOUNDED
+        found[:3].cumsum(axis=1, out=before[:3, 1:])
+        np.maximum.accumulate(found[3], out=before[3, 1:])
+        np.minimum.accumulate(found[4, ::-1], out=after[-2::-1])
+        self._before: list[list[int]] = before.T.tolist()
+        self._after: list[int] = after.tolist()
+        self.size = self._before[-1][0]
 
     def up_to(self, end: int) -> Sums:
         """Sums over the classes before an end, and the most that one of them saves; the least label is not among it."""
-        span = end // SPAN
-        before = (self._people_before, self._high, self._low, self._saved)
-        people, high, low, saved = (int(column[span]) for column in before)
-        if end % SPAN == 0:
+        span = end // self._span
+        people, high, low, saved = self._before[span]
+        if end % self._span == 0:
             return Sums(people, high, low, saved, UNBOUNDED)
-        rest = self._over(slice(span * SPAN, end), ONE)
+        rest = self._over(slice(span * self._span, end), ONE)
         people, high, low = people + int(rest.people[0]), high + int(rest.high[0]), low + int(rest.low[0])
         return Sums(people, high, low, max(saved, int(rest.saved[0])), UNBOUNDED)
 
     def least_from(self, begin: int) -> int:
         """The least meeting label of a class and those after it."""
-        span = -(-begin // SPAN)
-        rest = slice(begin, min(span * SPAN, len(self._people)))
-        found = int(self._after[min(span, len(self._after) - 1)])
+        if self._span == 1:
+            return self._after[begin]
+        span = -(-begin // self._span)
+        rest = slice(begin, min(span * self._span, len(self._people)))
+        found = self._after[min(span, len(self._after) - 1)]
         return found if rest.start >= rest.stop else min(found, int(self._over(rest, ONE).least[0]))
 
-    def paid(self, price: int) -> tuple[int, int]:
+    def payment_at(self, price: int) -> tuple[int, int]:
         """What these people pay at a price, and the most that one of them saves by going last."""
         asked = min(price * self.gain, UNBOUNDED)
-        end = int(np.searchsorted(self._classes.units, asked, side="right"))
-        whole = self.up_to(end)
-        return whole.epsilon + asked * (self.size - whole.people), max(whole.saved, asked - self.least_from(end))
+        end = self._classes.end_of(asked)
+        people, high, low, saved = self._before[end] if self._span == 1 else self.up_to(end)[:4]
+        return (high << PART) + low + asked * (self.size - people), max(saved, asked - self.least_from(end))
+
+    @cached_property
+    def _people_before(self) -> Whole:
+        return np.array([people for people, *_ in self._before])
 
     def class_of(self, rank: int) -> int:
         """The class of a person, by their number from 0 in order of ε."""
         span = int(np.searchsorted(self._people_before, rank, side="right")) - 1
-        people = np.cumsum(self._people[span * SPAN : (span + 1) * SPAN], dtype=np.int64)
+        people = np.cumsum(self._people[span * self._span : (span + 1) * self._span], dtype=np.int64)
         rest = rank - int(self._people_before[span])
-        return span * SPAN + int(np.searchsorted(people, rest, side="right"))
+        return span * self._span + int(np.searchsorted(people, rest, side="right"))
+
+    def _accumulate(self, people: list[int]) -> None:
+        """The same sums over a handful of classes in plain Python, which is faster; Python numbers need no parts."""
+        before, after = [0, 0, 0, -UNBOUNDED], UNBOUNDED
+        self._before, self._after = [before], [after]
+        terms = list(zip(people, self._classes.listed_terms, strict=True))
+        for number, (units, saved, _) in terms:
+            before = [
+                before[0] + number,
+                0,
+                before[2] + number * units,
+                max(before[3], saved * (number > 0) - UNBOUNDED),
+            ]
+            self._before.append(before)
+        for number, (_, _, label) in reversed(terms):
+            after = min(after, label * (number > 0) + UNBOUNDED)
+            self._after.append(after)
+        self._after.reverse()
+
+    def _over_each(self) -> Whole:
+        """The `Sums` of each class by itself, one row for each field; for few classes, with few calls of NumPy."""
+        found = np.empty((len(Sums._fields), len(self._people)), dtype=np.int64)
+        found[:3] = self._people
+        np.greater(self._people, 0, out=found[3:], casting="unsafe")  # multiplied by: the time depends on nothing
+        found *= self._classes.terms
+        found[3:] += NO_TERMS
+        return found
+
+    def _over_spans(self) -> Whole:
+        """The `Sums` of each span of the classes, one row for each field, block by block."""
+        count = len(self._people)
+        found = np.empty((len(Sums._fields), -(-count // SPAN)), dtype=np.int64)
+        self._classes.meeting, self._classes.bounded  # noqa: B018 # found once, and not by each thread
+
+        def work(piece: slice) -> None:
+            part = slice(piece.start // SPAN, -(-piece.stop // SPAN))
+            first = np.arange(0, piece.stop - piece.start, SPAN)
+            for column, sums in zip(found, self._over(piece, first), strict=True):
+                column[part] = sums
+
+        run_in_threads(work, slices(count, BLOCK), count)
+        return found
 
     def _over(self, piece: slice, first: NDArray[np.int64]) -> Sums:
         """Sums over a piece of the classes, from each of some places in it to the next."""
@@ -114,18 +167,19 @@ class Level:
         if piece.stop > self._classes.bounded:
             there &= self._classes.deciding[piece] < UNBOUNDED
         there = there.astype(np.int64)  # multiplied by, so that the time does not depend on it
-        saved = np.maximum.reduceat((units - meeting + 1) * there, first)  # no label is above its ε
-        return Sums(
-            np.add.reduceat(people, first),
-            np.add.reduceat(people * (units >> PART), first),
-            np.add.reduceat(people * (units & ((1 << PART) - 1)), first),
-            np.where(saved == 0, -UNBOUNDED, saved - 1),
-            UNBOUNDED - np.maximum.reduceat((UNBOUNDED - meeting) * there, first),
-        )
+        high, low = people * (units >> PART), people * (units & ((1 << PART) - 1))
+        saved, least = (units - meeting + 1) * there, (UNBOUNDED - meeting) * there  # no label is above its ε
+        people, high, low = (np.add.reduceat(column, first) for column in (people, high, low))
+        saved, least = (np.maximum.reduceat(column, first) for column in (saved, least))
+        return Sums(people, high, low, np.where(saved == 0, -UNBOUNDED, saved - 1), UNBOUNDED - least)
 
 
 def least_meeting(classes: Classes, people: NDArray[Any]) -> int:
     """The least meeting label of all classes that have people."""
+    if len(people) <= HANDFUL:
+        terms = zip(people.tolist(), classes.listed_terms, strict=True)
+        labels: list[int] = [label * (number > 0) for number, (_, _, label) in terms]
+        return UNBOUNDED + min(labels)
     found = UNBOUNDED
     for piece in slices(len(people), BLOCK):
         found = min(found, UNBOUNDED - int(((UNBOUNDED - classes.meeting[piece]) * (people[piece] > 0)).max()))
@@ -142,7 +196,8 @@ class Prices:
     """Prices at which what people pay may bend: nothing, everybody's ε in order, and perhaps one more."""
 
     def __init__(self, epsilon: Whole, last: tuple[int, ...]) -> None:
-        self._epsilon, self._last = epsilon, last
+        self._epsilon = epsilon.tolist() if len(epsilon) <= SPAN else epsilon  # a list is faster, for few
+        self._last = last
 
     def __len__(self) -> int:
         return 1 + len(self._epsilon) + len(self._last)
@@ -152,9 +207,12 @@ class Prices:
             return 0
         return int(self._epsilon[at - 1]) if at <= len(self._epsilon) else self._last[0]
 
+    def __iter__(self) -> Iterator[int]:
+        return map(int, chain((0,), self._epsilon, self._last))
+
     def after(self, at: int) -> int:
         """The place of the next price that is larger."""
-        return 1 + int(np.searchsorted(self._epsilon, self[at], side="right"))
+        return 1 + bisect_right(self._epsilon, self[at])
 
 
 class Balanced:
@@ -163,10 +221,11 @@ class Balanced:
     def __init__(self, population: Population) -> None:
         self.population = population
         self.classes, self.scores = population.classes, population.scores
+        self._constant = self.scores.constant
         self.counted = self.classes.by_class(self.scores.most > 0)
         bounded = slice(0, self.classes.bounded)
         finite = self.classes.units[bounded]
-        if not self._all_count:
+        if not self.all_count:
             finite = finite[self.counted[bounded]]
         self.dearest = int(finite[-1]) if len(finite) else 0
         beyond = slice(self.classes.bounded, None)
@@ -184,17 +243,18 @@ class Balanced:
         alike = classes.deciding is classes.units or bool((classes.deciding == classes.units).all())
         return alike and classes.bounded == len(classes.units)
 
-    @property
-    def _all_count(self) -> bool:
+    @cached_property
+    def all_count(self) -> bool:
+        """Whether everybody's value can move the sum."""
         return bool((self.scores.most > 0).all())
 
     @cached_property
     def movable(self) -> Whole:
         """How many people of each class count."""
-        return self.classes.sizes if self._all_count else np.where(self.counted, self.classes.sizes, 0)
+        return self.classes.sizes if self.all_count else np.where(self.counted, self.classes.sizes, 0)
 
     @cached_property
-    def everybody(self) -> Level:
+    def movable_people(self) -> Level:
         """Everybody who counts, as if all could go one step."""
         return Level(self.classes, 1, self.movable)
 
@@ -209,47 +269,47 @@ class Balanced:
 
     def label(self, counts: Whole) -> Label:
         """The label of a table in units, positive for answer 1; `counts` is by class and value."""
-        if self.scores.constant:
-            return math.inf if self.scores.constant == 1 else -math.inf
+        if self._constant:
+            return math.inf if self._constant == 1 else -math.inf
         way = self.scores.way(by_group(self.classes, counts))
-        levels, least = [], UNBOUNDED
-        for gain in np.unique(way.gains).tolist():
-            there = self._having(counts, way.gains == gain)
+        levels, least, gains = [], UNBOUNDED, way.gains.tolist()
+        for gain in sorted(set(chain.from_iterable(gains))):
+            there = self._having(counts, [[other == gain for other in row] for row in gains])
             if gain:
-                levels.append(Level(self.classes, int(gain), there))
+                levels.append(Level(self.classes, gain, there))
             else:
-                least = least_meeting(self.classes, there if self._all_count else there * self.counted)
+                least = least_meeting(self.classes, there if self.all_count else there * self.counted)
         found = self._highest(levels, least, way)
         return found if way.answer == 1 else -found
 
     def worst(self, margin: int) -> Label:
         """The least label, signed so that larger is better, of all tables that many people from the other answer.
 
-        For questions that are no count it is a lower bound of it.
+        For questions that are not counts it is a lower bound of it.
         """
         if self.scores.is_count:
-            way = Way(1, self.scores.scores, margin, self.everybody.size - margin)
-            return self._highest([self.everybody], UNBOUNDED, way)
-        least = self.everybody.least_from(0)
+            way = Way(1, self.scores.scores, margin, self.movable_people.size - margin)
+            return self._highest([self.movable_people], UNBOUNDED, way)
+        least = self.movable_people.least_from(0)
         if self.mixed:
             return least
-        last = self.everybody.class_of(margin - 1)
-        before = self.everybody.up_to(last)
+        last = self.movable_people.class_of(margin - 1)
+        before = self.movable_people.up_to(last)
         rest = margin - 1 - int(before.people)
         if last >= self.classes.bounded and rest > 0:
             return math.inf
         paid = before.epsilon + rest * int(self.classes.units[last])
         return max(least, paid - self._most_saved - self._grain())
 
-    def _having(self, counts: NDArray[Any], chosen: NDArray[np.bool_]) -> NDArray[Any]:
+    def _having(self, counts: NDArray[Any], chosen: list[list[bool]]) -> NDArray[Any]:
         """How many people of each class have one of the values that are chosen for their group."""
-        if len(counts.T) == 2 and (chosen == [True, False]).all():
+        if all(row == [True, False] for row in chosen):
             return counts[:, 0]
-        if len(counts.T) == 2 and (chosen == [False, True]).all():
+        if all(row == [False, True] for row in chosen):
             return counts[:, 1]
-        there = np.zeros(len(counts), dtype=np.int64)
-        for value in np.flatnonzero(chosen.any(axis=0)):
-            there += np.where(self.classes.by_class(chosen[:, value]), counts[:, value], 0)
+        there, by_group = np.zeros(len(counts), dtype=np.int64), np.array(chosen)
+        for value in np.flatnonzero(by_group.any(axis=0)):
+            there += np.where(self.classes.by_class(by_group[:, value]), counts[:, value], 0)
         return there
 
     def _highest(self, levels: list[Level], least: int, way: Way) -> Label:
@@ -265,10 +325,12 @@ class Balanced:
         def bound(price: int) -> int:
             paid, saved = -price * way.reserve, -least
             for one in levels:
-                pays, saves = one.paid(price)
+                pays, saves = one.payment_at(price)
                 paid, saved = paid + pays, max(saved, saves)
             return paid - saved
 
+        if len(self.prices) <= HANDFUL:
+            return max(map(bound, self.prices))
         low, high = 0, len(self.prices) - 1
         for _ in range(high.bit_length()):  # as often for every table
             middle = (low + high) // 2
@@ -296,4 +358,7 @@ class Balanced:
 
 def by_group(classes: Classes, counts: NDArray[Any]) -> Whole:
     """Counts by group and value, from counts by class and value."""
+    if len(classes.names) == 1:
+        total: Whole = counts.sum(axis=0, dtype=np.int64)
+        return total[None]
     return np.stack([classes.by_group(column) for column in counts.T], axis=1)

@@ -15,10 +15,10 @@ from hetdp.numbers import parse_whole
 from hetdp.people.populations.population import BALANCED, WEIGHTED_VOTE, Population
 from hetdp.people.populations.vote import weights_of
 from hetdp.people.privacy.epsilons import epsilon_to_units, units_to_floats
-from hetdp.problem.grid import UNIT
+from hetdp.problem.decimals import UNIT
 from hetdp.problem.space import Floats, Mask
 from hetdp.theory.coordinate import LAPLACE
-from hetdp.theory.voting import kept_chance, mean_epsilon, needed_part, number_kept
+from hetdp.theory.voting import keep_probability, kept_distribution, mean_epsilon, threshold_share
 
 MOST_SAMPLED = 2000
 LEAST, DROPPING, SAMPLING, PE = "least ε", "dropping", "Sampling", "PE"
@@ -40,7 +40,7 @@ class Table(NamedTuple):
     @property
     def part(self) -> float:
         """The part of all people that is needed, less half a person."""
-        return needed_part(self.threshold, len(self.epsilon))
+        return threshold_share(self.threshold, len(self.epsilon))
 
 
 def baselines_at(population: Population, margin: int, threshold: Any = None) -> dict[str, float]:
@@ -135,5 +135,5 @@ def _number_of(epsilon: Floats, limit: float) -> Floats:
     """How probable each number of people is who are kept."""
     found = np.ones(1)
     for one, people in zip(*np.unique(epsilon, return_counts=True), strict=True):
-        found = np.convolve(found, number_kept(int(people), *kept_chance(float(one), limit)))
+        found = np.convolve(found, kept_distribution(int(people), *keep_probability(float(one), limit)))
     return found

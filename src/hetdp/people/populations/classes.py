@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -23,12 +25,11 @@ from hetdp.people.populations.folding import (
     first_of_each,
     sizes_from,
     sort_rows,
-    sorted_rows,
     take_distinct,
     to_units,
 )
 from hetdp.people.privacy.epsilons import GRID, LARGEST, RULE, UNBOUNDED, Units, epsilon_to_units
-from hetdp.threads import slices
+from hetdp.threads import run_in_threads, slices
 
 
 class KindsFold(Fold):
@@ -57,7 +58,7 @@ class KindsFold(Fold):
         """
         fits = answers.shape == (len(self._weights), values) and answers.dtype.kind in "iu"
         if not fits or int(answers.min()) < 0 or not np.array_equal(answers.sum(axis=1), self._weights):
-            rule = "they are whole numbers, for each kind as many as it has people in all"
+            rule = "they must be whole numbers that add up to the number of people of each kind"
             raise UsageError(f"the answers have the shape {answers.shape} and the type {answers.dtype}", rule)
         found: NDArray[Any] = np.add.reduceat(answers[self.order], self._begin, axis=0)
         return found
@@ -74,6 +75,8 @@ EVERYBODY = "everybody"
 MOST_PEOPLE = 1 << 31
 MANY = 1 << 12  # people; fewer are always grouped by ε
 LN_2 = float(np.log(2.0))
+PART = 31  # an ε is added in two parts of so many bits, so that no sum overflows
+NO_TERMS = np.array([[-UNBOUNDED], [UNBOUNDED]])  # what nobody saves, and the meeting label of nobody
 LOWERED = 1.0 - 2.0**-46  # far more than the rounding error of the functions used
 
 
@@ -109,6 +112,40 @@ class Classes:
     def meeting(self) -> Units:
         """The label log((1 + e^ε)/2) of the deciding ε in units, floored."""
         return meetings(self.deciding)
+
+    @cached_property
+    def terms(self) -> Whole:
+        """What one person of each class adds to sums over people, a row for each; used where classes are few.
+
+        The rows are: people, the upper and the lower part of ε, and what must be added to `NO_TERMS`, which stands for
+        nobody: what is saved if this person goes last (ε minus meeting label), and the meeting label.
+        """
+        found = np.stack(
+            [
+                np.ones(len(self.units), dtype=np.int64),
+                self.units >> PART,
+                self.units & ((1 << PART) - 1),
+                self.units - self.meeting,
+                self.meeting,
+            ]
+        )
+        found[3:] -= NO_TERMS  # this may overflow, and adding `NO_TERMS` undoes it
+        found[3:, self.deciding == UNBOUNDED] = 0
+        return found
+
+    @cached_property
+    def listed_terms(self) -> list[tuple[int, int, int]]:
+        """The same as Python numbers, which need no parts, for each class: ε, and what is added to `NO_TERMS`."""
+        columns = zip(self.units.tolist(), self.meeting.tolist(), (self.deciding < UNBOUNDED).tolist(), strict=True)
+        return [(own, (own - label + UNBOUNDED) * may, (label - UNBOUNDED) * may) for own, label, may in columns]
+
+    @cached_property
+    def _units(self) -> Sequence[int] | Units:
+        return self.units.tolist() if len(self.units) <= BLOCK else self.units
+
+    def end_of(self, epsilon: int) -> int:
+        """The number of classes whose ε, in units, is at most this one."""
+        return bisect_right(self._units, epsilon)
 
     @cached_property
     def bounded(self) -> int:
@@ -172,7 +209,8 @@ def meetings(units: Units) -> Units:
     0.620114507
     """
     found = np.empty(len(units), dtype=np.int64)
-    for piece in slices(len(units), BLOCK):
+
+    def work(piece: slice) -> None:
         epsilon = np.minimum(units[piece], LARGEST) * 2.0**-GRID
         label = np.log1p(0.5 * np.expm1(np.minimum(epsilon, 1.0)))
         if epsilon.max() > 1.0:
@@ -180,6 +218,8 @@ def meetings(units: Units) -> Units:
         found[piece] = np.maximum(label * (LOWERED * 2.0**GRID), 0.0)  # whole numbers: floored
         if units[piece].max() == UNBOUNDED:
             found[piece][units[piece] == UNBOUNDED] = UNBOUNDED
+
+    run_in_threads(work, slices(len(units), BLOCK), len(units))
     return found
 
 
@@ -197,12 +237,12 @@ def _one_class(given: Any, what: str) -> EpsilonLevels | Units:
     else:
         array = np.asarray(given)
         if array.ndim != 1 or array.dtype.kind == "b":
-            rule = "it is one for each person"
+            rule = "it must have one entry for each person"
             raise UsageError(f"{what} has the shape {array.shape} and the type {array.dtype}", rule)
         if array.dtype != np.float64 and array.dtype.kind not in "iu":
             return _few_levels(array, what)
         found = EpsilonLevels(array.astype(np.float64, copy=False))
-    if len(found) and not (found.sorted[0] >= 0.0 and found.sorted[-1] >= 0.0):  # NaN sorts last
+    if len(found) and not (found.levels[0] >= 0.0 and found.levels[-1] >= 0.0):  # NaN sorts last
         _refuse(int(np.count_nonzero(~(found.values >= 0.0))), len(found), what)
     return found
 
@@ -233,9 +273,9 @@ def _by_epsilon(everybody: EpsilonLevels | Units) -> tuple[Fold, Units, list[Who
     """Classes by ε alone, from the different ones; which rows they have is looked for later."""
     if not isinstance(everybody, EpsilonLevels):
         return _by_several(everybody, [])
-    rows, size = lambda: sorted_rows(to_units(everybody.values)), len(everybody)
+    rows, size = lambda: everybody.order, len(everybody)
     if size > MANY and 2 * len(everybody.levels) > size:  # then each person is a class
-        return Fold(sizes_from(None, size), rows), to_units(everybody.sorted), []
+        return Fold(sizes_from(None, size), rows), everybody.sorted_units, []
     units = to_units(everybody.levels)
     first = first_of_each(units)  # several ε may round to the same units
     sizes = everybody.sizes if first is None else np.add.reduceat(everybody.sizes, first)
@@ -266,7 +306,7 @@ def _by_several(units: Units, columns: list[Whole]) -> tuple[Fold, Units, list[W
 
 
 def _refuse(wrong: int, people: int, what: str) -> None:
-    raise InputError("people", [Fault(f"{what} is no ε for", "people", f"{wrong:,} of {people:,} people", RULE)])
+    raise InputError("people", [Fault(f"{what} is not an ε for", "people", f"{wrong:,} of {people:,} people", RULE)])
 
 
 def _group_names(groups: Any) -> tuple[tuple[str, ...], Whole]:

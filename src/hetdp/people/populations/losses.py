@@ -6,19 +6,24 @@ set.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetdp.certificate.additive import LOSS_MARGIN, ratios
 from hetdp.certificate.losses import SCALE
 from hetdp.people.populations.balanced import Balanced
-from hetdp.people.populations.folding import Whole
+from hetdp.people.populations.folding import BLOCK, Whole
 from hetdp.people.populations.vote import WeightedVote
 from hetdp.people.privacy.epsilons import GRID, UNBOUNDED
 from hetdp.problem.space import Floats
+from hetdp.threads import run_in_threads, slices
 
 HALF = GRID // 2
+LOWER = (1 << HALF) - 1
+WIDE = 4 * BLOCK  # classes at a time, where each piece of work begins with many small steps
 
 
 class Side(NamedTuple):
@@ -67,20 +72,57 @@ def losses_of(formula: Balanced | WeightedVote) -> Whole:
     It is never above the class's ε. For counts without a deciding ε, where everybody has a finite ε, it is exact, but
     for a few units; `UNBOUNDED` is infinity.
     """
+    losses, count = _losses_by_piece(formula), len(formula.classes.units)
+    found = np.empty(count, dtype=np.int64)
+
+    def work(piece: slice) -> None:
+        found[piece] = losses(piece)
+
+    run_in_threads(work, slices(count, WIDE), count)
+    return found
+
+
+def largest_losses_of(formula: Balanced | WeightedVote) -> Whole:
+    """The largest of these bounds in each group, without storing those of all classes."""
+    losses, classes = _losses_by_piece(formula), formula.classes
+    found: list[Whole] = []
+
+    def work(piece: slice) -> None:
+        largest = np.zeros(len(classes.names), dtype=np.int64)
+        if len(largest) == 1:
+            largest[0] = losses(piece).max()
+        else:
+            np.maximum.at(largest, classes.group[piece], losses(piece))
+        found.append(largest)
+
+    run_in_threads(work, slices(len(classes.units), WIDE), len(classes.units))
+    return np.asarray(np.max(found, axis=0))
+
+
+def _losses_by_piece(formula: Balanced | WeightedVote) -> Callable[[slice], Whole]:
+    """The function that computes the losses of a piece of the classes; see `losses_of`."""
     classes, scores = formula.classes, formula.scores
     most = classes.by_class(scores.most)
     if scores.constant:
-        return np.zeros(len(most), dtype=np.int64)
+        return lambda piece: np.zeros(len(most[piece]), dtype=np.int64)
     if isinstance(formula, WeightedVote):
-        return formula.weights  # zero for those who do not count
+        weights = formula.weights  # zero for those who do not count
+        return lambda piece: weights[piece]
     if formula.mixed:  # nothing less is shown
-        return np.where(most > 0, classes.units, 0)
+        return lambda piece: np.where(most[piece] > 0, classes.units[piece], 0)
     sides = _sides(formula)
-    beside = _beside(formula, sides)
-    found = np.maximum(beside, _across(formula, sides, beside))
-    if not all(side.is_finite for side in sides):
-        found = np.where(classes.units == UNBOUNDED, UNBOUNDED, found)
-    return np.where(most > 0, np.minimum(found, classes.units), 0)
+    ends = _ends(formula, sides)
+    is_finite, all_count = all(side.is_finite for side in sides), formula.all_count
+
+    def losses(piece: slice) -> Whole:
+        beside, units = _beside(formula, sides, piece), classes.units[piece]
+        larger = np.maximum(beside, _across(formula, sides, ends, beside, piece))
+        if not is_finite:
+            larger = np.where(units == UNBOUNDED, UNBOUNDED, larger)
+        larger = np.minimum(larger, units)
+        return larger if all_count else np.where(most[piece] > 0, larger, 0)
+
+    return losses
 
 
 def round_units_up(units: Whole) -> Floats:
@@ -89,8 +131,18 @@ def round_units_up(units: Whole) -> Floats:
     >>> round_units_up(np.array([0, 1, 2**40, 439804651110, UNBOUNDED]))
     array([0.e+00, 1.e-09, 1.e+00, 4.e-01,    inf])
     """
-    whole, rest = np.divmod(np.minimum(units, 1 << 53), 1 << GRID)
-    high, low = np.divmod(rest, 1 << HALF)
+    found = np.empty(len(units))
+
+    def work(piece: slice) -> None:
+        found[piece] = _round_few_up(units[piece])
+
+    run_in_threads(work, slices(len(units), BLOCK), len(units))
+    return found
+
+
+def _round_few_up(units: Whole) -> Floats:
+    small = np.minimum(units, 1 << 53)
+    whole, high, low = small >> GRID, (small >> HALF) & LOWER, small & LOWER  # far faster than divisions
     parts = high * SCALE - (-low * SCALE >> HALF)  # each is below 2⁵¹
     decimals = (whole * SCALE - (-parts >> HALF)) / SCALE
     beyond = np.ldexp(units.astype(np.float64), -GRID) * (1.0 + LOSS_MARGIN)
@@ -118,31 +170,53 @@ def _side(formula: Balanced, gains: Whole, reserve: int) -> Side:
     beyond = slice(classes.bounded, None)
     free = int(np.sum(classes.sizes[beyond] * classes.by_class(scores.most)[beyond]))
     price = _price(formula, gains, reserve - min(free, reserve))
-    order = np.argsort(classes.deciding, kind="stable")
-    after = np.cumsum((classes.sizes * classes.by_class(scores.most))[order][::-1])[::-1]
-    last = len(order) - int(np.searchsorted(after[::-1], reserve, side="right")) - 1  # the first that is not beyond it
-    dear = int(classes.deciding[order[last]])
+    dear = _dear(formula, reserve)
+    return Side(price, _step(formula, reserve, price), free <= reserve, _rich(formula, dear), dear)
+
+
+def _dear(formula: Balanced, reserve: int) -> int:
+    """The largest deciding ε of those who can go at every table, if the last of them have gains of `reserve`."""
+    classes, deciding, everybody = formula.classes, formula.classes.deciding, formula.movable_people
+    if formula.scores.is_count and deciding is classes.units:  # people are sorted already
+        return int(deciding[everybody.class_of(everybody.size - reserve - 1)])
+    order = np.argsort(deciding, kind="stable")
+    after = np.cumsum((classes.sizes * classes.by_class(formula.scores.most))[order][::-1])
+    last = len(order) - int(np.searchsorted(after, reserve, side="right")) - 1  # the first that is not beyond it
+    return int(deciding[order[last]])
+
+
+def _rich(formula: Balanced, dear: int) -> int:
+    """The largest meeting label of those who count and whose deciding ε is at most `dear`."""
+    classes = formula.classes
+    if dear == UNBOUNDED:
+        return UNBOUNDED
+    if classes.deciding is classes.units and formula.all_count:
+        return int(classes.meeting[: classes.end_of(dear)].max(initial=0))
     there = (classes.deciding <= dear) & formula.counted
-    rich = int(np.max(classes.meeting, where=there, initial=0)) if dear < UNBOUNDED else UNBOUNDED
-    return Side(price, _step(formula, reserve, price), free <= reserve, rich, dear)
+    return int(np.max(classes.meeting, where=there, initial=0))
 
 
 def _price(formula: Balanced, gains: Whole, room: int) -> int:
     """The least price at which those who still pay by the step have gains of at most `room`, at any table."""
-    classes, bounded, kinds = formula.classes, formula.classes.bounded, []
+    classes, bounded = formula.classes, formula.classes.bounded
+    kinds: list[tuple[list[int], Whole, Callable[[int], Any]]] = []
     rows, kind = np.unique(np.sort(gains, axis=1), axis=0, return_inverse=True)
     kind_of = classes.by_class(kind.reshape(-1))[:bounded]
     for number, row in enumerate(rows):
+        steps = np.unique(row[row > 0]).tolist()
+        if len(rows) == 1 and formula.all_count:
+            kinds.append((steps, classes.units[:bounded], partial(_people_from, formula)))
+            continue
         mine = slice(None) if len(rows) == 1 else kind_of == number
         units, sizes = classes.units[:bounded][mine], classes.sizes[:bounded][mine]
-        kinds.append((np.unique(row[row > 0]).tolist(), units, np.append(0, np.cumsum(sizes[::-1]))[::-1]))
+        kinds.append((steps, units, np.append(0, np.cumsum(sizes[::-1]))[::-1].__getitem__))
 
     def paying(price: int) -> int:
         found = 0
-        for steps, units, above in kinds:
+        for steps, units, people_from in kinds:
             for step, before in zip(steps, [0, *steps], strict=False):
-                place = np.searchsorted(units, min(price * step, UNBOUNDED), side="right")
-                found += (step - before) * int(above[place])
+                place = int(np.searchsorted(units, min(price * step, UNBOUNDED), side="right"))
+                found += (step - before) * int(people_from(place))
         return found
 
     low, high = 0, formula.dearest
@@ -152,11 +226,17 @@ def _price(formula: Balanced, gains: Whole, room: int) -> int:
     return low
 
 
+def _people_from(formula: Balanced, place: int) -> int:
+    """The number of people with a finite ε from a class on, where everybody counts."""
+    everybody = formula.movable_people
+    return int(everybody.up_to(formula.classes.bounded).people) - int(everybody.up_to(place).people)
+
+
 def _step(formula: Balanced, reserve: int, price: int) -> int:
     """The most by which a label of a count changes beside ½: x + m(y) − m(x), of two neighbours in the order of ε."""
     if not (formula.scores.is_count and formula.is_plain):
         return price
-    classes, everybody = formula.classes, formula.everybody
+    classes, everybody = formula.classes, formula.movable_people
     if everybody.size < reserve + 2:  # no two tables of this answer are neighbours
         return 0
     upper, lower = (everybody.class_of(everybody.size - reserve - rank) for rank in (1, 2))
@@ -165,21 +245,28 @@ def _step(formula: Balanced, reserve: int, price: int) -> int:
     return min(price, int(classes.units[lower]) + met + rounding)
 
 
-def _beside(formula: Balanced, sides: list[Side]) -> Whole:
-    """The loss where the answer stays: at most the price of the steps that one person goes, and at most ε."""
+def _beside(formula: Balanced, sides: list[Side], piece: slice = slice(None)) -> Whole:
+    """The loss of some classes where the answer stays: at most the price of one person's steps, and at most ε."""
     scores, classes = formula.scores, formula.classes
     limits = [max(min(side.step * most, UNBOUNDED) for side in sides) for most in scores.most.tolist()]
-    return np.asarray(np.minimum(classes.units, classes.by_class(np.array(limits, dtype=np.int64))))
+    return np.asarray(np.minimum(classes.units[piece], _of_classes(formula, np.array(limits, dtype=np.int64), piece)))
 
 
-def _across(formula: Balanced, sides: list[Side], beside: Whole) -> Whole:
-    """The loss where the answer changes: the person with the least label can go at one of the two ends.
+def _of_classes(formula: Balanced, by_group: Whole, piece: slice) -> Whole:
+    """A value by group as a value of some classes."""
+    return by_group[formula.classes.group[piece]] if len(by_group) > 1 else by_group
+
+
+def _across(
+    formula: Balanced, sides: list[Side], ends: list[tuple[Whole, Whole]], beside: Whole, piece: slice
+) -> Whole:
+    """The loss of some classes where the answer changes: the person with the least label can go at one of the two ends.
 
     It is looked for only where it may be above the loss `beside`, and once for all of a group whose own label is above
     what the others allow.
     """
     classes, scores = formula.classes, formula.scores
-    ends = _ends(formula, sides)
+    meeting = classes.meeting[piece]
     most = np.max(ends, axis=(0, 1))
 
     def units_of(own: Whole, group: Whole) -> Whole:
@@ -191,11 +278,12 @@ def _across(formula: Balanced, sides: list[Side], beside: Whole) -> Whole:
 
     every = np.arange(len(most))
     alike = units_of(np.full(len(most), UNBOUNDED), every)
-    found = np.array(classes.by_class(alike))
+    found = np.broadcast_to(_of_classes(formula, alike, piece), meeting.shape).copy()
     dear = max(side.dear for side in sides)  # where people go one step, no loss is above the ε of the larger label
-    limit = np.minimum(classes.deciding, classes.by_class(np.where(scores.most == 1, dear, UNBOUNDED)))
-    closer = np.flatnonzero((beside < limit) & (classes.meeting < classes.by_class(most)))
-    found[closer] = units_of(classes.meeting[closer], classes.group[closer])
+    allowed = _of_classes(formula, np.where(scores.most == 1, dear, UNBOUNDED), piece)
+    limit = np.minimum(classes.deciding[piece], allowed)
+    closer = np.flatnonzero((beside < limit) & (meeting < _of_classes(formula, most, piece)))
+    found[closer] = units_of(meeting[closer], classes.group[piece][closer])
     return np.asarray(np.minimum(found, limit))
 
 

@@ -11,14 +11,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from hetdp.errors import UsageError
 from hetdp.mechanism.formatting import accuracy_of
 from hetdp.mechanism.odds import Odds, TellsOdds
 from hetdp.numbers import parse_whole
 from hetdp.people.populations.balanced import Balanced, Label
-from hetdp.people.populations.losses import losses_of, round_units_up
+from hetdp.people.populations.losses import largest_losses_of, losses_of, round_units_up
 from hetdp.people.populations.odds import odds_of_all
 from hetdp.people.populations.population import BALANCED, OBJECTIVES, WEIGHTED_VOTE, Population, document_of
 from hetdp.people.populations.vote import WeightedVote
@@ -120,7 +118,7 @@ class PopulationMechanism(TellsOdds):
             answers: for each person the place of the value in `population.values`.
 
         Raises:
-            UsageError: there are not as many answers as people, or some are no place of a value.
+            UsageError: there are not as many answers as people, or some are not the place of a value.
 
         >>> import hetdp
         >>> people = hetdp.spaces.population(hetdp.questions.majority(), [0.5, 1.0, 2.0])
@@ -214,9 +212,8 @@ class PopulationMechanism(TellsOdds):
 
     def losses_by_group(self) -> list[float]:
         """The largest of these losses in each group, in the order of `population.groups`."""
-        found = np.zeros(len(self.population.groups))
-        np.maximum.at(found, self.population.classes.group, self.losses)
-        return found.tolist()
+        found: list[float] = round_units_up(largest_losses_of(self.formula)).tolist()  # rounding keeps the order
+        return found
 
     def loss_of_each(self) -> Floats:
         """The same for each person, or for each kind of people, in the order in which they were given."""

@@ -58,12 +58,14 @@ class PopulationOdds(ClassOdds):
             parts.append(f"If you answer differently, the published answer is {self._how()}.")
         if self.deciding is not None:
             where = "only where the answer depends on one of them (elsewhere ε = ∞)"
-            there = f"there, if they answer differently, it is {self.deciding._how()}"
-            elsewhere = "elsewhere the published answer may show theirs for certain"
-            parts.append(f"To {self._whom(only)} a promise is made {where}: {there}; {elsewhere}.")
+            there = f"there, if they answer differently, the published answer is {self.deciding._how()}"
+            elsewhere = "elsewhere the published answer may reveal their answers with certainty"
+            parts.append(f"A promise is made to {self._whom(only)} {where}: {there}; {elsewhere}.")
         if self.unprotected:
             whom = self._whom(self.unprotected)
-            parts.append(f"To {whom} no promise is made (ε = ∞): the published answer may show theirs for certain.")
+            parts.append(
+                f"No promise is made to {whom} (ε = ∞): the published answer may reveal their answers with certainty."
+            )
         return " ".join(parts)
 
     def _how(self) -> str:
@@ -94,7 +96,7 @@ class OddsContext:
         self._counted: dict[float, tuple[Change, float]] = {}
         self._limits: tuple[Limits, Whole] | None = None
 
-    def counted(self, formula: Balanced, epsilon: float) -> tuple[Change, float]:
+    def count_change(self, formula: Balanced, epsilon: float) -> tuple[Change, float]:
         """The largest differences of an ε, where the question is a count."""
         if epsilon not in self._counted:
             self._counted[epsilon] = _count_change(formula, epsilon)
@@ -133,7 +135,7 @@ def _odds(formula: Formula, number: int, mine: Any, known: OddsContext) -> Popul
     elif isinstance(formula, WeightedVote):
         change, loss = _vote_change(units_to_floats(formula.weights[mine][:bounded].max(keepdims=True)))
     elif scores.is_count and formula.is_plain:
-        (change, loss), exact = known.counted(formula, epsilon), True
+        (change, loss), exact = known.count_change(formula, epsilon), True
     else:
         change, loss = _bounded_change(formula, mine, bounded, epsilon, known)
     most = int(np.argmax(change.high - change.low))
@@ -179,7 +181,7 @@ def _bounded_change(
         limits, losses = known.limits(formula)
         beside, loss = (float(units_to_floats(units[mine][:bounded]).max()) for units in (limits.beside, losses))
         across = [(yes[mine][:bounded], no[mine][:bounded]) for yes, no in limits.across]
-    least = 0.5 * np.exp(-units_to_floats(np.array([formula.everybody.least_from(0)])))
+    least = 0.5 * np.exp(-units_to_floats(np.array([formula.movable_people.least_from(0)])))
     low, high = [least * np.exp(-beside)], [least]
     for yes, no in across:
         low.append(0.5 * np.exp(-units_to_floats(no.max(keepdims=True))))
@@ -189,7 +191,7 @@ def _bounded_change(
 
 def _count_change(formula: Balanced, epsilon: float) -> tuple[Change, float]:
     """The largest differences that a count has, exactly; see docs/theory/population.md, Odds."""
-    classes, everybody, threshold = formula.classes, formula.everybody, formula.scores.threshold
+    classes, everybody, threshold = formula.classes, formula.movable_people, formula.scores.threshold
     own, count = np.array([epsilon]), everybody.size
     first = int(np.searchsorted(classes.units, int(epsilon * (1 << GRID))))  # exact: both are whole units
     place = everybody.up_to(first).people

@@ -17,7 +17,7 @@ import numpy as np
 
 from hetdp.documents import SCHEMA_VERSION, open_envelope, refuse, require_keys
 from hetdp.errors import Fault, UsageError
-from hetdp.people.names import require_names
+from hetdp.people.names import require_values
 from hetdp.people.populations.classes import Classes, KindsFold, classes_of
 from hetdp.people.populations.folding import Whole
 from hetdp.people.populations.scores import scores_of
@@ -59,7 +59,7 @@ def objective_of(document: Mapping[str, Any], population: Population) -> str:
     facts = open_envelope(document, KIND, CONTENT)
     require_keys(facts, KEYS, KEYS, CONTENT)
     if facts["objective"] not in OBJECTIVES:
-        rule = f"it is one of {', '.join(OBJECTIVES)}"
+        rule = f"it must be one of {', '.join(OBJECTIVES)}"
         refuse(CONTENT, Fault("objective", CONTENT, format_value(facts["objective"]), rule))
     mine = document_of(population.design(facts["objective"]))[CONTENT]
     for key in KEYS:
@@ -179,7 +179,7 @@ class Population:
             accuracies by name; Sampling is left out for more than 2,000 people who count
 
         Raises:
-            UsageError: the question is no count, or no table has such a margin.
+            UsageError: the question is not a count, or no table has such a margin.
 
         >>> import hetdp
         >>> people = hetdp.spaces.population(hetdp.questions.majority(), [0.1] * 11 + [1.0] * 10)
@@ -205,9 +205,9 @@ class Population:
             return self.classes.fold.counts(array, count)
         if array.shape != (self.size,) or array.dtype.kind not in "iu":
             what = f"the answers have the shape {array.shape} and the type {array.dtype}"
-            raise UsageError(what, f"they are {self.size:,} whole numbers, one for each person")
-        if int(array.min()) < 0 or int(array.max()) >= count:
-            raise UsageError("some answers are no value", f"they are whole numbers from 0 to {count - 1}")
+            raise UsageError(what, f"they must be {self.size:,} whole numbers, one for each person")
+        if int(array.view(array.dtype.str.replace("i", "u")).max()) >= count:  # below zero is a large number then
+            raise UsageError("some answers are not values", f"they must be whole numbers from 0 to {count - 1}")
         return self.classes.fold.counts(array, count)
 
 
@@ -234,7 +234,7 @@ def population(
         size: how many people there are; needed if `epsilon` is one number.
 
     Raises:
-        UsageError: the question is no threshold of a sum, or the arguments do not fit each other.
+        UsageError: the question is not a threshold of a sum, or the arguments do not fit each other.
         InputError: some ε are none. The message says how many, and names nobody.
 
     >>> import hetdp
@@ -242,9 +242,7 @@ def population(
     >>> people.size, people.groups, people.design().coordinate([0, 0, 1]) > 0
     (3, ('a', 'b'), True)
     """
-    known = require_names(list(values) if not isinstance(values, str) else values, "the values")
-    if len(known) < 2:
-        raise UsageError(f"the values are {format_value(values)}", "everybody has one of two values or more")
+    known = require_values(values)
     classes = classes_of(epsilon, deciding, groups, size)
     sizes = classes.by_group(classes.sizes)
     return Population(question, known, classes.names, classes, scores_of(question, classes.names, sizes, known))

@@ -24,7 +24,7 @@ def scores_of(question: Any, groups: Sequence[str], sizes: Whole, values: Sequen
     """The scores that a question gives to groups and values.
 
     Raises:
-        UsageError: the question is no threshold of a sum, or names what is not there.
+        UsageError: the question is not a threshold of a sum, or names what is not there.
     """
     form = question.linear() if isinstance(question, Question) else None
     if form is None:

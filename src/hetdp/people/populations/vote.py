@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from hetdp.errors import UsageError
-from hetdp.people.populations.balanced import PART, Label
+from hetdp.people.populations.balanced import Label
+from hetdp.people.populations.classes import PART
 from hetdp.people.populations.folding import Whole
 from hetdp.people.populations.population import Population
 from hetdp.people.privacy.epsilons import GRID, UNBOUNDED
@@ -42,7 +43,7 @@ class WeightedVote:
         """The least label, signed so that larger is better, of all tables that many people from the other answer.
 
         Raises:
-            UsageError: the question is no count.
+            UsageError: the question is not a count.
         """
         if not self.scores.is_count:
             rule = "the worst accuracy of a weighted vote by margin is known for counts, shares and majorities of all"

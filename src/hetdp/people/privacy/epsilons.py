@@ -29,7 +29,7 @@ def parse_epsilon(epsilon: Any) -> Decimal:
         epsilon: a number, a Decimal, or a text such as ``"0.30"`` or ``"inf"``.
 
     Raises:
-        UsageError: that is no ε.
+        UsageError: that is not an ε.
 
     >>> parse_epsilon(0.3), parse_epsilon("0.30"), parse_epsilon(float("inf"))
     (Decimal('0.3'), Decimal('0.30'), Decimal('Infinity'))
@@ -38,7 +38,7 @@ def parse_epsilon(epsilon: Any) -> Decimal:
     if written is None or written.is_signed():
         raise UsageError(f"ε is {format_value(epsilon)}", RULE)
     if written.is_finite() and math.isinf(float(written)):  # it must not become a promise of nothing
-        raise UsageError(f"ε is {format_value(epsilon)}", f"{RULE}; a number this large is none")
+        raise UsageError(f"ε is {format_value(epsilon)}", f"{RULE}; this number is too large")
     return written
 
 
@@ -49,7 +49,7 @@ def epsilon_to_units(epsilon: Any) -> int:
         epsilon: a number, a Decimal, or a text such as ``"0.30"`` or ``"inf"``.
 
     Raises:
-        UsageError: that is no ε.
+        UsageError: that is not an ε.
 
     >>> epsilon_to_units(1) == 2**40, epsilon_to_units(0.1), epsilon_to_units("inf") == 2**62
     (True, 109951162777, True)

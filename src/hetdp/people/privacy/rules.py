@@ -38,7 +38,7 @@ from hetdp.problem.faults import FaultCollector
 from hetdp.text import format_value
 
 SMALLEST = "where several apply, the smallest ε counts"
-OPEN = "all else has no ε, and is refused"
+OPEN = "any other change has no ε and is refused"
 
 
 def words_of(rules: Sequence[Rule]) -> str:
@@ -120,7 +120,7 @@ class Rule:
             `answer`; always, if not given.
 
     Raises:
-        UsageError: an argument is not what it must be.
+        UsageError: an argument is invalid.
 
     >>> import hetdp
     >>> hetdp.privacy.Rule(0.3, groups="Pupils", when="deciding").groups
@@ -310,7 +310,7 @@ def from_document(document: Mapping[str, Any]) -> Privacy:
         with findings.collect():
             keys = body if isinstance(body, Mapping) else {}
             if keys is not body:
-                refuse(KIND, Fault("no object:", f"rules[{at}]", format_value(body), "a rule has the key epsilon"))
+                refuse(KIND, Fault("not an object:", f"rules[{at}]", format_value(body), "a rule has the key epsilon"))
             rules.append(build_from(Rule, keys, f"rules[{at}]"))
     findings.raise_if_any()
     return Privacy(rules)
@@ -323,7 +323,7 @@ def from_json(text: str) -> Privacy:
         text: the document.
 
     Raises:
-        InputError: the text is no JSON, or no privacy rules.
+        InputError: the text is not JSON, or not privacy rules.
 
     >>> import hetdp
     >>> print(hetdp.privacy.from_json('{"schema_version": 1, "kind": "privacy", "rules": [{"epsilon": 0.50}]}'))
@@ -339,7 +339,7 @@ def from_toml(text: str) -> Privacy:
         text: the document.
 
     Raises:
-        InputError: the text is no TOML, or no privacy rules.
+        InputError: the text is not TOML, or not privacy rules.
 
     >>> import hetdp
     >>> print(hetdp.privacy.from_toml('''
@@ -416,7 +416,7 @@ def table_of(rules: Sequence[Rule], states: States, groups: Sequence[str], value
     places = {group: at for at, group in enumerate(require_names(groups, "the groups"))}
     pairs = list(combinations(require_names(values, "the values"), 2))
     if not pairs:
-        raise UsageError(f"the values are {format_value(values)}", "everybody has one of two values or more")
+        raise UsageError(f"the values are {format_value(values)}", "there must be at least two values")
     units = np.full((len(places), len(pairs), states.count, states.count), UNSAID, dtype=np.int64)
     for rule in rules:
         require_known(rule.groups or (), places, "group")
@@ -439,7 +439,7 @@ def _require_all(units: Units, groups: list[str], pairs: list[tuple[str, str]]) 
     def fault_at(position: int) -> Fault:
         group, (a, b) = groups[position // len(pairs)], pairs[position % len(pairs)]
         where = f"group {group!r}, changes between {a!r} and {b!r}"
-        rule = "every group has an ε for every change in every situation; none is assumed"
+        rule = "every group must have an ε for every change in every situation; there is no default"
         return Fault("missing ε", where, "", rule, 'an ε without "when" holds in every situation')
 
     findings.add_where(is_open.ravel(), fault_at)

@@ -52,7 +52,7 @@ def within(distance: int) -> When:
         distance: how many people, 1 or more.
 
     Raises:
-        UsageError: that is no such number.
+        UsageError: it is not a whole number ≥ 1.
 
     >>> import hetdp
     >>> print(hetdp.privacy.within(2))
@@ -68,7 +68,7 @@ def answer(which: int) -> When:
         which: 1 or 2.
 
     Raises:
-        UsageError: that is no answer.
+        UsageError: it is neither 1 nor 2.
 
     >>> import hetdp
     >>> print(hetdp.privacy.answer(2))
@@ -98,7 +98,7 @@ def as_when(given: Any) -> When | None:
 
 @dataclass(frozen=True)
 class States:
-    """All that ε may depend on besides who changes what: the answer, and between which distances the margin lies.
+    """What ε may depend on, besides the person and the change: the answer, and the range of the margin.
 
     Attributes:
         distances: the distances that rules name, in increasing order; margins are told apart no finer than by these.

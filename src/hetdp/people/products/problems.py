@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
 from hetdp.numbers import parse_exact, parse_whole
-from hetdp.people.names import require_known, require_name, require_names
+from hetdp.people.names import require_known, require_name, require_names, require_values
 from hetdp.people.populations.scores import scores_of
 from hetdp.people.privacy.epsilons import LARGEST, epsilon_to_units
 from hetdp.people.privacy.rules import ByGroup, Privacy, Table, rules
@@ -44,7 +44,7 @@ def weights_of(axes: Sequence[Axis], prior: Any) -> Factors | None:
         prior: as in `tallies`.
 
     Raises:
-        UsageError: that is no prior for these groups.
+        UsageError: that is not a prior for these groups.
 
     >>> weights_of([Axis.tally("all", 2, 1)], None)
     Factors(factors=(array([0.25, 0.5 , 0.25]),))
@@ -99,20 +99,8 @@ MOST_DATASETS = 1 << 30
 MOST_DIGITS = 18  # of numbers that are shown in full
 MOST_RULE = f"at most {MOST_DATASETS:,} datasets can be searched"
 UNIT = "one person's value"
-NEIGHBOURS = "one person has another value; who there is, and every ε, are public"
+NEIGHBOURS = "one person has another value; the people and every ε are public"
 FEWER = "tallies fold people who are alike; a population, as in hetdp ask, needs no datasets at all"
-
-
-def values_of(given: Any) -> tuple[str, ...]:
-    """The values that a person may have: two different names or more.
-
-    Raises:
-        UsageError: they are none.
-    """
-    found = require_names(list(given) if not isinstance(given, str) else given, "the values")
-    if len(found) < 2:
-        raise UsageError(f"the values are {format_value(given)}", "everybody has one of two values or more")
-    return found
 
 
 def privacy_of(given: Any) -> Privacy:
@@ -178,7 +166,7 @@ def problem_of(
     """
     if not isinstance(question, Question):
         raise UsageError(
-            f"the question is {format_value(question)}", "it is made by hetdp.questions, such as majority()"
+            f"the question is {format_value(question)}", "it must be made by hetdp.questions, such as majority()"
         )
     require_few(list(sizes.values()), len(values), folded, MOST_DATASETS, MOST_RULE, FEWER)
     promised = privacy_of(privacy)
@@ -287,7 +275,7 @@ def votes(
     >>> round(mechanism["yes", "yes", "no"], 3), round(mechanism["yes", "yes", "yes"], 3)
     (0.55, 0.834)
     """
-    known, change = values_of(values), CHANGE
+    known, change = require_values(values), CHANGE
     if isinstance(people, Integral):
         change = f"person {change}"
         require_few([int(people)], len(known), False, MOST_DATASETS, MOST_RULE, FEWER)
@@ -347,7 +335,7 @@ def tallies(
     >>> round(hetdp.design(problem)[3, 0], 3)
     0.574
     """
-    sizes, known = sizes_of(groups), values_of(values)
+    sizes, known = sizes_of(groups), require_values(values)
 
     def axis(group: str, _: Sequence[str], epsilon: Any) -> Axis:
         if len(known) == 2:

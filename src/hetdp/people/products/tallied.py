@@ -86,7 +86,7 @@ class TalliedMechanism(TellsOdds):
     values: int = 2
 
     def losses_by_group(self) -> list[float]:
-        """The largest of these losses in each of the groups that people are told about by."""
+        """The largest of these losses in each reported group."""
         return [float(np.max(self.losses, where=counts > 0, initial=0.0)) for _, counts in self.people]
 
     def loss_of_each(self) -> Floats:
@@ -222,7 +222,7 @@ class TalliedPeople:
         question: what is asked.
         values: the values that a person may have.
         classes: people who are alike: those of one class make one axis.
-        people: the groups that they are told about by: for each its name, and how many of it each class has.
+        people: the reported groups: for each its name, and the number of its people in each class.
     """
 
     question: Question

@@ -4,6 +4,9 @@ A kind of question is a class, a subclass of `question.Question`, and a function
 `question.question_kind`, both in one module. The class says how the question is evaluated (`evaluate`, or `linear` for
 a threshold), what it names, how it is written and how it is said. The function checks the arguments; its name and
 arguments are the keys of written questions. A new kind is one such module and its name below.
+
+`thresholds` and `ratio` have the kinds, `logic` joins questions by and, or, not and makes them of Python functions, and
+`reading` reads documents. Lists of kinds are in alphabetical order.
 """
 
 from hetdp.people.questions.logic import function

@@ -140,7 +140,7 @@ class RegroupedQuestion(Question):
         return str(self.question)
 
 
-# A Python function as a question: for spaces only, since it cannot be written down, nor read by who approves it.
+# A Python function as a question: for spaces only, since it can neither be saved nor be read by those who approve it.
 
 
 @dataclass(frozen=True)
@@ -166,8 +166,8 @@ class FunctionQuestion(Question):
     def body(self) -> dict[str, Any]:
         raise UsageError(
             f"the question {self.words!r} is a Python function",
-            "only questions that are data can be written down",
-            f"{', '.join(QUESTION_KINDS)}, joined by &, | and ~, can be",
+            "only questions that are data can be saved",
+            f"{', '.join(sorted(QUESTION_KINDS))}, joined by &, | and ~, can be",
         )
 
     def __str__(self) -> str:
@@ -175,14 +175,14 @@ class FunctionQuestion(Question):
 
 
 def function(f: Callable[[Tables], Any], words: str) -> Question:
-    """A Python function as a question, for spaces only: it cannot be written down, so nothing is released for it.
+    """A Python function as a question, for spaces only: it cannot be saved, so nothing is released for it.
 
     Args:
         f: gets the counts, group → value → array, and returns booleans.
         words: what it asks, in words.
 
     Raises:
-        UsageError: an argument is not what it must be.
+        UsageError: an argument is invalid.
 
     >>> import hetdp
     >>> odd = hetdp.questions.function(lambda counts: counts["Class"]["ill"] % 2 == 1, words="an odd number are ill")
@@ -191,5 +191,5 @@ def function(f: Callable[[Tables], Any], words: str) -> Question:
     array([False,  True, False])
     """
     if not callable(f):
-        raise UsageError(f"f is {format_value(f)}", "it is a function that gets the counts and returns booleans")
+        raise UsageError(f"f is {format_value(f)}", "it must be a function that gets the counts and returns booleans")
     return FunctionQuestion(f, require_name(words, "words"))

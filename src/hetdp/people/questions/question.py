@@ -33,7 +33,7 @@ def as_counts(given: Any, where: str) -> tuple[Counts, int]:
         where: whose counts they are, for the message.
 
     Raises:
-        UsageError: that are no whole numbers ≥ 0.
+        UsageError: they are not whole numbers ≥ 0.
     """
     array = np.asarray(given)
     rule = "counts are whole numbers ≥ 0"
@@ -114,7 +114,7 @@ class Question(ABC):
 
     @abstractmethod
     def evaluate(self, people: People) -> Truth:
-        """The answers, from counts that were looked through."""
+        """The answers, from counts that have been validated."""
 
     @abstractmethod
     def groups_used(self) -> frozenset[str]:
@@ -132,14 +132,16 @@ class Question(ABC):
     def __str__(self) -> str: ...
 
     def canonical_form(self) -> Any:
-        """A JSON value that all wordings of this question share, and no other question has.
+        """A list that all wordings of this question share, and no other question has; for JSON.
+
+        It begins with a word of its own, which is none of sum, and, or, not.
 
         The identity of a request uses it where the question is not linear. By default the question as it is written.
         """
         return ["as written", self.body()]
 
     def linear(self) -> Linear | None:
-        """The question as a sum of whole scores, one for each person, that must reach a threshold; None if it is none.
+        """The question as a sum of whole scores, one per person, that reaches a threshold; None if it is no such sum.
 
         >>> import hetdp
         >>> form = hetdp.questions.share("yes", at_least="60%", strict=True).linear()
@@ -159,7 +161,7 @@ class Question(ABC):
             an array of booleans; it has an axis only where something that is asked about has one.
 
         Raises:
-            UsageError: a group or value that is named is missing, or counts are no whole numbers ≥ 0.
+            UsageError: a group or value that is named is missing, or counts are not whole numbers ≥ 0.
 
         >>> import numpy as np
         >>> import hetdp
@@ -206,7 +208,7 @@ class Question(ABC):
         raise TypeError("a question is not true or false by itself; join questions by &, | and ~, not by and, or, not")
 
 
-QUESTION_KINDS: dict[str, Callable[..., Question]] = {}  # name in documents → the function that makes it
+QUESTION_KINDS: dict[str, Callable[..., Question]] = {}  # name in documents → maker, as imported; listed by name
 Maker = TypeVar("Maker", bound=Callable[..., Question])
 
 

@@ -47,11 +47,11 @@ class RatioOfShares(Question):
     def evaluate(self, people: People) -> Truth:
         """Both shares are brought to one denominator, so that only whole numbers are compared."""
         part, parts = self.at_least.as_integer_ratio()
-        left = scaled_product(parts, people.of(self.group_a, self.value), self._asked(people, self.group_b))
-        right = scaled_product(part, people.of(self.group_b, self.value), self._asked(people, self.group_a))
+        left = scaled_product(parts, people.of(self.group_a, self.value), self._denominator(people, self.group_b))
+        right = scaled_product(part, people.of(self.group_b, self.value), self._denominator(people, self.group_a))
         return weighted_reaches([(1, *left), (-1, *right)], int(self.strict))
 
-    def _asked(self, people: People, group: str) -> tuple[Counts, int]:
+    def _denominator(self, people: People, group: str) -> tuple[Counts, int]:
         """How many the share of a group is divided by."""
         size = people.sizes[group]
         asked = np.asarray(size, dtype=width_for(size))
@@ -76,7 +76,11 @@ class RatioOfShares(Question):
         among = "rows" if self.of == ALL else f"rows that are not {join_names(self.blank, 'or')}"
         words = f"the share of all {among} that say {value} is {'more than' if self.strict else 'at least'}"
         words += f" {format_exact(self.at_least)} times as large in {a} as in {b}; exactly that counts as "
-        words += "no, as do two shares of zero" if self.strict else f"yes, as does no row of {b} that says {value}"
+        words += (
+            "no, and so do two shares of zero"
+            if self.strict
+            else f"yes, and so does {b} without any row that says {value}"
+        )
         return f"{words}; a group without {among} counts as {yes_or_no(not self.strict)}"
 
 
@@ -99,12 +103,12 @@ def ratio_of_shares(
         group_a: the group whose share must be large enough.
         group_b: the group it is compared with.
         at_least: the part, as in `share`.
-        of: shares of whom: ``"all"`` rows, or ``"respondents"``, which leaves out the blank ones.
+        of: ``"all"`` rows, or ``"respondents"``, which excludes blank rows.
         strict: whether it takes more than that, so that exactly that counts as no.
-        blank: the value, or values, that are no response; ``"blank"``, if not given. Only with ``of="respondents"``.
+        blank: the value, or values, that mean no response; ``"blank"`` by default. Only with ``of="respondents"``.
 
     Raises:
-        UsageError: an argument is not what it must be.
+        UsageError: an argument is invalid.
 
     >>> import hetdp
     >>> rule = hetdp.questions.ratio_of_shares("admitted", "F", "M")
@@ -114,7 +118,7 @@ def ratio_of_shares(
     """
     part = parse_exact(at_least, "at_least")
     if part < 0:
-        raise UsageError(f"at_least is {format_value(at_least)}", "it is a number ≥ 0")
+        raise UsageError(f"at_least is {format_value(at_least)}", "it must be a number ≥ 0")
     if group_a == group_b:
         raise UsageError(f"{format_value(group_a)} is compared with itself", "group_a and group_b are different groups")
     whom = require_name(value, "the value"), require_name(group_a, "group_a"), require_name(group_b, "group_b")

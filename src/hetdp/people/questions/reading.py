@@ -16,8 +16,8 @@ COMBINATIONS: dict[str, type[Combination]] = {"and": And, "or": Or}
 
 
 def kind_names() -> tuple[str, ...]:
-    """The words that the key ``asks`` may have."""
-    return (*QUESTION_KINDS, *COMBINATIONS, "not")
+    """The words that the key ``asks`` may have: kinds in alphabetical order, then what combines questions."""
+    return (*sorted(QUESTION_KINDS), *COMBINATIONS, "not")
 
 
 def from_document(document: Mapping[str, Any]) -> Question:
@@ -44,7 +44,7 @@ def from_json(text: str) -> Question:
         text: the document.
 
     Raises:
-        InputError: the text is no JSON, or no question.
+        InputError: the text is not JSON, or not a question.
 
     >>> import hetdp
     >>> print(hetdp.questions.from_json('''
@@ -61,7 +61,7 @@ def from_toml(text: str) -> Question:
         text: the document.
 
     Raises:
-        InputError: the text is no TOML, or no question.
+        InputError: the text is not TOML, or not a question.
 
     >>> import hetdp
     >>> print(hetdp.questions.from_toml('''
@@ -83,12 +83,14 @@ def read_part(body: Any, where: str, depth: int = 0) -> Question:
         InputError: it is none.
     """
     if depth > DEEPEST:
-        refuse(where, Fault("questions within questions", where, "", f"they stand at most {DEEPEST} deep"))
+        refuse(where, Fault("questions nested too deeply", where, "", f"at most {DEEPEST} levels are allowed"))
     asks = body.get("asks") if isinstance(body, Mapping) else None
     kinds = kind_names()
     if not isinstance(asks, str) or asks not in kinds:
         rule = f"it has the key asks, which is one of {', '.join(kinds)}"
-        refuse(where, Fault("no question:", where, format_value(asks or body), rule, did_you_mean(asks or "", kinds)))
+        refuse(
+            where, Fault("not a question:", where, format_value(asks or body), rule, did_you_mean(asks or "", kinds))
+        )
     keys = {key: value for key, value in body.items() if key != "asks"}
     if asks in QUESTION_KINDS:
         return build_from(QUESTION_KINDS[asks], keys, where, ("asks",))  # type: ignore[no-any-return]

@@ -51,7 +51,7 @@ class GroupThreshold(Threshold):
 
 @dataclass(frozen=True)
 class Count(GroupThreshold):
-    """At least so many people have a value; see `questions.count`."""
+    """At least a given number of people have a value; see `questions.count`."""
 
     value: str
     at_least: int
@@ -72,15 +72,15 @@ class Count(GroupThreshold):
 
 @question_kind
 def count(value: str, at_least: int, group: Names | None = None) -> Question:
-    """At least so many people have a value.
+    """At least a given number of people have a value.
 
     Args:
         value: the value that is counted.
-        at_least: how many it takes.
-        group: whom to count: a group or several; everybody, if not given.
+        at_least: the number of people.
+        group: a group or several; everyone by default.
 
     Raises:
-        UsageError: an argument is not what it must be.
+        UsageError: an argument is invalid.
 
     >>> import hetdp
     >>> print(hetdp.questions.count("ill", at_least=3, group="Pupils"))
@@ -93,7 +93,7 @@ def count(value: str, at_least: int, group: Names | None = None) -> Question:
 
 @dataclass(frozen=True)
 class Share(GroupThreshold):
-    """At least such a share of people have a value; see `questions.share`."""
+    """At least a given share of people have a value; see `questions.share`."""
 
     value: str
     at_least: Fraction
@@ -136,18 +136,18 @@ def share(
     group: Names | None = None,
     blank: Names | None = None,
 ) -> Question:
-    """At least such a share of people have a value.
+    """At least a given share of people have a value.
 
     Args:
         value: the value that is counted.
         at_least: the share: ``"50%"``, ``0.5``, ``"1/3"``, a Fraction or a Decimal; always exactly as written.
-        of: a share of whom: ``"all"`` rows, or ``"respondents"``, which leaves out the blank ones.
-        strict: whether it takes more than the share, so that exactly the share counts as no.
-        group: whom to ask: a group or several; everybody, if not given.
-        blank: the value, or values, that are no response; ``"blank"``, if not given. Only with ``of="respondents"``.
+        of: ``"all"`` rows, or ``"respondents"``, which excludes blank rows.
+        strict: whether exactly the share counts as no.
+        group: a group or several; everyone by default.
+        blank: the value, or values, that mean no response; ``"blank"`` by default. Only with ``of="respondents"``.
 
     Raises:
-        UsageError: an argument is not what it must be.
+        UsageError: an argument is invalid.
 
     >>> import hetdp
     >>> print(hetdp.questions.share("yes", at_least="50%"))
@@ -169,12 +169,12 @@ def majority(value: str = "yes", of: str = ALL, group: Names | None = None, blan
 
     Args:
         value: the value that is counted.
-        of: the half of whom: ``"all"`` rows, or ``"respondents"``, which leaves out the blank ones.
-        group: whom to ask: a group or several; everybody, if not given.
-        blank: the value, or values, that are no response; ``"blank"``, if not given. Only with ``of="respondents"``.
+        of: ``"all"`` rows, or ``"respondents"``, which excludes blank rows.
+        group: a group or several; everyone by default.
+        blank: the value, or values, that mean no response; ``"blank"`` by default. Only with ``of="respondents"``.
 
     Raises:
-        UsageError: an argument is not what it must be.
+        UsageError: an argument is invalid.
 
     >>> import hetdp
     >>> print(hetdp.questions.majority())
@@ -212,11 +212,11 @@ def versus(a: str, b: str, ties: str = "no", group: Names | None = None) -> Ques
     Args:
         a: the value that wins.
         b: the value it must beat.
-        ties: what a tie counts as: ``"no"`` or ``"yes"``.
-        group: whom to ask: a group or several; everybody, if not given.
+        ties: how a tie counts: ``"no"`` or ``"yes"``.
+        group: a group or several; everyone by default.
 
     Raises:
-        UsageError: an argument is not what it must be.
+        UsageError: an argument is invalid.
 
     >>> import hetdp
     >>> print(hetdp.questions.versus("Simonds", "Yancey"))
@@ -273,17 +273,17 @@ class WeightedSum(Threshold):
 def weighted_sum(
     weights: Mapping[str, Number], at_least: Number, scores: Mapping[str, Number] | None = None
 ) -> Question:
-    """A sum over people, each counting the weight of the group times the score of the value, reaches a threshold.
+    """A sum over people of the group's weight times the value's score reaches a threshold.
 
     Groups and values that are not named count 0.
 
     Args:
         weights: group → weight; exactly as written.
         at_least: what the sum must reach; exactly that counts as yes.
-        scores: value → score; ``{"yes": 1}``, if not given.
+        scores: value → score; ``{"yes": 1}`` by default.
 
     Raises:
-        UsageError: an argument is not what it must be.
+        UsageError: an argument is invalid.
 
     >>> import hetdp
     >>> print(hetdp.questions.weighted_sum({"Council": 2, "Public": 0.5}, at_least=10))
@@ -305,7 +305,7 @@ def _numbers(given: Any, what: str) -> tuple[tuple[str, Fraction], ...]:
 
 @dataclass(frozen=True)
 class AllOf(GroupThreshold):
-    """Everybody in some groups has a value; see `questions.all_of`."""
+    """Everyone in some groups has a value; see `questions.all_of`."""
 
     value: str
 
@@ -325,14 +325,14 @@ class AllOf(GroupThreshold):
 
 @question_kind
 def all_of(group: Names, value: str = "yes") -> Question:
-    """Everybody in a group, or in several, has a value: each of them has a veto.
+    """Everyone in one or more groups has a value, so each of them has a veto.
 
     Args:
         group: a group or several.
         value: the value that all must have.
 
     Raises:
-        UsageError: an argument is not what it must be.
+        UsageError: an argument is invalid.
 
     >>> import hetdp
     >>> print(hetdp.questions.all_of(["Permanent", "Chair"]))
@@ -346,14 +346,16 @@ def check_denominator(value: str, of: str, strict: bool, blank: Names | None) ->
     if of not in (ALL, RESPONDENTS):
         raise UsageError(f"of is {format_value(of)}", f"a share is of {ALL!r} rows or of {RESPONDENTS!r}")
     if not isinstance(strict, bool):
-        raise UsageError(f"strict is {format_value(strict)}", "it is true or false")
+        raise UsageError(f"strict is {format_value(strict)}", "it must be true or false")
     if of == ALL and blank is not None:
         raise UsageError(
             f"blank is {format_value(blank)}", f"it is for shares of {RESPONDENTS!r}; {ALL!r} leaves nobody out"
         )
     blanks = require_names(BLANK if blank is None else blank, "blank") if of == RESPONDENTS else ()
     if value in blanks:
-        raise UsageError(f"the value {format_value(value)} is called blank", "who gives it is a respondent")
+        raise UsageError(
+            f"the value {format_value(value)} is called blank", "a blank row is not a response, so it cannot be counted"
+        )
     return of, strict, blanks
 
 
@@ -373,5 +375,5 @@ def group_key(groups: Groups) -> dict[str, Any]:
 
 
 def blank_key(of: str, blank: tuple[str, ...]) -> dict[str, Any]:
-    """The key of a document that says which values are no response."""
+    """The key of a document that says which values do not count as a response."""
     return {} if of == ALL else {"blank": blank[0] if len(blank) == 1 else list(blank)}

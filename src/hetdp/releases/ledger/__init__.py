@@ -2,9 +2,9 @@
 
 - `ledger`: the public `Ledger`. `ledger_core`: what releases ask of it. `status`: balances. `verification`: proof.
 - `chain`: entries and their hashes. `charge`, `charging`, `accounts`, `neighbours`, `amounts`: who pays how much.
-- `database`: the interface of a database and its transactions; `address` opens one. `sqlite` (with `sqlite_file`,
-  `sqlite_statements` and `connection_cache`) and `postgres` implement it. `schema`: the tables.
+- `database`: the interface of a database and its transactions. `sqlite` (with `sqlite_file` and `connection_cache`) and
+  `postgres` implement it. `schema`: the tables, and statements on them.
 
-To add a database, implement `Database` in a module of its own and open it in `address.open_database`. SQLAlchemy is
+To add a database, implement `Database` in a module of its own and open it in `ledger.open_database`. SQLAlchemy is
 imported here only.
 """

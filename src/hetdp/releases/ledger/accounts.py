@@ -19,10 +19,9 @@ from hetdp.releases.ledger.amounts import DELTA_SCALE, INFINITE, add_units, curr
 from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.charge import AMOUNT, CLASS, EVERYBODY, KEY, KEY_BYTES, PERSON, SealedCharge, is_name
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, NOTHING, Neighbours, read_neighbours
-from hetdp.releases.ledger.schema import classes, people
-from hetdp.releases.ledger.sqlite_statements import Statement
+from hetdp.releases.ledger.schema import Statement, classes, people
 from hetdp.text import format_value
-from hetdp.theory.catalogue import currency_named
+from hetdp.theory.catalogue import find_currency
 from hetdp.theory.notion import Currency
 
 CAP, SPENT, CAP_DELTA, SPENT_DELTA = range(4)  # the rows of balances
@@ -76,7 +75,7 @@ class Terms(NamedTuple):
 def terms_of(entry: Entry) -> Terms:
     """What an entry declares; ValueError if it does not."""
     facts = entry.facts
-    currency = currency_named(facts.get("currency"))
+    currency = find_currency(facts.get("currency"))
     if facts.keys() - {NEIGHBOURS} != {"currency", "cap", "caps"} or currency is None:
         raise ValueError("no declaration")
     caps = {name: _pair(pair) for name, pair in facts["caps"].items()}
@@ -103,12 +102,12 @@ def check_declaration(
         if str(value) == "inf":
             return [units_of_cap(value, 1)] * 2
         if not isinstance(value, (tuple, list)) or len(value) != 2:
-            raise UsageError(f"{format_value(value)} is no cap of {known.name}", "it is a pair: ε and δ")
+            raise UsageError(f"{format_value(value)} is not a cap of {known.name}", "it must be a pair: ε and δ")
         return [units_of_cap(value[0], known.scale), units_of_cap(value[1], DELTA_SCALE)]
 
     for name in caps or {}:
         if not is_name(name):
-            raise UsageError(f"{format_value(name)} is no name of a class", "class accounts have names of text")
+            raise UsageError(f"{format_value(name)} is not the name of a class", "class accounts have names of text")
     return {
         "currency": currency,
         "cap": pair(limit),
@@ -283,7 +282,7 @@ def _starts(connection: Connection, terms: Terms, charge: SealedCharge) -> list[
     if charge.accounts and not firsts:
         require_kind(connection, terms, PERSON)
     elif charge.accounts and charge.named != (known := _naming(rows)):
-        raise _named_otherwise(terms, known, charge.named)
+        raise _refuse_other_ids(terms, known, charge.named)
     return firsts
 
 
@@ -300,7 +299,7 @@ def _naming(rows: Sequence[Any]) -> str | None:
     return found
 
 
-def _named_otherwise(terms: Terms, known: str | None, given: str | None) -> UsageError:
+def _refuse_other_ids(terms: Terms, known: str | None, given: str | None) -> UsageError:
     source = f"the people of the source {format_value(terms.source)}"
     what = (
         "a charge to people by ids that have no name"

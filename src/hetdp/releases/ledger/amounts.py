@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hetdp.errors import UsageError
 from hetdp.numbers import parse_decimal
 from hetdp.text import format_value
-from hetdp.theory.catalogue import currency_named, currency_names
+from hetdp.theory.catalogue import currency_names, find_currency
 from hetdp.theory.notion import Currency
 
 INFINITE = 2**63 - 1  # as a spend: everything; as a cap: no limit
@@ -31,9 +31,11 @@ def currency_of(name: str) -> Currency:
     >>> currency_of("epsilon").scale
     1000000000
     """
-    found = currency_named(name)
+    found = find_currency(name)
     if found is None:
-        raise UsageError(f"there is no currency {format_value(name)}", f"it is one of {', '.join(currency_names())}")
+        raise UsageError(
+            f"there is no currency {format_value(name)}", f"it must be one of {', '.join(currency_names())}"
+        )
     return found
 
 
@@ -77,7 +79,7 @@ def _decimal(value: Any) -> Decimal:
         value = value.item()
     number = parse_decimal(value)
     if number is None or number < 0:
-        raise UsageError(f"{format_value(value)} is no amount", rule)
+        raise UsageError(f"{format_value(value)} is not an amount", rule)
     return number
 
 
@@ -113,7 +115,7 @@ def units_spent_each(values: Any, scale: int) -> NDArray[np.int64]:
 def units_squared_each(values: Any, scale: int) -> NDArray[np.int64]:
     """The same for the squares of the floats."""
     given = np.asarray(values, dtype=np.float64).reshape(-1)
-    units_spent_each(given, 1)  # refuses what is no amount
+    units_spent_each(given, 1)  # refuses what is not an amount
     return _one_by_one(given, scale, True)
 
 

@@ -24,7 +24,7 @@ from hetdp.errors import UsageError
 from hetdp.releases.ledger import schema
 from hetdp.releases.ledger.charge import canonical_json, is_name
 from hetdp.releases.ledger.database import Database, is_writing
-from hetdp.releases.ledger.sqlite_statements import Statement
+from hetdp.releases.ledger.schema import Statement
 from hetdp.text import format_value, pluralize
 
 VERSION = 1
@@ -137,13 +137,13 @@ def require_text(**given: Any) -> None:
     """
     for name, value in given.items():
         if not isinstance(value, str):
-            raise UsageError(f"{format_value(value)} is no {name}", "it is text")
+            raise UsageError(f"{format_value(value)} is not a {name}", "it must be text")
         if name == "source" and not (value and is_name(value)):
             raise UsageError(
-                f"{format_value(value)} is no {name}", "it is text, on one line, without control characters"
+                f"{format_value(value)} is not a {name}", "it must be text, on one line, without control characters"
             )
         if name in ("source", "version") and value != value.strip():
-            raise UsageError(f"{format_value(value)} is no {name}", "it has no blanks at its ends", "leave them out")
+            raise UsageError(f"{format_value(value)} is not a {name}", "it has no blanks at its ends", "leave them out")
 
 
 def normalize_name(name: str) -> str:
@@ -161,7 +161,7 @@ def check_facts(given: Mapping[str, Any] | None) -> dict[str, Any]:
         facts: dict[str, Any] = json.loads(canonical_json(dict(given or {})))
     except (TypeError, ValueError, RecursionError):
         raise UsageError(
-            "the facts of an entry are no JSON", "they hold text, finite numbers, lists and names"
+            "the facts of an entry are not JSON", "they hold text, finite numbers, lists and names"
         ) from None
     return facts
 
@@ -286,16 +286,16 @@ def entry_at(database: Database, connection: Connection, head: Head, number: int
     rows = BY_NUMBER.rows(connection, wanted=number)
     if len(rows) != 1:
         raise database.unusable(CHANGED)
-    return _linked(database, head, rows[0])
+    return _link(database, head, rows[0])
 
 
 def find_entries(database: Database, connection: Connection, head: Head, *what: str) -> dict[str, Entry]:
     """Key → entry, for those keys that have one."""
     rows = [row for wanted in what for row in BY_QUESTION.rows(connection, wanted=wanted)]
-    return {row.asked: _linked(database, head, row) for row in rows}
+    return {row.asked: _link(database, head, row) for row in rows}
 
 
-def _linked(database: Database, head: Head, row: Any) -> Entry:
+def _link(database: Database, head: Head, row: Any) -> Entry:
     entry = read_entry(database, head, row)
     try:
         expected = head.hash if entry.number == head.entries else previous_of(row.following)
@@ -348,12 +348,10 @@ def _require_receipt(database: Database, connection: Connection, head: Head, num
     if number > head.entries:
         missing = pluralize(number - head.entries, "entry").replace("entrys", "entries")
         what = f"it is older than its records: {missing} that its records name are missing"
-        raise database.unusable(what, "a restored copy would spend again what is spent already")
+        raise database.unusable(what, "a restored copy would spend again what has already been spent")
     if number < 1 or entry_at(database, connection, head, number).hash != expected:
-        what = f"it went another way than its records: entry {number} is not the one that its records name"
-        raise database.unusable(
-            what, "a restored copy was spent from, and lacks what was spent before; or the record is false"
-        )
+        what = f"it has diverged from its records: entry {number} is not the one that they name"
+        raise database.unusable(what, "a restored copy was used and lacks earlier charges, or the record is false")
 
 
 def is_written(connection: Connection, entry: Entry) -> bool:

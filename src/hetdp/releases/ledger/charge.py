@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hetdp.errors import UsageError
 from hetdp.releases.ledger.amounts import DELTA_SCALE, currency_of, units_spent, units_spent_each, units_squared_each
 from hetdp.text import format_value
-from hetdp.theory.catalogue import currency_named
+from hetdp.theory.catalogue import find_currency
 
 CLASS, PERSON = KINDS = ("class", "person")
 EVERYBODY = "everybody"  # the account of what is in no class
@@ -162,7 +162,7 @@ def _decode(content: bytes) -> SealedCharge:
     if (
         not isinstance(head, dict)
         or head.get("schema_version") != VERSION
-        or currency_named(head.get("currency")) is None
+        or find_currency(head.get("currency")) is None
     ):
         raise ValueError("not the head of a charge")
     count, currency = _whole(head["accounts"]), head["currency"]
@@ -309,7 +309,9 @@ class Charge:
         self._freeze()
         known, count = currency_of(self.currency), len(self.names)
         if self.kind not in (CLASS, PERSON):
-            raise UsageError(f"there is no kind of account {format_value(self.kind)}", f"it is {CLASS} or {PERSON}")
+            raise UsageError(
+                f"there is no kind of account {format_value(self.kind)}", f"it must be {CLASS} or {PERSON}"
+            )
         if known.has_delta != (self.deltas is not None):
             rule = "δ is counted beside ε" if known.has_delta else "δ is counted by epsilon-delta only"
             raise UsageError(f"{'no ' * known.has_delta}δ in a charge of {known.name}", rule)
@@ -329,7 +331,7 @@ class Charge:
     def _freeze(self) -> None:
         """Copies the values, so that a charge stays as it was when it was checked."""
         for name in ("amounts", "deltas"):
-            object.__setattr__(self, name, _frozen(getattr(self, name)))
+            object.__setattr__(self, name, _freeze(getattr(self, name)))
         if self.kind == CLASS:
             object.__setattr__(self, "names", tuple(self.names))
         if self.classes is not None:
@@ -347,7 +349,7 @@ class Charge:
         if self.kind == CLASS:
             listed = sorted((name, at) for at, name in enumerate(self.names) if self._pays(at))
             chosen = np.array([at for _, at in listed], np.intp)
-            return encode_charge(self.currency, [name for name, _ in listed], None, *self._taken(chosen), None)
+            return encode_charge(self.currency, [name for name, _ in listed], None, *self._amounts_at(chosen), None)
         keys = make_pseudonyms(self.names, secret)
         order = order_of(keys)
         keys = keys[order]
@@ -356,16 +358,16 @@ class Charge:
         pays = self.amounts > 0 if self.deltas is None else (self.amounts > 0) | (self.deltas > 0)
         order, keys = order[pays[order]], keys[pays[order]]
         classes = None if self.classes is None else [self.classes[at] for at in order.tolist()]
-        return encode_charge(self.currency, (), keys, *self._taken(order), classes, self.named)
+        return encode_charge(self.currency, (), keys, *self._amounts_at(order), classes, self.named)
 
     def _pays(self, at: int) -> bool:
         return bool(self.amounts[at] or (self.deltas is not None and self.deltas[at]))
 
-    def _taken(self, at: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+    def _amounts_at(self, at: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
         return self.amounts[at], None if self.deltas is None else self.deltas[at]
 
 
-def _frozen(values: Any) -> NDArray[np.int64] | None:
+def _freeze(values: Any) -> NDArray[np.int64] | None:
     """A read-only copy."""
     if values is None:
         return None

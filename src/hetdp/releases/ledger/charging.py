@@ -32,7 +32,7 @@ from hetdp.releases.ledger.chain import CHANGED, RECORD, SPEND, STATE, Entry, He
 from hetdp.releases.ledger.charge import CLASS, EVERYBODY, Charge, SealedCharge, decode_charge
 from hetdp.releases.ledger.database import Database
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, combine_neighbours, read_neighbours
-from hetdp.releases.ledger.sqlite_statements import Statement
+from hetdp.releases.ledger.schema import Statement
 from hetdp.text import format_value
 
 IS_STORED = Statement(select(schema.charges.c.digest).where(schema.charges.c.digest == bindparam("wanted")))
@@ -131,8 +131,10 @@ def require_same_charge(database: Database, connection: Connection, entry: Entry
     The classes by which caps are found may differ: nothing is charged again, so no cap is looked up.
     """
     if entry.charge != sealed.digest and not _is_same_charge(database, connection, entry, sealed):
-        what = "this was asked before of the same version of the data, but others paid for it, or paid otherwise"
-        raise UsageError(what, "an answer is given again to the same accounts only", "new data has a new version")
+        what = "this was asked before about the same version of the data, but other accounts paid, or other amounts"
+        raise UsageError(
+            what, "an answer is repeated only for the same accounts and amounts", "new data has a new version"
+        )
     return entry
 
 

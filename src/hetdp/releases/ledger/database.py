@@ -1,4 +1,4 @@
-"""Where a ledger lives: the interface of a database, and the transactions that all of them share.
+"""The interface of a ledger database, and the transactions that all databases share.
 
 `SqliteDatabase` and `PostgresDatabase` implement `Database`; `open_database` in `address` chooses one of them. A
 transaction ends in one of three ways, and its error says which: it happened, it did not, or nobody knows.
@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from hetdp.errors import HetdpError, InterruptedSpend, LedgerError, UsageError
 from hetdp.releases.ledger import schema
 from hetdp.releases.ledger.connection_cache import TURN
-from hetdp.releases.ledger.sqlite_statements import Statement
+from hetdp.releases.ledger.schema import Statement
 
 Result = TypeVar("Result")
 
@@ -141,7 +141,7 @@ class Database(ABC):
             is_there: whether that was written.
 
         Raises:
-            UsageError: there is something already.
+            UsageError: something already exists there.
             LedgerError: it cannot be made there.
         """
 
@@ -258,7 +258,7 @@ class Database(ABC):
         with self._turn():
             connection = self._connect()
             try:
-                with self._explained(connection):
+                with self._explain_errors(connection):
                     begin(connection, False, self.timeout)
                     yield connection
                     connection.commit()
@@ -268,7 +268,7 @@ class Database(ABC):
             except BaseException:
                 give_up(connection)
                 raise
-            with self._explained(connection):
+            with self._explain_errors(connection):
                 self.close(connection)
 
     def unusable(self, what: str, rule: str = NOTHING_SPENT, spent: bool | None = False) -> LedgerError:
@@ -277,13 +277,13 @@ class Database(ABC):
 
     def already_there(self) -> UsageError:
         """The error of `create` if there is something at the address."""
-        return UsageError(f"{self.shown}: there is something already", "a ledger is made once and never replaced")
+        return UsageError(f"{self.shown}: something already exists there", "a ledger is made once and never replaced")
 
     def _attempt(self, work: Callable[[Connection], Result], attempts: _Attempts[Result], doubt: Doubt) -> None:
         with self._turn():
             connection = self._connect()
             try:
-                with self._explained(connection):
+                with self._explain_errors(connection):
                     begin(connection, True, self.timeout)
                     attempts.results.append(work(connection))
                 self.require_in_place()
@@ -333,11 +333,11 @@ class Database(ABC):
             TURN.release()
 
     def _connect(self) -> Connection:
-        with self._explained(None):
+        with self._explain_errors(None):
             return self.connect()
 
     @contextmanager
-    def _explained(self, connection: Connection | None) -> Iterator[None]:
+    def _explain_errors(self, connection: Connection | None) -> Iterator[None]:
         """Raises errors of the database as those of `explain`."""
         driver = None if connection is None else driver_of(connection)
         errors: tuple[type[Exception], ...] = (SQLAlchemyError, *self.driver_errors)

@@ -1,19 +1,29 @@
-"""The ledger as `hetdp.Ledger` offers it: declare, spend, record, and look at what was spent."""
+"""The ledger as `hetdp.Ledger` offers it: declare, spend, record, and look at what was spent.
+
+`open_database` chooses the implementation of `Database` for an address; a new one is added there. An address may hold
+a password, so it is never shown.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import inf
+from numbers import Real
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
+import sqlalchemy
 from sqlalchemy import select
-from sqlalchemy.engine import Connection
+from sqlalchemy.engine import URL, Connection
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from hetdp.errors import UsageError
 from hetdp.releases.ledger import schema
 from hetdp.releases.ledger.accounts import check_declaration
-from hetdp.releases.ledger.address import open_database
 from hetdp.releases.ledger.chain import (
     CHANGED,
     DECLARE,
@@ -41,6 +51,7 @@ from hetdp.releases.ledger.charging import (
 from hetdp.releases.ledger.database import DECLARING, RECORDING, Database
 from hetdp.releases.ledger.ledger_core import LedgerCore, SpendRequest
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, neighbours_of, state_neighbours
+from hetdp.releases.ledger.sqlite import SqliteDatabase
 from hetdp.releases.ledger.status import Status, history_of, status_of
 from hetdp.releases.ledger.verification import VerifiedLedger, verify_chain
 from hetdp.text import format_value
@@ -104,7 +115,7 @@ class Ledger:
             the ledger
 
         Raises:
-            UsageError: there is something already, or a cap is not a number.
+            UsageError: something already exists there, or a cap is not a number.
             LedgerError: it cannot be created there.
         """
         if source is not None:
@@ -314,7 +325,7 @@ class Ledger:
             return verify_chain(database, connection, head, compared)
 
     def export(self) -> Iterator[str]:
-        """The whole ledger as lines of JSON that anybody can check; the secret of the pseudonyms is left out.
+        """The whole ledger as lines of JSON that anyone can check; the secret of the pseudonyms is left out.
 
         Raises:
             LedgerError: the ledger cannot be used.
@@ -355,3 +366,78 @@ def export_lines(database: Database) -> Iterator[str]:
             else {"base64": b64encode(charge.content).decode()}
         )
         yield canonical_json({"charge": digest, **form})
+
+
+# The address of a ledger ----------------------------------------------------------------------------------------------
+
+
+POSTGRES = ("postgres", "postgresql", "postgresql+psycopg")
+LIKE_A_URL = re.compile(r"[a-z][\w+.-]+:/|postgres(ql)?(\+\w+)?[:/]", re.IGNORECASE)
+
+
+def open_database(address: Any, timeout: float) -> Database:
+    """The database at an address; nothing is connected yet.
+
+    Args:
+        address: the path of an SQLite file, or the URL of a PostgreSQL database.
+        timeout: how many seconds to wait for others who write.
+
+    Raises:
+        UsageError: the address is not understood, or the driver is not installed.
+    """
+    if isinstance(timeout, bool) or not isinstance(timeout, Real) or not 0 <= timeout < inf:
+        raise UsageError(f"timeout={format_value(timeout)}", "it must be a number of seconds ≥ 0")
+    timeout = float(timeout)
+    text = _text_of(address)
+    url = _url_of(text)
+    if url is None or url.drivername.startswith("sqlite"):
+        return SqliteDatabase(Path(text if url is None else url.database or ""), timeout)
+    return _open_postgres(url, timeout)
+
+
+def _open_postgres(url: URL, timeout: float) -> Database:
+    try:
+        from hetdp.releases.ledger.postgres import PostgresDatabase
+
+        return PostgresDatabase(url, timeout)
+    except ModuleNotFoundError:
+        raise UsageError(
+            "PostgreSQL needs psycopg, which is not installed",
+            "pip install '.[postgres]' in the folder of hetdp's sources brings it",
+        ) from None
+    except (SQLAlchemyError, ValueError):
+        raise _invalid_address() from None
+
+
+def _text_of(address: Any) -> str:
+    """The address as a text that can be a path or a URL."""
+    text = os.fspath(address) if isinstance(address, (str, os.PathLike)) else None
+    if not isinstance(text, str) or "\0" in text:
+        raise _invalid_address()
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise _invalid_address() from None
+    return text
+
+
+def _url_of(text: str) -> URL | None:
+    """The URL; None for a path. A text that resembles a URL is refused without being shown."""
+    if "://" not in text:
+        if LIKE_A_URL.match(text):
+            raise _invalid_address()
+        return None
+    try:
+        url = sqlalchemy.make_url(text)
+    except (ArgumentError, ValueError):
+        raise _invalid_address() from None
+    is_file = url.drivername == "sqlite" and url.database and not url.host and "?" not in text
+    if url.drivername not in POSTGRES and not is_file:
+        raise _invalid_address()
+    return url
+
+
+def _invalid_address() -> UsageError:
+    """The error, without the address: it may hold a password."""
+    rule = "an address is a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE"
+    return UsageError("this is not the address of a ledger", rule)

@@ -50,7 +50,7 @@ from hetdp.releases.ledger.charging import (
 )
 from hetdp.releases.ledger.database import Database
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, NOTHING, Neighbours
-from hetdp.releases.ledger.sqlite_statements import Statement
+from hetdp.releases.ledger.schema import Statement
 from hetdp.text import format_value
 
 SHOWN = 10  # sources in a message
@@ -204,7 +204,7 @@ class LedgerCore:
             UsageError: there is no such source, or there are several and none is named.
         """
         if name is not None and not isinstance(name, str):
-            raise UsageError(f"{format_value(name)} is no source", "it is text")
+            raise UsageError(f"{format_value(name)} is not a source", "it must be text")
         if name is not None or len(self.sources.declared) != 1:
             with self.database.reading() as connection:
                 head = self.read_head(connection)

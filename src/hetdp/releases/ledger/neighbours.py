@@ -32,7 +32,8 @@ RELATIONS: dict[str, tuple[str, ...]] = {
         "one person's answer changes",
         "one person's data changes",
         "one person has another value",
-        "one person has another value; who there is, and every ε, are public",
+        "one person has another value; the people and every ε are public",
+        "one person has another value; who there is, and every ε, are public",  # of files from before 0.1.0
         "neighbouring tables differ in one person's answer",
         "neighbouring tables differ in one person's answer; the number of people, and everybody's ε, group and area,"
         " are public",
@@ -67,7 +68,7 @@ class Neighbours(NamedTuple):
     relation: str | None = None
 
     def __str__(self) -> str:
-        return ", ".join(f"{key} {_shown(one)}" for key, one in zip(KEYS, self, strict=True))
+        return ", ".join(f"{key} {_words_for(one)}" for key, one in zip(KEYS, self, strict=True))
 
     def document(self) -> dict[str, str]:
         """What is stated, for an entry of the ledger."""
@@ -93,7 +94,7 @@ def neighbours_of(unit: Any = None, relation: Any = None) -> Neighbours:
     Neighbours(unit='household', relation=None)
     """
     bare = ARTICLES.sub("", unit.strip()) if isinstance(unit, str) and unit != UNSTATED[0] else unit
-    return Neighbours(_named(bare, UNITS, "unit"), _named(relation, RELATIONS, "relation"))
+    return Neighbours(_canonical_name(bare, UNITS, "unit"), _canonical_name(relation, RELATIONS, "relation"))
 
 
 def read_neighbours(document: Any) -> Neighbours:
@@ -141,7 +142,7 @@ def state_neighbours(known: Neighbours, given: Neighbours, source: str) -> Neigh
 
 def is_same(one: str | None, other: str | None) -> bool:
     """Whether two units, or two relations, differ in capitals, blanks and a full stop at most."""
-    return one is other is None or (one is not None and other is not None and _seen(one) == _seen(other))
+    return one is other is None or (one is not None and other is not None and _comparable(one) == _comparable(other))
 
 
 def _refusal(known: Neighbours, given: Neighbours, source: str) -> UsageError:
@@ -155,24 +156,30 @@ def _refusal(known: Neighbours, given: Neighbours, source: str) -> UsageError:
             " relation= for a charge"
         )
     elif unstated:
-        options = " ".join(f"--{key} {_shown(one)}" for key, one in zip(KEYS, given, strict=True) if key in unstated)
+        options = " ".join(
+            f"--{key} {_words_for(one)}" for key, one in zip(KEYS, given, strict=True) if key in unstated
+        )
         hint = f"if all that was charged so far was about the same, state it once: hetdp ledger declare {options}"
     return UsageError(f"a charge about {given}", rule, hint)
 
 
-def _named(words: Any, names: dict[str, tuple[str, ...]], what: str) -> str | None:
+def _canonical_name(words: Any, names: dict[str, tuple[str, ...]], what: str) -> str | None:
     if words is None or words in UNSTATED or (isinstance(words, str) and not words.strip()):
         return None
     text = escape_unprintable(words).strip() if isinstance(words, str) else words
     if not is_name(text):
-        raise UsageError(f"the {what} {format_value(words)}", "it is text on one line, such as person or replace-one")
-    return next((name for name, others in names.items() if _seen(text) in map(_seen, (name, *others))), str(text))
+        raise UsageError(
+            f"the {what} {format_value(words)}", "it must be text on one line, such as person or replace-one"
+        )
+    return next(
+        (name for name, others in names.items() if _comparable(text) in map(_comparable, (name, *others))), str(text)
+    )
 
 
-def _seen(text: str) -> str:
+def _comparable(text: str) -> str:
     """The text without capitals, blanks, hyphens, apostrophes and a full stop."""
     return re.sub(r"[-_/‐‑–’']", "", normalize_name(text)).rstrip(".")
 
 
-def _shown(one: str | None) -> str:
+def _words_for(one: str | None) -> str:
     return NOT_STATED if one is None else format_value(one)

@@ -53,15 +53,15 @@ BUSY = "somebody else is writing to it, and did not finish in time"
 LOST = "the connection to the server was lost"
 STATES = {  # by the beginning of SQLSTATE, the longest that fits; the server's own words may contain private data
     "08": LOST,
-    "22P05": "it holds what is no text",
+    "22P05": "it holds what is not text",
     "25006": "it cannot be written to: the server or this database is read-only, or a standby",
     "25P03": "the server ended this transaction, which did nothing for too long",
-    "28": "this user is not let in",
+    "28": "this user is not allowed to connect",
     "3D000": "there is no such database",
     "40": "too many others are writing to it at the same time",
-    "42501": "this user may not do that",
+    "42501": "this user lacks the permission",
     "42P01": "it is not a ledger",
-    "42P07": "there is something already",
+    "42P07": "something already exists there",
     "42703": "it is not a ledger",
     "53": "the server has no room left",
     "53300": "the server has too many connections",
@@ -145,7 +145,7 @@ class BoundedConnection(psycopg.Connection[Any]):
     is_silent = False
 
     def wait(self, *given: Any, **named: Any) -> Any:
-        """Waits for the server, as its base class does, but not for ever."""
+        """Waits for the server, as its base class does, but for a bounded time."""
         done, lock, handled = threading.Event(), threading.Lock(), sys.exc_info()[1]
 
         def give_up() -> None:
@@ -238,7 +238,7 @@ def _reason_of(error: BaseException, driver: Any = None) -> str:
         return SILENT
     state = _state_of(error)
     if state is None:
-        return LOST if driver is not None else "the server cannot be reached, or does not let this user in"
+        return LOST if driver is not None else "the server cannot be reached, or does not allow this user to connect"
     fitting = [start for start in STATES if state.startswith(start)]
     return STATES[max(fitting, key=len)] if fitting else f"the server refused ({state})"
 

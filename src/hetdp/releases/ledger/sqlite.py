@@ -38,6 +38,7 @@ from hetdp.releases.ledger.database import (
     give_up,
     is_writing,
 )
+from hetdp.releases.ledger.schema import Statement, read_pragma
 from hetdp.releases.ledger.sqlite_file import (
     IN_USE,
     PLACE,
@@ -54,7 +55,6 @@ from hetdp.releases.ledger.sqlite_file import (
     resolve_journal,
     sync_folder,
 )
-from hetdp.releases.ledger.sqlite_statements import Statement, read_pragma
 from hetdp.releases.ledger.verification import require_whole
 
 CLOSED, UNWRITABLE = "it cannot be opened", "it cannot be written to"
@@ -170,7 +170,7 @@ class SqliteDatabase(Database):
         except LedgerError as error:
             give_up(connection)
             raise self.unusable(error.what, BEFORE if error.what == REPLACED else doubt.done, True) from None
-        with suppress(LedgerError), self._explained(connection):
+        with suppress(LedgerError), self._explain_errors(connection):
             self.close(connection)
 
     def explain(self, error: Exception, driver: Any) -> LedgerError:
@@ -225,7 +225,7 @@ class SqliteDatabase(Database):
             raise self.already_there() from None
         except OSError as refusal:
             what = f"a ledger cannot be made here: {refusal.strerror or 'the system refused'}"
-            raise self.unusable(what, "its folder must be there and let files be made") from None
+            raise self.unusable(what, "its folder must exist and allow new files") from None
         finally:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
@@ -271,7 +271,7 @@ class SqliteDatabase(Database):
             raise MovedError
 
     def require_shape(self, connection: Connection, path: Path | None = None) -> None:
-        """Refuses a file that is no ledger, has another journal mode, is truncated, or has other tables."""
+        """Refuses a file that is not a ledger, has another journal mode, is truncated, or has other tables."""
         ((application,),) = read_pragma(connection, "application_id")
         ((version,),) = read_pragma(connection, "user_version")
         if application != schema.APPLICATION:
@@ -280,7 +280,7 @@ class SqliteDatabase(Database):
             raise self.unusable("it is a ledger of another version")
         if read_pragma(connection, "journal_mode") != [("delete",)]:
             rule = f"{NOTHING_SPENT}. Hint: `sqlite3 FILE 'PRAGMA journal_mode = DELETE'` sets it back"
-            raise self.unusable("it was changed to keep another kind of journal", rule)
+            raise self.unusable("its journal mode was changed", rule)
         ((pages,),), ((size,),) = read_pragma(connection, "page_count"), read_pragma(connection, "page_size")
         try:
             length = (path or self.path).stat().st_size
@@ -313,7 +313,7 @@ class SqliteDatabase(Database):
         except OSError as error:
             raise self.unusable(f"{CLOSED}: {error.strerror or 'the system refused'}") from None
         if not stat.S_ISREG(found.state.st_mode):
-            raise self.unusable("it is no file", MAKING)
+            raise self.unusable("it is not a file", MAKING)
         if has_several_names(found):
             finish_creation(found)
             found = found.now() or found
@@ -341,7 +341,7 @@ class SqliteDatabase(Database):
         """
         place = f"file:{quote(str(path))}?mode={'ro&immutable=1' if as_it_is else 'rw'}"
         engine = _engine(lambda: sqlite3.connect(place, uri=True, isolation_level=None))
-        with self._explained(None), engine.connect() as connection:
+        with self._explain_errors(None), engine.connect() as connection:
             begin(connection, False, self.timeout)
             require_whole(self, connection, path)
 

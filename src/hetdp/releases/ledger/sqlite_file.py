@@ -101,10 +101,10 @@ def journal_fault(file: File) -> tuple[str, str] | None:
         except OSError:
             continue
         if not stat.S_ISREG(found.st_mode):
-            what, hint = f"beside it is {path.name}, which is no plain file", f"move {path.name} elsewhere"
+            what, hint = f"beside it is {path.name}, which is not a plain file", f"move {path.name} elsewhere"
             return what, f"{NOTHING_SPENT}. Hint: {hint}"
         if path != file.journal and found.st_size > 0:
-            what = f"beside it is {path.name}, a journal of a kind that hetdp never keeps"
+            what = f"beside it is {path.name}, a kind of journal that hetdp never uses"
             hint = f"close other programs that use the ledger, then move {path.name} elsewhere"
             return what, f"{NOTHING_SPENT}. Hint: {hint}"
     return None
@@ -129,7 +129,7 @@ def _is_mounted(path: Path) -> bool:
 
 def has_journal(journal: Path) -> bool:
     """Whether there is a journal that is not empty; an empty one has no effect."""
-    with suppress(OSError, ValueError):  # a damaged ledger may name a place that is no path
+    with suppress(OSError, ValueError):  # a damaged ledger may name a place that is not a path
         return journal.stat().st_size > 0
     return False
 
@@ -256,7 +256,7 @@ def _unwritable(file: File, before: os.stat_result) -> str | None:
     with suppress(OSError):
         after = file.journal.stat()
         if (after.st_ino, after.st_ctime_ns) == (before.st_ino, before.st_ctime_ns):
-            return f"{LEFT_JOURNAL}, which only somebody can remove who may write to it"
+            return f"{LEFT_JOURNAL}, which only a user with write access can remove"
     return None
 
 

@@ -141,13 +141,13 @@ def _status(connection: Connection, terms: Terms, neighbours: Neighbours) -> Sta
         tuple(_balance(terms, name, values) for name, values in sorted(known.items())),
         balances.shape[1],
         naming_of(connection, terms),
-        *_spent(terms, balances),
+        *_largest_spend(terms, balances),
         _by_cap(terms, balances) if shares else (),
         *neighbours,
     )
 
 
-def _spent(terms: Terms, balances: NDArray[np.int64]) -> tuple[str, int]:
+def _largest_spend(terms: Terms, balances: NDArray[np.int64]) -> tuple[str, int]:
     """The largest amount spent by any person in the group, and how many have nothing left."""
     more = balances.copy()
     more[SPENT] += more[SPENT] < INFINITE
@@ -175,7 +175,7 @@ def _by_cap(terms: Terms, balances: NDArray[np.int64]) -> tuple[Group, ...]:
             _delta(terms, pair[1]),
             tuple(sorted(declared.get(pair, ()))),
             len(columns[pair]),
-            *_spent(terms, balances[:, columns[pair]]),
+            *_largest_spend(terms, balances[:, columns[pair]]),
         )
         for pair in sorted(columns)
     )

@@ -33,7 +33,7 @@ from hetdp.releases.ledger.neighbours import (
     read_neighbours,
     state_neighbours,
 )
-from hetdp.releases.ledger.sqlite_statements import Statement
+from hetdp.releases.ledger.schema import Statement
 
 ENTRIES = Statement(select(schema.entries).order_by(schema.entries.c.number))
 DIGESTS = Statement(select(schema.charges.c.digest))

@@ -16,6 +16,7 @@ from hetdp.documents import (
     OBJECT,
     TEXT,
     require_kind,
+    require_path,
     require_shape,
     require_version,
 )
@@ -86,6 +87,17 @@ HEAD = 1 << 12  # bytes of a page, in which its mark stands
 HINT = "choose another name"
 
 
+def require_names(record: Any, html: Any) -> None:
+    """Refuses names of files that do not end as a record, or its page, does.
+
+    Raises:
+        UsageError: one does not, or is not a path.
+    """
+    for name, path, suffix in (("record", record, ".json"), ("html", html, ".html")):
+        if path is not None and require_path(path).suffix.lower() != suffix:
+            raise UsageError(f"no format is known for {str(path)!r}", f"the name of {name}= ends in {suffix}")
+
+
 def require_places(record: Any, html: Any, ledger: Path | None, facts: Document) -> list[Document]:
     """Refuses files that cannot be written, and to replace anything but the record and the page of this release.
 
@@ -99,9 +111,9 @@ def require_places(record: Any, html: Any, ledger: Path | None, facts: Document)
         the receipt of the record, if it is there already
 
     Raises:
-        UsageError: a file cannot be written, or something else is there.
+        UsageError: a file cannot be written, or another file exists there.
     """
-    given = [Path(path) for path in (record, html) if path is not None]
+    given = [require_path(path) for path in (record, html) if path is not None]
     for path in given:
         require_writable(path)
     if not given:
@@ -112,11 +124,13 @@ def require_places(record: Any, html: Any, ledger: Path | None, facts: Document)
         if place in taken:
             raise UsageError(f"{str(path)!r} is the ledger itself", "a ledger is never overwritten", HINT)
     if len(set(places)) < len(places):
-        raise UsageError("the record and its page in one file", "each has a file of its own", HINT)
+        raise UsageError("the record and its page have the same file name", "each needs its own file", HINT)
     if html is not None and Path(html).exists() and not _is_page(Path(html), facts):
-        rule = "a page replaces nothing but an earlier copy of itself"
-        raise UsageError(f"{str(html)!r} is there, and is no page of this release", rule, HINT)
-    return [] if record is None or not Path(record).exists() else [_earlier_receipt(record, facts)]
+        rule = "a page may replace only an earlier copy of itself"
+        raise UsageError(f"{str(html)!r} exists and is not a page of this release", rule, HINT)
+    earlier = [] if record is None or not Path(record).exists() else [_earlier_receipt(record, facts)]
+    require_names(record, html)
+    return earlier
 
 
 def _earlier_receipt(path: Any, facts: Document) -> Document:
@@ -126,7 +140,9 @@ def _earlier_receipt(path: Any, facts: Document) -> Document:
     except HetdpError:
         found = None
     if found is None:
-        raise UsageError(f"{str(path)!r} is there, and is no record", "a record replaces nothing else", HINT)
+        raise UsageError(
+            f"{str(path)!r} exists and is not a record", "a record may replace only an earlier copy of itself", HINT
+        )
     if mark_of(found | {"ledger": facts["ledger"]}) != mark_of(facts):
         raise UsageError(f"{str(path)!r} is the record of another release", "a record is never replaced", HINT)
     receipt: Document = found["ledger"]
@@ -207,7 +223,8 @@ def read_record(path: str | Path) -> Document:
     ...     hetdp.read_record(pathlib.Path(folder, "record.json")) == released.record
     True
     """
-    place, name = Path(path), Path(path).name
+    place = require_path(path)
+    name = place.name
     try:
         if place.stat().st_size > LARGEST:
             raise InputError(name, [Fault("too large for a record", name, "", f"it has at most {LARGEST:,} bytes")])

@@ -1,4 +1,7 @@
-"""The facts of a record about a mechanism and who pays for it; all of them are known before the answer is drawn."""
+"""The facts of a record about a mechanism and who pays for it, and the sentences that every record of a kind shares.
+
+All of them are known before the answer is drawn.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,41 @@ from hetdp.problem.product import ProductSpace
 from hetdp.releases.charges import CLASS, EPSILON_DELTA, Costs, account_name
 from hetdp.releases.ledger.amounts import currency_of
 from hetdp.releases.ledger.charge import Charge
+from hetdp.releases.ledger.neighbours import UNSTATED
 from hetdp.releases.proof import ProvedMechanism
-from hetdp.releases.record import words
 from hetdp.text import escape_unprintable, pluralize
 from hetdp.theory.coordinate import Coordinate
 
 PARAMETERS = ("epsilon", "delta", "mu")
 MECHANISM = "mechanism"  # the kind of mechanism, in the record
 MOST_EDGES = 1 << 22  # a larger problem has no odds in its record: they would take longer than the proof
+MODEL = "central: whoever holds the data computes the answer and is trusted with the data"
+UNIT, NEIGHBOURS = UNSTATED
+NO_TITLE = "a yes/no question about the data"
+PROVED = "Exactly the values that the answer was drawn with were proved private, in exact arithmetic."
+DRAWN = (
+    "The answer was drawn with exactly its probability: random bits of the operating system were compared with an"
+    " enclosure of the probability, which was never rounded to a float."
+)
+NOT_DRAWN = "No random bit was drawn: the answer follows from public facts."
+KEPT = (
+    "The charge was durable in the ledger before the answer was shown. Asking again returns the same answer and costs"
+    " nothing.",
+    "Except for the answer itself, nothing that is read, written or printed depends on the data.",
+)
+KEPT_CONSTANT = (
+    "The answer was durable in the ledger before it was shown. Asking again returns the same answer. Nothing was"
+    " spent.",
+    "Nothing that is read, written or printed depends on the data, not even the answer.",
+)
+PUBLIC_PROBLEM = (
+    "The problem itself: which datasets are possible, which of them are neighbours, every ε, and the true answer at"
+    " each possible dataset."
+)
+PUBLIC_TABLE = "Who is in the table, how many people there are, and everybody's ε, group and area."
+PUBLIC_RELEASE = "That this answer was released, when, and what it cost."
+AT_WORST = "in the worst case"
+EVERY_TABLE = "for any data"
 
 
 def parameter_texts(costs: Costs, at: int) -> dict[str, str | None]:
@@ -81,20 +111,20 @@ def facts_of_problem(proof: ProvedMechanism, costs: Costs) -> dict[str, Any]:
     same = constant_odds(answer_words(about, BARE)[certain - 1]) if certain else ""
     odds_of = _odds_by_account(proof)
     unprotected = [
-        words.unprotected_words(found.unprotected, found.edges, f"changes of {name!r}")
+        unprotected_words(found.unprotected, found.edges, f"changes of {name!r}")
         for name, found in odds_of.items()
         if found.unprotected
     ]
     return {
-        "question": escape_unprintable(about.get("title", words.NO_TITLE)),
+        "question": escape_unprintable(about.get("title", NO_TITLE)),
         "privacy": {
             "notion": notion.key,
             "flavour": notion.description,
-            "unit": escape_unprintable(about.get("privacy_unit", words.UNIT)),
-            "neighbours": escape_unprintable(about.get("neighbour_relation", words.NEIGHBOURS)),
+            "unit": escape_unprintable(about.get("privacy_unit", UNIT)),
+            "neighbours": escape_unprintable(about.get("neighbour_relation", NEIGHBOURS)),
             "promises": [_promise(costs, at, odds_of, same) for at in range(len(costs.names))],
         },
-        "model": words.MODEL,
+        "model": MODEL,
         "domain": {
             "words": f"{pluralize(graph.size, 'possible dataset')}, {_edges_in_words(graph)}",
             "datasets": graph.size,
@@ -102,11 +132,11 @@ def facts_of_problem(proof: ProvedMechanism, costs: Costs) -> dict[str, Any]:
             "people": None,
             "areas": None,
         },
-        "not_protected": [words.PUBLIC_PROBLEM, words.PUBLIC_RELEASE, *unprotected],
+        "not_protected": [PUBLIC_PROBLEM, PUBLIC_RELEASE, *unprotected],
         "constant": [{"area": None, "answer": answer_words(about, BARE)[certain - 1]}] if certain else [],
-        "accuracy": [{"area": None, "where": words.AT_WORST, "probability": _worst(proof, notion.coordinate)}],
+        "accuracy": [{"area": None, "where": AT_WORST, "probability": _worst(proof, notion.coordinate)}],
         "cautions": _cautions(proof),
-        "security": words.security_words(certain > 0),
+        "security": security_words(certain > 0),
         "mechanism": {
             "kind": MECHANISM,
             "sha256": proof.digest,
@@ -163,3 +193,23 @@ def _worst(proof: ProvedMechanism, coordinate: Coordinate) -> str:
     z, answers = proof.mechanism.coordinates, proof.problem.answers
     worst = coordinate.error(np.min(np.where(answers == 1, z, -z), initial=np.inf), 1)
     return format_promise(float(worst))
+
+
+def security_words(is_constant: bool) -> list[str]:
+    """Why a release can be trusted; a constant answer is not drawn."""
+    return [NOT_DRAWN, *KEPT_CONSTANT] if is_constant else [PROVED, DRAWN, *KEPT]
+
+
+def unprotected_words(number: int, total: int, what: str) -> str:
+    """The sentence about those to whom nothing is promised."""
+    return f"{_whom(number, total)} {what}: no promise is made (ε = ∞), and the answer may reveal them with certainty."
+
+
+def only_deciding_words(number: int, total: int) -> str:
+    """The sentence about people who are promised something only where they decide."""
+    where = "a promise is made only where the answer depends on one of them"
+    return f"{_whom(number, total)} people: {where}; elsewhere (ε = ∞) the answer may reveal them with certainty."
+
+
+def _whom(number: int, total: int) -> str:
+    return f"All {total:,}" if number == total else f"{number:,} of {total:,}"

@@ -31,19 +31,18 @@ code { overflow-wrap: anywhere; font-size: 0.85rem; }
 footer { margin-top: 3rem; font-size: 0.9rem; }
 """
 INTRODUCTION = (
-    "A little randomness was added to this answer on purpose, so that it shows no more about any one person than is"
-    " said below. It may therefore be wrong. How often that happens was known before anybody looked at the data."
+    "A little randomness was added to this answer on purpose, so that it reveals no more about any person than is"
+    " stated below. It may therefore be wrong. How often that happens was known before anyone looked at the data."
 )
-SOMEWHERE = "In some areas the answer has no randomness in it:"
+SOMEWHERE = "In some areas the answer involves no randomness:"
 MEANING = (
-    "Each sentence says how much the published answer can show of one person, at most. It holds whatever else somebody"
-    " knows, and whatever all others said."
+    "Each sentence states the most that the published answer can reveal about one person. It holds no matter what"
+    " anyone else knows or answered."
 )
 CHECK = (
-    "Anybody who has the record (a JSON file with the same content as this page) can check its digest with hetdp"
-    " record verify. Those who keep the ledger can check that nobody changed anything in it; those who have the problem"
-    " and the mechanism can prove the privacy again; and those who have the plan of a table can check that exactly this"
-    " plan was carried out."
+    "Anyone who has the record (a JSON file with the same content as this page) can check its digest with hetdp record"
+    " verify. With the ledger, the same command checks that nothing was changed; with the problem and the mechanism,"
+    " it proves the privacy again; with the plan of a table, it checks that exactly this plan was carried out."
 )
 
 
@@ -161,7 +160,7 @@ def _accuracy(record: dict[str, Any]) -> Iterator[str]:
     is_constant = len(record["constant"]) == len(record["answers"])
     if not accuracy:
         return
-    yield "<section><h2>How good the answer is</h2>"
+    yield "<section><h2>How accurate the answer is</h2>"
     if not is_constant:
         yield "<p>This was known beforehand. How close the data really is to the other answer is not published.</p>"
     areas = any(one["area"] is not None for one in accuracy)
@@ -229,7 +228,7 @@ def _digests(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"the {record['mechanism']['kind']}", record["mechanism"]["sha256"]
     else:
         yield "the plan", plan.get("plan_sha256", "")
-        yield "the question, to the ledger", record["mechanism"]["sha256"]
+        yield "the question, in the ledger", record["mechanism"]["sha256"]
     yield "the ledger", ledger["ledger"]
     yield f"entry {ledger['entry']:,}", ledger["hash"]
     yield "this record", record["record_sha256"]

@@ -64,9 +64,9 @@ def check_of(name: str, passed: bool, holds: str, fails: str) -> RecordCheck:
 
 
 def check_digest(record: Document) -> RecordCheck:
-    """Whether the record's digest fits its content."""
-    fails = "the record was changed: its digest is that of another content"
-    return check_of("record", has_valid_digest(record), "the record's digest fits its content", fails)
+    """Whether the record's digest matches its content."""
+    fails = "the record was changed: its digest does not match its content"
+    return check_of("record", has_valid_digest(record), "the record's digest matches its content", fails)
 
 
 def check_ledger(record: Document, ledger: LedgerCore) -> RecordCheck:
@@ -87,8 +87,8 @@ def check_ledger(record: Document, ledger: LedgerCore) -> RecordCheck:
     return check_of(
         "ledger",
         same and _is_charged(ledger, entry, composition),
-        f"{number} says the same",
-        f"{number} says something else",
+        f"{number} agrees with the record",
+        f"{number} disagrees with the record",
     )
 
 
@@ -137,13 +137,18 @@ def check_mechanism(record: Document, problem: Problem, mechanism: Any) -> Itera
     certificate = verify(problem, mechanism)
     digest = digest_of(problem, mechanism.coordinates)
     same = recorded["kind"] == MECHANISM and recorded["sha256"] == digest
-    holds = "these are exactly the values that the answer was drawn with, for exactly this problem"
+    holds = "the answer was drawn with exactly these values, for exactly this problem"
     yield check_of("mechanism", same, holds, "the answer was drawn with other values, or for another problem")
     yield RecordCheck("certificate", certificate.private, str(certificate).removesuffix("."))
     costs, composition = costs_of(problem, mechanism.coordinates), record["composition"]
     paid = composition_of(costs, composition["source"], composition["version"])
     holds = "each account was charged the largest loss that these values can cause it"
-    yield check_of("charge", composition == paid, holds, "other amounts were charged than these values can cost")
+    yield check_of(
+        "charge",
+        composition == paid,
+        holds,
+        "the amounts charged are not the largest losses that these values can cause",
+    )
     if same and certificate.private:
         facts = facts_of_problem(ProvedMechanism(problem, mechanism, certificate, digest, costs), costs)
         facts["mechanism"]["objective"] = recorded["objective"]  # files of values alone do not say it
@@ -163,8 +168,8 @@ def check_content(record: Document, facts: Document, words: Sequence[str]) -> Re
     bits = [one["answer"] == 1 for one in record["answers"]]
     if not _is_answered(record, bits, words):
         others.append("answers")
-    fails = f"the record says something else than follows from it, under {', '.join(others)}"
-    return check_of("content", not others, "the record says what follows from it", fails)
+    fails = f"the rest of the record does not follow from it: see {', '.join(others)}"
+    return check_of("content", not others, "the rest of the record follows from it", fails)
 
 
 def canonical_text(part: Any) -> str:

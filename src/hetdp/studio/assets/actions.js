@@ -3,19 +3,27 @@
 // Dash drops a request when the same callback is asked for again, so an action must not live in a request. It lives in
 // this queue, until an answer acknowledges its number. The server takes each number once.
 //
+// While a slider moves, its values replace each other in the queue. If answers are fast, each is followed by a request
+// with the newest value. If they are slow, the value is sent when the slider rests or is let go: a request that was
+// sent earlier would only delay the one that counts.
+//
 // The page announces its state on #studio: data-ready once the first answer is drawn, aria-busy while an action or a
 // request is pending, and data-revision, the revision that is shown.
 (function () {
   "use strict";
   const RETRY = 2000; // milliseconds without a request, after which the queue is sent again
+  const FAST = 100; // milliseconds up to which an answer seems immediate
+  const REST = 150; // milliseconds without another value, after which a slider rests
   const queue = []; // actions that no answer has acknowledged, oldest first
   const waiting = []; // functions to call when the queue is empty
   let last = 0; // the number of the last action
   let requests = 0; // in flight
-  let sent = false; // whether the queue is on its way
+  let sent = 0; // when the queue was sent, as long as it is on its way; 0 if it is not
   let ready = false; // whether the first answer is drawn
   let drawing = 0; // answers and resizes whose picture is not drawn yet
   let timer = 0;
+  let slow = 0; // milliseconds that the last answer took until it was drawn
+  let moved = 0; // when a slider was moved; 0 once it is let go
 
   // A property of a component, as Dash knows it now.
   function read(id, name) {
@@ -35,16 +43,27 @@
     if (requests) { document.documentElement.dataset.busy = "yes"; } else { delete document.documentElement.dataset.busy; }
   }
 
+  // Milliseconds until the only action in the queue, a slider's, rests; 0 if nothing is to be waited for.
+  function untilRest() {
+    if (!moved || slow <= FAST || queue.length > 1 || !queue[0].control) { return 0; }
+    return Math.max(0, Math.ceil(moved + REST - window.performance.now()));
+  }
+
   // One request at a time: what is done meanwhile follows with the next one.
   function send() {
     window.clearTimeout(timer);
     if (!queue.length) { return; }
+    const wait = ready && !sent ? untilRest() : 0;
+    if (wait) { // and a frame, since moves of the pointer are delivered with the next one
+      timer = window.setTimeout(() => afterFrames(1, send), wait);
+      return;
+    }
     if (ready && !sent) {
-      sent = true;
+      sent = window.performance.now();
       write("actions", { data: queue.slice() });
     }
     timer = window.setTimeout(function () {
-      if (!requests) { sent = false; }
+      if (!requests) { sent = 0; }
       send();
     }, RETRY);
   }
@@ -54,30 +73,67 @@
     const newest = queue[queue.length - 1];
     if (control && newest && newest.control === control) { queue.pop(); }
     last += 1;
+    moved = control ? window.performance.now() : 0;
     const seen = { revision: read("shown", "data") || 0, opening: read("opening", "data") || 0 };
     queue.push({ number: last, name: name, details: details, control: control || "", seen: seen });
     announce();
     send();
   }
 
+  // The slider is let go: its value is sent at once.
+  function letGo() {
+    if (moved) {
+      moved = 0;
+      send();
+    }
+  }
+
   // The page is busy from `begin` to `end`.
   function begin() { drawing += 1; announce(); }
   function end() { drawing -= 1; announce(); }
 
-  // After an answer the layout of the page may change, and with it the picture: both are done two frames later.
-  function drawFrames() {
+  // Calls a function once the chart is drawn, if it is the picture; its script may have to be loaded first.
+  function whenDrawn(one) {
+    const box = document.getElementById("chart-box");
+    const isDrawn = () => !box || box.classList.contains("away") || box.querySelector(".main-svg");
+    if (isDrawn()) { one(); return; }
+    const watch = new MutationObserver(function () {
+      if (isDrawn()) {
+        watch.disconnect();
+        one();
+      }
+    });
+    watch.observe(box, { attributes: true, attributeFilter: ["class"], childList: true, subtree: true });
+  }
+
+  function afterFrames(frames, one) {
     let isDone = false;
-    const done = function () { if (!isDone) { isDone = true; end(); } };
-    begin();
-    window.requestAnimationFrame(() => window.requestAnimationFrame(done));
+    const done = function () {
+      if (!isDone) {
+        isDone = true;
+        one();
+      }
+    };
+    const next = (left) => { if (left) { window.requestAnimationFrame(() => next(left - 1)); } else { done(); } };
+    next(frames);
     window.setTimeout(done, 500); // a page in the background draws no frames
   }
 
-  // An answer has arrived and is drawn: it says up to which number actions are taken.
-  function acknowledge(number) {
+  // After an answer the layout of the page may change, and with it the picture: both are done two frames later.
+  function drawFrames() {
+    begin();
+    afterFrames(2, () => whenDrawn(end));
+  }
+
+  // An answer has arrived and is drawn: it says up to which number actions are taken, and how long the server took.
+  function acknowledge(number, milliseconds) {
+    const begun = queue.length && queue[0].control ? sent : 0;
+    const measure = () => { slow = Math.max(milliseconds, begun && window.performance.now() - begun); };
+    measure();
+    afterFrames(2, measure);
     while (queue.length && queue[0].number <= number) { queue.shift(); }
     ready = true;
-    sent = false;
+    sent = 0;
     drawFrames();
     send();
     announce();
@@ -87,15 +143,19 @@
   // Calls a function once all actions are acknowledged and drawn: at once, if they are.
   function whenSettled(one) { if (ready && !queue.length) { one(); } else { waiting.push(one); } }
 
-  function count(change, body, failed) {
+  // Counts requests in flight. If one with actions has failed, the words at the top say so, and it is not tried again.
+  function count(change, hasFailed) {
     requests += change;
-    if (failed && String(body).includes('"actions"')) { // the words at the top say so; it is not tried again
+    if (hasFailed) {
       queue.length = 0;
-      sent = false;
+      sent = 0;
     }
     announce();
     if (ready && !queue.length) { waiting.splice(0).forEach((one) => one()); }
   }
 
-  window.hetdp = { begin, end, act, acknowledge, whenSettled, count, read, write, isReady: () => ready, newest: () => queue[queue.length - 1] || null };
+  window.hetdp = {
+    act, letGo, acknowledge, count, begin, end, drawFrames, whenDrawn, whenSettled, read, write,
+    isReady: () => ready, newest: () => queue[queue.length - 1] || null,
+  };
 })();

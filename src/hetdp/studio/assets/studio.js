@@ -16,21 +16,25 @@
         return theme;
       },
       photograph: function (clicks) {
-        const chart = document.querySelector("#chart-box:not(.away) .js-plotly-plot");
-        if (chart) {
-          window.Plotly.downloadImage(chart, { format: "png", filename: "mechanism", scale: 2, width: 1000, height: 700 });
+        const box = document.querySelector("#chart-box:not(.away)");
+        if (box) {
+          const size = { format: "png", filename: "mechanism", scale: 2, width: 1000, height: 700 };
+          window.hetdp.whenDrawn(() => window.Plotly.downloadImage(box.querySelector(".js-plotly-plot"), size));
           return window.dash_clientside.no_update;
         }
         const bg = document.documentElement.dataset.theme === "dark" ? "#161b22" : "#ffffff";
         return { type: "png", action: "download", filename: "mechanism", options: { scale: 2, bg: bg }, clicks: clicks };
       },
-      acknowledge: function (answer) { window.hetdp.acknowledge(answer[0]); },
-      clicked: function (click) {
+      acknowledge: function (answer) { window.hetdp.acknowledge(answer[0], answer[2]); },
+      clicked: function (clicks) {
+        const click = clicks[0];
         if (click) { window.hetdp.act("cell", [click.points[0].x, click.points[0].y]); }
       },
       requestTab: function (tab, revision) {
-        return tab === "inspect" ? window.dash_clientside.no_update : [tab, revision];
+        wanted = tab === "inspect" ? null : tab;
+        fillTab();
       },
+      acknowledgeTab: function () { endTab(); },
       only: function (value) {
         const outputs = window.dash_clientside.callback_context.outputs_list;
         return outputs.map((one) => !one.id.endsWith("-" + value));
@@ -41,18 +45,42 @@
     },
   });
 
+  // The open tab is filled after every answer: one request at a time, and only for what is shown last.
+  let wanted = null;
+  let isFilling = false;
+  let tabRequests = 0;
+  function fillTab() {
+    if (wanted && !isFilling) {
+      isFilling = true;
+      window.hetdp.begin();
+      tabRequests += 1;
+      window.hetdp.write("tab-request", { data: [wanted, tabRequests] });
+      wanted = null;
+    }
+  }
+  function endTab() {
+    if (isFilling) {
+      isFilling = false;
+      window.hetdp.drawFrames();
+      window.hetdp.end();
+      fillTab();
+    }
+  }
+
   // What went wrong between this page and the server; hidden as soon as a request is answered.
   const ENDED = "The studio has ended or cannot be reached. Changes on this page are lost. Run hetdp studio again, and open the address that it prints.";
   const FAULTY = "The studio could not answer, and nothing was changed. Reload the page. If this happens again, please report it as a bug in hetdp.";
   const REFUSED = "This is too large for the page, and nothing was opened. hetdp studio PROBLEM opens any size.";
+  const UNLOADED = "A part of this page could not be loaded. Reload the page. If the studio has ended, run hetdp studio again.";
   let leaving = false;
   let said = "";
+  let lasting = ""; // what no later answer mends
   window.addEventListener("pagehide", () => { leaving = true; });
   window.addEventListener("pageshow", () => { leaving = false; });
   function trouble(words) {
-    if (words === said) { return; }
-    said = words;
-    window.dash_clientside.set_props("trouble", { children: words, hidden: !words });
+    if ((words || lasting) === said) { return; }
+    said = words || lasting;
+    window.dash_clientside.set_props("trouble", { children: said, hidden: !said });
   }
 
   // A page that becomes visible again shows what other pages have changed.
@@ -70,21 +98,43 @@
     if (this !== document.activeElement) { put.apply(this, arguments); }
   };
 
-  // Every request is counted, and its failure is shown.
+  // Every request is counted until Dash has its answer, and its failure is shown.
   const ask = window.fetch;
   window.fetch = function (address, options) {
-    const body = options && options.body;
+    const body = String(options && options.body);
+    const fail = function (words) {
+      trouble(words);
+      window.hetdp.count(-1, body.includes('"actions"'));
+      if (body.includes('"tab-request"')) { endTab(); }
+    };
     window.hetdp.count(1);
     return ask.apply(this, arguments).then(function (answer) {
-      trouble(answer.ok ? "" : answer.status === 413 ? REFUSED : FAULTY);
-      window.hetdp.count(-1, body, !answer.ok);
+      if (!answer.ok) {
+        fail(answer.status === 413 ? REFUSED : FAULTY);
+      } else if (answer.status === 204) { // nothing changes
+        window.hetdp.count(-1);
+      } else {
+        const parse = answer.json.bind(answer);
+        answer.json = () => parse().finally(function () {
+          trouble("");
+          window.hetdp.drawFrames(); // what Dash does next
+          window.hetdp.count(-1);
+        });
+      }
       return answer;
     }, function (failure) {
-      if (!leaving) { trouble(ENDED); }
-      window.hetdp.count(-1, body, true);
+      fail(leaving ? "" : ENDED);
       throw failure;
     });
   };
+
+  // The chart's script is loaded when a view needs it.
+  window.addEventListener("error", function (event) {
+    if (event.target.tagName === "SCRIPT" && !leaving) {
+      lasting = UNLOADED;
+      trouble("");
+    }
+  }, true);
 
   // Clicks and entries of a person become actions; what Dash puts into a control does not.
   document.addEventListener("click", function (event) {
@@ -114,6 +164,7 @@
     }
   }
   ["input", "change"].forEach((kind) => document.addEventListener(kind, entered, true));
+  ["pointerup", "pointercancel", "keyup"].forEach((kind) => document.addEventListener(kind, window.hetdp.letGo, true));
 
   // Enter finds again what is in the field; the browser's own event follows if the text has changed.
   let found = "";
@@ -192,7 +243,7 @@
     if (!cy || !shade) { return; }
     arrival.disconnect();
     cy.on("tap", "node, edge", (event) => window.hetdp.act(event.target.isNode() ? "dataset" : "edge", event.target.data("at")));
-    keepFitted(document.getElementById("graph-box"));
+    keepFitted(document.getElementById("graph-box"), cy);
     followDialog(shade);
   });
   arrival.observe(document, { childList: true, subtree: true });
@@ -210,7 +261,24 @@
     }).observe(shade, { attributes: true, attributeFilter: ["hidden"] });
   }
 
-  function keepFitted(around) {
+  // In a small window, names are enlarged as far as there is room between datasets; sizes in points are from drawing.py.
+  function scaleText(cy) {
+    const places = cy.nodes().map((one) => [Math.round(one.position("x")), Math.round(one.position("y"))]);
+    places.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
+    const room = { across: Infinity, down: Infinity };
+    for (let at = 1; at < places.length; at += 1) {
+      const across = places[at][0] - places[at - 1][0];
+      if (across) { room.across = Math.min(room.across, across); } else { room.down = Math.min(room.down, places[at][1] - places[at - 1][1]); }
+    }
+    const factor = Math.min(2, 0.85 / cy.zoom(), room.across / 88, room.down / 66);
+    cy.batch(function () {
+      [[cy.nodes(), 11], [cy.edges(), 9]].forEach(function ([many, points]) {
+        if (factor > 1) { many.style("font-size", points * factor); } else { many.removeStyle("font-size"); }
+      });
+    });
+  }
+
+  function keepFitted(around, cy) {
     let soon = 0;
     let wide = around.clientWidth;
     let high = around.clientHeight;
@@ -218,12 +286,12 @@
     const later = function () {
       if (soon) { window.clearTimeout(soon); } else { window.hetdp.begin(); }
       soon = window.setTimeout(function () {
-        const cy = document.getElementById("graph")._cyreg.cy;
-        if (changed && cy) {
+        if (changed) {
           cy.resize();
           cy.fit(undefined, 36);
           changed = around.classList.contains("away");
         }
+        scaleText(cy);
         soon = 0;
         window.hetdp.end();
       }, 80);
@@ -236,6 +304,7 @@
       later();
     }).observe(around);
     new MutationObserver(later).observe(around, { attributes: true, attributeFilter: ["class"] });
+    cy.on("add zoom", later);
     later();  // the window may have changed before it was watched
   }
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from hetdp.files.parquet_footer import BROTLI, codecs
+from hetdp.files.formats.parquet import BROTLI, codecs
 
 CODECS = {None: 0, "snappy": 1, "gzip": 2, "brotli": BROTLI, "zstd": 6, "lz4": 7}
 TABLE = pa.table(
@@ -36,7 +36,7 @@ def test_the_codec_of_every_column_counts(tmp_path):
 
 
 @pytest.mark.parametrize("data", [b"", b"PAR1", b"PAR1PAR1", b"PAR1\x10\0\0\0PAR1", b"PAR1\x15\x80\x80\3\0\0\0PAR1"])
-def test_what_has_no_footer_is_no_parquet_file(data, tmp_path):
+def test_a_file_without_a_footer_is_not_a_parquet_file(data, tmp_path):
     (tmp_path / "t.parquet").write_bytes(data)
     with pytest.raises(ValueError, match="footer"):
         codecs(tmp_path / "t.parquet")
@@ -49,7 +49,7 @@ def test_a_footer_that_is_too_deep_is_refused(within, tmp_path):
         codecs(tmp_path / "t.parquet")
 
 
-def crafted(footer: bytes, rng: random.Random) -> bytes:
+def alter_footer(footer: bytes, rng: random.Random) -> bytes:
     """A footer with some bytes changed, put in, or taken out."""
     changed = bytearray(footer)
     for _ in range(rng.randint(1, 3)):
@@ -67,7 +67,7 @@ def test_no_crafted_footer_shows_duckdb_brotli_that_is_not_seen_here(tmp_path):
     schema = data.index(b"\x19", begin) + 1  # the list of columns; it says that it holds something else
     lying = data[begin:schema] + bytes([data[schema] & 0xF4]) + data[schema + 1 : -8]
     with duckdb.connect() as database:
-        for footer in (lying, *(crafted(data[begin:-8], rng) for _ in range(500))):
+        for footer in (lying, *(alter_footer(data[begin:-8], rng) for _ in range(500))):
             place.write_bytes(data[:begin] + footer + len(footer).to_bytes(4, "little") + b"PAR1")
             try:
                 found = database.execute("SELECT compression FROM parquet_metadata(?)", [str(place)]).fetchall()

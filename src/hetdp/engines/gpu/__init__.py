@@ -1,0 +1,5 @@
+"""The gpu engine: growth on spaces of people on one GPU, in whole numbers of grid units.
+
+`sweep.cu` has the kernels, `plan` says which kernel sweeps which axis and with which launch, and `engine` moves labels
+and runs the plan. CuPy itself is imported by `hetdp.device` only.
+"""

@@ -1,0 +1,309 @@
+"""A double of a GPU, made of NumPy: every kernel of the engine and of the verifier again, on whole arrays.
+
+A launch is checked before it runs: its blocks and threads cover all the work, and its shared memory fits. So the plan
+of a sweep, the order of arguments and the transfers are tested on every machine. What is not tested here is the CUDA
+source itself; where there is a device, the same tests run on it (`DEVICES`).
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from hetdp import device as devices
+from hetdp.device import DeviceError, DeviceMemoryError, Launch
+
+FAR = 1 << 61
+GRID = 2.0**40
+
+
+class NumpyDevice:
+    """A device whose memory is this process's.
+
+    Args:
+        shared: bytes of shared memory that a block may have.
+        memory: bytes of memory.
+        processors: the number of multiprocessors.
+    """
+
+    name = "NumPy"
+
+    def __init__(self, shared: int = 232_448, memory: int = 1 << 40, processors: int = 3) -> None:
+        self.shared, self.memory, self.processors = shared, memory, processors
+        self.launches: list[Launch] = []
+
+    def free(self) -> int:
+        return self.memory
+
+    def empty(self, count: int, dtype: Any) -> np.ndarray:
+        if count * np.dtype(dtype).itemsize > self.memory:
+            raise DeviceMemoryError("the memory of the GPU (NumPy) does not suffice", "more is needed")
+        return np.full(count, 77, dtype=dtype)  # memory on a device is not initialised
+
+    def upload(self, values: np.ndarray) -> np.ndarray:
+        found = self.empty(len(values), values.dtype)
+        found[:] = values
+        return found
+
+    def download(self, array: np.ndarray, begin: int = 0, end: int | None = None) -> np.ndarray:
+        return array[begin:end].copy()
+
+    def launch(self, source: str, launch: Launch) -> None:
+        assert f" {launch.kernel}(" in source, "the source has no such kernel"
+        assert 0 < launch.blocks < 2**31
+        assert 0 < launch.threads <= 1024
+        assert launch.shared <= self.shared
+        assert all(isinstance(one, int | np.ndarray) for one in launch.arguments)
+        declared = source[source.index(f" {launch.kernel}(") :].split("{")[0]
+        assert declared.count(",") + 1 + 7 * ("SPACE" in declared) == len(launch.arguments), "SPACE stands for eight"
+        self.launches.append(launch)
+        KERNELS[launch.kernel](launch, *launch.arguments)
+
+
+def read_labels(launch, labels, size, notes):
+    given = labels.view(np.float64)
+    units = given * GRID
+    infinite = units > 9e300
+    with np.errstate(invalid="ignore"):
+        strange = ~infinite & ~((units >= 0) & (units < 2.0**53) & (np.rint(units) == units))
+    notes[0] = strange.any()
+    labels[:] = np.where(infinite, FAR, np.where(strange | infinite, 0, units).astype(np.int64))
+    notes[1] = labels[labels < FAR].max(initial=0)
+
+
+def write_labels(launch, labels, size):
+    assert len(labels) == size
+    z = np.where(np.abs(labels) == FAR, np.copysign(np.inf, labels), labels / GRID)
+    labels.view(np.float64)[:] = z
+
+
+def sign_labels(launch, labels, answers, size):
+    assert len(labels) == len(answers) == size
+    np.negative(labels, out=labels, where=answers == 2)
+
+
+def check_labels(launch, labels, start, roles, has_roles, size, notes):
+    notes[0] |= ((labels >= 2**53) & (labels < FAR)).any()
+    notes[1] |= has_roles and ((roles == 0) & (labels < start)).any()
+
+
+def mark_own(launch, labels, start, own, size):
+    own[:] = labels >= start
+
+
+def _lines(array, high, length, low):
+    assert array.size == high * length * low
+    return array.reshape(high, length, low)
+
+
+def _steps(states, table, count, shape):
+    """ε between each position of a line and the next."""
+    if count == 1:
+        return np.broadcast_to(table[0], (shape[0], shape[1] - 1, shape[2]))
+    states = _lines(states, *shape).astype(np.int64)
+    return table[states[:, :-1] * count + states[:, 1:]]
+
+
+def sweep_path(launch, labels, states, table, count, high, length, low, lanes, segments, span, fell):
+    assert launch.blocks * lanes >= high * low > (launch.blocks - 1) * lanes
+    assert launch.threads == lanes * segments
+    assert segments * span >= length > (segments - 1) * span
+    assert launch.shared >= 8 * (lanes * length + 2 * launch.threads)
+    lines, steps = _lines(labels, high, length, low), _steps(states, table, count, (high, length, low))
+    before = lines.copy()
+    for at in range(1, length):
+        lines[:, at] = np.minimum(lines[:, at], lines[:, at - 1] + steps[:, at - 1])
+    for at in range(length - 1, 0, -1):
+        lines[:, at - 1] = np.minimum(lines[:, at - 1], lines[:, at] + steps[:, at - 1])
+    fell[0] |= (before != lines).any()
+
+
+def sweep_people(launch, labels, epsilon, people, low, column_bits, watch, fell):
+    size = 1 << (people + column_bits)
+    assert len(epsilon) == people
+    assert launch.blocks * size >= labels.size > (launch.blocks - 1) * ((1 << people) * 1)
+    assert launch.shared >= 8 * ((size - 1) + ((size - 1) >> 4) + 1)
+    before = labels.copy()
+    for person in range(people):
+        lines = labels.reshape(-1, 2, low << person)
+        np.minimum(lines, lines.min(axis=1, keepdims=True) + epsilon[person], out=lines)
+    if watch:
+        fell[0] |= (before != labels).any()
+
+
+def sweep_moves(launch, labels, states, table, count, high, length, low, sources, targets, kinds, moves, fell):
+    lines = _lines(labels, high, length, low)
+    kept = None if count == 1 else _lines(states, high, length, low).astype(np.int64)
+    assert len(sources) == len(targets) == len(kinds) == moves
+    before, again = lines.copy(), True
+    while again:
+        latest = lines.copy()
+        for source, target, kind in zip(sources.tolist(), targets.tolist(), kinds.tolist(), strict=True):
+            own = table[kind * count * count : (kind + 1) * count * count]
+            step = own[0] if kept is None else own[kept[:, source] * count + kept[:, target]]
+            lines[:, target] = np.minimum(lines[:, target], lines[:, source] + step)
+        again = bool((latest != lines).any())
+    fell[0] |= (before != lines).any()
+
+
+def _neighbours(axes, rows, targets, kinds, axis_count, inner_from, outer, inner):
+    """All arcs: source, target, the start of the table, and its states."""
+    datasets = np.arange(outer * inner)
+    for length, low, row, table, count in axes.reshape(axis_count, 5).tolist():
+        position = datasets // low % length
+        if row < 0:
+            for step in (-1, 1):
+                there = datasets[(position + step >= 0) & (position + step < length)]
+                yield there, there + step * low, np.full(len(there), table), count
+            continue
+        for at in range(length):
+            for arc in range(rows[row + at], rows[row + at + 1]):
+                there = datasets[position == at]
+                yield (
+                    there,
+                    there + (targets[arc] - at) * low,
+                    np.full(len(there), table + kinds[arc] * count**2),
+                    count,
+                )
+
+
+def _cells(states, source, target, table, count):
+    return table + (states[source].astype(np.int64) * count + states[target] if count > 1 else 0)
+
+
+def meet_neighbours(launch, *arguments):
+    *space, answers, states, points, labels, boundary = arguments
+    assert space[-2] * space[-1] == len(labels) == len(answers)
+    assert space[5] <= 64
+    labels[:] = FAR
+    for source, target, table, count in _neighbours(*space):
+        found = points[_cells(states, source, target, table, count)]
+        np.minimum.at(labels, source, np.where(answers[source] != answers[target], found, FAR))
+    boundary[:] = labels < FAR
+
+
+def find_links(launch, *arguments):
+    *space, labels, own, roles, has_roles, states, tables, links, tied, notes = arguments
+    if not tied:
+        links[:] = -1
+    unlinked = (own == 0) & (labels < FAR) & (links < 0)
+    rooted = (own != 0) | (links >= 0)
+    for dataset, other, table, count in _neighbours(*space):
+        step = tables[_cells(states, other, dataset, table, count)]
+        fits = unlinked[dataset] & (links[dataset] < 0) & (step < FAR) & (labels[other] + step == labels[dataset])
+        fits &= (rooted[other] & (labels[other] == labels[dataset])) if tied else labels[other] < labels[dataset]
+        if has_roles:
+            fits &= (roles[dataset] != 0) | (roles[other] != 0)
+        links[dataset[fits]] = other[fits]
+    notes[0] = (unlinked & (links < 0)).sum()
+
+
+def survey_arcs(
+    launch,
+    z,
+    answers,
+    pinned,
+    states,
+    axes,
+    axis_count,
+    inner_from,
+    rows,
+    width,
+    kinds,
+    leads_to,
+    starts,
+    changes,
+    tables,
+    cells,
+    values,
+    value_places,
+    triples,
+    triple_places,
+    first,
+    failing,
+    halved,
+    notes,
+    worst,
+):
+    assert rows * width == len(z) == len(answers) == len(pinned)
+    assert set(answers.tolist()) <= {1, 2}
+    assert set(pinned.tolist()) <= {0, 1}
+    sign = np.where(answers == 1, 1, -1)
+    on_boundary, held = np.zeros(len(z), bool), np.zeros(len(z), bool)
+    plain = [(FAR, FAR, FAR, 0)]
+    for positions, apart, begin, end, table, count in axes.reshape(axis_count, 6).tolist():
+        for change in range(begin, end):
+            u = np.arange(len(z))
+            position = u // apart % positions
+            to = leads_to[starts[change] + position]
+            u, kind = u[to >= 0], kinds[starts[change] + position][to >= 0]
+            v = u + (to - position)[to >= 0] * apart
+            cell = table + kind.astype(np.int64) * count**2
+            cell += states[u].astype(np.int64) * count + states[v] if count > 1 else 0
+            u, v, cell = (column[tables[cell] < FAR] for column in (u, v, cell))
+            epsilon = tables[cell]
+            notes[0] += len(u)
+            differ, better, beside = answers[u] != answers[v], sign[u] * z[u], sign[u] * z[v]
+            on_boundary[u[differ]] = True
+            tight = ~differ & (beside < better) & (beside + epsilon == better)
+            held[u[tight & ~(bool(halved) & (beside < 0) & (better > 0))]] = True
+            across = bool(halved) & (z[u] < 0) & (z[v] > 0)
+            notes[1] += (across & (z[v] - z[u] >= epsilon)).sum()
+            for at in np.flatnonzero(across).tolist():
+                places = [_place(values, int(z[end][at]) + 2 * FAR) for end in (u, v)]
+                if None in places:
+                    notes[5] = 1
+                    continue
+                place = _place(triples, (places[0] * value_places + places[1]) * cells + int(cell[at]) + 1)
+                first[place] = min(int(first[place]), int(u[at]) * changes + change)
+                notes[2] += failing[place]
+            kept = ~across & (z[u] != FAR) & (z[v] != -FAR)
+            slack = np.where((z[u] == -FAR) | (z[v] == FAR), -FAR, z[u] + epsilon - z[v])
+            notes[2] += (kept & (slack < 0)).sum()
+            plain += list(zip(*(x[kept].tolist() for x in (slack, u, v, epsilon)), strict=True))
+    for note, found in ((4, on_boundary & (pinned == 0)), (3, (pinned == 0) & ~held & (sign * z < FAR))):
+        notes[note] = np.argmax(found) if found.any() else -1
+    worst[:] = (FAR, FAR, FAR, 0) * launch.blocks
+    worst[:4] = min(plain)
+
+
+def _place(places, key):
+    """The place of a key in a set; None if it is full."""
+    found = np.flatnonzero(places == key)
+    free = np.flatnonzero(places == 0)
+    if not len(found) and not len(free):
+        return None
+    at = int(found[0] if len(found) else free[0])
+    places[at] = key
+    return at
+
+
+KERNELS = {
+    kernel.__name__: kernel
+    for kernel in (
+        read_labels,
+        write_labels,
+        sign_labels,
+        check_labels,
+        mark_own,
+        sweep_path,
+        sweep_people,
+        sweep_moves,
+        meet_neighbours,
+        find_links,
+        survey_arcs,
+    )
+}
+
+
+def _all_devices() -> dict[str, Any]:
+    """The double, and the device of this machine if there is one."""
+    found: dict[str, Any] = {"double": NumpyDevice()}
+    with suppress(DeviceError):
+        found["device"] = devices.find_device()
+    return found
+
+
+DEVICES = _all_devices()

@@ -1,0 +1,369 @@
+"""The gpu engine: bit-equal to the reference engine, on a double of a device and, where there is one, on the device."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import hetdp
+from hetdp import device as devices
+from hetdp.device import CPU, RULE, DeviceError
+from hetdp.engines import registry
+from hetdp.engines.gpu import plan
+from hetdp.engines.gpu.engine import GpuEngine, download_labels, grow_balanced, sign, upload_states
+from hetdp.engines.product.engine import ProductEngine
+from hetdp.engines.product.sweep import reach
+from hetdp.engines.registry import engine_for
+from hetdp.mechanism.balanced import start_labels
+from hetdp.problem.axis import Axis
+from hetdp.problem.product import ProductSpace, as_graph
+from hetdp.theory.catalogue import find_notion
+from hetdp.theory.pure import PURE
+from tests.engines.double import DEVICES, NumpyDevice
+from tests.engines.growths import Search, assert_links_prove, bits, run_grow
+from tests.engines.products import random_answers, random_roles, random_space, random_start
+
+DEVICE = pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES.keys())
+KINDS = ["grid", "positive", "any"]
+
+
+class UnusedEngine:
+    """An engine that must not be called."""
+
+    name = "nobody"
+
+    def grow(self, *_):
+        raise AssertionError("the device declined")
+
+
+def assert_as_reference(engine: GpuEngine, space: ProductSpace, labels: np.ndarray, roles=None) -> None:
+    before = bits(labels)
+    growth, search = engine.grow(space, PURE, labels, roles), Search(as_graph(space), labels, roles)
+    assert bits(growth.labels) == bits(run_grow("reference", search).labels)
+    assert_links_prove(search, growth)
+    assert bits(labels) == before
+
+
+@DEVICE
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(20))
+def test_products_of_every_kind_give_the_same_bits(device, kind, seed):
+    rng = np.random.default_rng(seed)
+    space = random_space(rng)
+    labels = random_start(rng, space.size, kind)
+    assert_as_reference(GpuEngine(device, ProductEngine()), space, labels)
+
+
+@DEVICE
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(20))
+def test_products_with_pins_give_the_same_bits(device, kind, seed):
+    rng = np.random.default_rng(100 + seed)
+    space = random_space(rng)
+    roles = random_roles(rng, space)
+    labels = random_start(rng, space.size, kind)
+    labels = np.where(roles == 0, np.where(np.isinf(labels), 0.0, labels), np.inf)
+    assert_as_reference(GpuEngine(device, ProductEngine()), space, labels, roles)
+
+
+@DEVICE
+@pytest.mark.parametrize("seed", range(20))
+def test_the_balanced_search_from_answers_alone_is_the_search_from_start_labels(device, seed):
+    rng = np.random.default_rng(200 + seed)
+    space = random_space(rng)
+    answers = random_answers(rng, space.size)
+    problem = hetdp.Problem(space, answers)
+    expected = engine_for("reference", space, PURE, "grow").grow(space, PURE, start_labels(problem, space)).labels
+    onboard = device.upload(answers.view(np.uint8))
+    found = grow_balanced(device, space, PURE, onboard, upload_states(device, space))
+    if found is None:
+        assert np.max(expected, initial=0.0, where=expected < np.inf) >= 2.0**13
+        return
+    labels, boundary = found
+    assert device.download(boundary).astype(bool).tolist() == problem.boundary_mask.tolist()
+    sign(device, labels, onboard)
+    assert bits(download_labels(device, labels)) == bits(np.where(answers == 1, expected, -expected) + 0.0)
+
+
+@DEVICE
+def test_large_tiles_of_people_and_long_lines_are_cut_and_joined(device):
+    """Shapes beyond one tile: several passes, narrow columns, lines of several segments, and one behind the other."""
+    rng = np.random.default_rng(7)
+    for shape in [(2,) * 15, (2, 2, 5, 2, 2, 2), (3, 700, 5), (601, 40), (2, 3000), (9, 2, 2, 2, 11)]:
+        axes = [
+            Axis.person(at, range(length), round(rng.uniform(0.05, 1.0), 2))
+            if length < 4
+            else Axis.tally(at, length - 1, round(rng.uniform(0.001, 0.01), 4))
+            for at, length in enumerate(shape)
+        ]
+        space = ProductSpace(axes)
+        labels = np.where(rng.random(space.size) < 0.01, random_start(rng, space.size, "grid"), np.inf)
+        ours = GpuEngine(device, UnusedEngine()).grow(space, PURE, labels).labels
+        assert ours.tobytes() == ProductEngine().grow(space, PURE, labels).labels.tobytes()
+
+
+@DEVICE
+def test_bounded_range_gives_the_same_bits(device):
+    rng, notion = np.random.default_rng(3), find_notion("bounded-range")
+    for _ in range(5):
+        space = random_space(rng, 300)
+        labels = random_start(rng, space.size, "grid")
+        ours = GpuEngine(device, ProductEngine()).grow(space, notion, labels).labels
+        assert bits(ours) == bits(engine_for("reference", space, notion, "grow").grow(space, notion, labels).labels)
+
+
+# The plan -------------------------------------------------------------------------------------------------------------
+
+
+def kernels_of(space: ProductSpace, shared: int = 232_448) -> list[tuple[str, list[int]]]:
+    return [(one.kernel, list(one.axes)) for one in plan.passes(space, shared)]
+
+
+def space_of_voters(people: int) -> ProductSpace:
+    return ProductSpace([Axis.person(at, ("yes", "no"), 0.5) for at in range(people)])
+
+
+def test_thirty_two_voters_take_three_passes():
+    assert [len(axes) for _, axes in kernels_of(space_of_voters(32))] == [13, 10, 9]
+    assert {kernel for kernel, _ in kernels_of(space_of_voters(32))} == {"sweep_people"}
+
+
+def test_each_axis_of_counts_takes_one_pass_where_a_line_fits_into_shared_memory():
+    space = ProductSpace([Axis.tally(at, 2000, 0.5) for at in range(3)])
+    assert kernels_of(space) == [("sweep_path", [2]), ("sweep_path", [1]), ("sweep_path", [0])]
+    assert kernels_of(space, 16_000) == [("sweep_moves", [2]), ("sweep_moves", [1]), ("sweep_moves", [0])]
+
+
+def test_people_beside_groups_share_a_pass_and_axes_without_a_constraint_none():
+    axes = [
+        Axis.person("a", ("yes", "no"), 0.5),
+        Axis.person("b", ("yes", "no"), 0.25),
+        Axis.tally("c", 10, 0.5),
+        Axis.tally("d", 10, np.inf),
+        Axis.person("e", "xyz", 0.5),
+        Axis.person("f", "x", 0.5),
+        Axis.tally("g", 1, 0.5),
+    ]
+    found = plan.passes(ProductSpace(axes), 100_000)
+    assert [(one.kernel, list(one.axes)) for one in found] == [
+        ("sweep_people", [6]),
+        ("sweep_moves", [4]),
+        ("sweep_path", [2]),
+        ("sweep_people", [0, 1]),
+    ]
+    assert found[3].table.tolist() == [2**38, 2**39], "the last person first"
+
+
+def test_a_launch_over_billions_of_datasets_stays_within_the_limits_of_a_device():
+    device = NumpyDevice(processors=132)
+    nothing = np.zeros(1, dtype=np.int64)
+    for space in (space_of_voters(32), ProductSpace([Axis.tally(at, 2000, 0.5) for at in range(3)])):
+        for one in plan.passes(space, device.shared):
+            launch = plan.launch_of(one, device, nothing, nothing, nothing, False)
+            assert launch.blocks < 2**31
+            assert launch.threads <= 512
+            assert launch.shared <= device.shared
+    path = plan.passes(ProductSpace([Axis.tally(at, 1000, 0.5) for at in range(3)]), device.shared)[1]
+    launch = plan.launch_of(path, device, nothing, nothing, nothing, False)
+    assert (launch.blocks, launch.threads) == (1001 * 1001 // 8 + 1, 8 * 31)
+    assert launch.arguments[7:10] == (8, 31, 33), "lanes, segments, and an odd span"
+
+
+def test_positions_within_a_row_are_decoded_and_those_of_rows_shared():
+    rows = plan.Rows.of(space_of_voters(32))
+    assert (rows.inner_from, rows.outer, rows.inner) == (16, 1 << 16, 1 << 16)
+    rows = plan.Rows.of(ProductSpace([Axis.tally(at, 1000, 0.5) for at in range(3)]))
+    assert (rows.inner_from, rows.outer, rows.inner) == (2, 1001 * 1001, 1001)
+
+
+# Searches that the device declines, and messages without a device -----------------------------------------------------
+
+
+class FailingDevice(NumpyDevice):
+    """A device that fails."""
+
+    def launch(self, source, launch):
+        raise DeviceError("the GPU (NumPy) failed: unspecified launch failure", RULE, CPU)
+
+
+@pytest.mark.parametrize("device", [NumpyDevice(memory=100), FailingDevice()], ids=["too small", "broken"])
+def test_a_device_that_fails_is_an_error_or_left_to_the_cpu(device):
+    space = space_of_voters(5)
+    labels = np.where(np.arange(32) == 3, 0.5, np.inf)
+    with pytest.raises(DeviceError, match=r"the GPU \(NumPy\)"):
+        GpuEngine(device, ProductEngine()).grow(space, PURE, labels)
+    assert_as_reference(GpuEngine(device, ProductEngine(), insist=False), space, labels)
+
+
+def test_a_device_that_fails_at_the_links_is_an_error_or_left_to_the_cpu():
+    space = space_of_voters(5)
+    labels = np.where(np.arange(32) == 3, 0.5, np.inf)
+    for insist in (True, False):
+        device = NumpyDevice()
+        growth = GpuEngine(device, ProductEngine(), insist).grow(space, PURE, labels)
+        device.memory = 100
+        if insist:
+            with pytest.raises(DeviceError):
+                _ = growth.links
+        else:
+            assert_links_prove(Search(as_graph(space), labels), growth)
+
+
+def test_more_axes_than_kernels_hold_are_left_to_others():
+    space = ProductSpace([Axis.person(at, "x", 1.0) for at in range(65)])
+    assert not GpuEngine(NumpyDevice(), UnusedEngine()).supports(space, PURE, "grow")
+    assert not GpuEngine(NumpyDevice(), UnusedEngine()).supports(
+        space_of_voters(3), find_notion("renyi", {"alpha": 2.0}), "grow"
+    )
+    assert not GpuEngine(NumpyDevice(), UnusedEngine()).supports(space_of_voters(3), PURE, "settle")
+    with pytest.raises(hetdp.UsageError, match="the fair search on a GPU"):
+        GpuEngine(NumpyDevice(), UnusedEngine()).settle(space_of_voters(3), PURE, np.ones(8))
+
+
+def test_the_registry_gives_the_engine_where_there_is_a_device(monkeypatch):
+    monkeypatch.setattr(registry, "find_device", NumpyDevice)
+    engine = engine_for("gpu", space_of_voters(3), PURE, "grow")
+    assert (engine.name, engine.insists) == ("gpu", True)
+    with pytest.raises(hetdp.UsageError, match="engine 'gpu' cannot grow on a DatasetGraph"):
+        engine_for("gpu", as_graph(space_of_voters(3)), PURE, "grow")
+
+
+def test_auto_uses_a_device_for_large_spaces(monkeypatch):
+    monkeypatch.setattr(registry, "find_device", NumpyDevice)
+    monkeypatch.setattr(registry, "is_installed", lambda: True)
+    monkeypatch.setattr(registry, "WORTH_A_GPU", 1 << 14)
+    engine = engine_for("auto", space_of_voters(14), PURE, "grow")
+    assert (engine.name, engine.insists) == ("gpu", False)
+    assert engine_for("auto", space_of_voters(13), PURE, "grow").name == "product"
+    monkeypatch.setattr(registry, "is_installed", lambda: False)
+    assert engine_for("auto", space_of_voters(14), PURE, "grow").name == "product"
+
+
+def test_auto_goes_on_with_the_cpu_and_says_why(monkeypatch, caplog):
+    def none():
+        raise DeviceError("no GPU was found", RULE, CPU)
+
+    monkeypatch.setattr(registry, "find_device", none)
+    monkeypatch.setattr(registry, "is_installed", lambda: True)
+    monkeypatch.setattr(registry, "WORTH_A_GPU", 1 << 14)
+    assert engine_for("auto", space_of_voters(14), PURE, "grow").name == "product"
+    assert caplog.messages == [f"the CPU goes on without a GPU: no GPU was found; {RULE}. Hint: {CPU}"]
+    with pytest.raises(DeviceError, match="no GPU was found"):
+        engine_for("gpu", space_of_voters(14), PURE, "grow")
+
+
+class Error(Exception):
+    """The error of the fake CuPy."""
+
+
+class OutOfMemoryError(Exception):
+    """The memory error of the fake CuPy."""
+
+
+def fake_cupy(available=True, capability="90", failure=None):
+    """A fake module with the parts of CuPy that hetdp uses."""
+
+    class Module:
+        def __init__(self, **found):
+            self.__dict__.update(found)
+
+    def fail(*_, **__):
+        if failure is not None:
+            raise failure
+        return np.zeros(3)
+
+    properties = {"name": b"H200", "multiProcessorCount": 132, "sharedMemPerBlockOptin": 232_448}
+    own = Module(id=0, compute_capability=capability, mem_info=(5 << 30, 9 << 30))
+    cuda = Module(
+        is_available=lambda: available,
+        Device=lambda: own,
+        memory=Module(OutOfMemoryError=OutOfMemoryError),
+        runtime=Module(CUDARuntimeError=Error, getDeviceProperties=lambda _: properties),
+        driver=Module(CUDADriverError=Error),
+        compiler=Module(CompileException=Error),
+    )
+    return Module(cuda=cuda, empty=fail, get_default_memory_pool=lambda: Module(free_bytes=lambda: 1 << 30))
+
+
+def test_a_device_is_described_and_its_failures_become_clear_errors(monkeypatch):
+    def find_device_with(cupy):
+        monkeypatch.setitem(sys.modules, "cupy", cupy)
+        devices._find_device.cache_clear()
+        return devices.find_device()
+
+    device = find_device_with(fake_cupy())
+    assert (device.name, device.processors, device.shared, device.free()) == ("H200", 132, 232_448, 6 << 30)
+    assert len(device.empty(3, np.int64)) == 3
+    with pytest.raises(DeviceError, match=r"the memory of the GPU \(H200\) does not suffice; 8.0 GiB more are needed"):
+        find_device_with(fake_cupy(failure=OutOfMemoryError())).empty(1 << 30, np.int64)
+    with pytest.raises(DeviceError, match=r"the GPU \(H200\) failed: lost; the engine gpu needs"):
+        find_device_with(fake_cupy(failure=Error("lost\nand more"))).empty(1, np.int64)
+    with pytest.raises(DeviceError, match="no GPU was found"):
+        find_device_with(fake_cupy(available=False))
+    with pytest.raises(DeviceError, match=r"compute capability is 6.1; 7.0 or newer is needed"):
+        find_device_with(fake_cupy(capability="61"))
+    broken = fake_cupy()
+    broken.cuda.is_available = fake_cupy(failure=Error("insufficient driver")).empty
+    with pytest.raises(DeviceError, match="the driver of the GPU does not work: insufficient driver"):
+        find_device_with(broken)
+    devices._find_device.cache_clear()
+
+
+def test_without_cupy_the_message_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    broken = "CuPy cannot be loaded: import of cupy halted"
+    for installed, words in ((None, "CuPy is not installed; .*extra gpu"), (object(), broken)):
+        monkeypatch.setattr(devices, "find_spec", lambda _, installed=installed: installed)
+        devices._find_device.cache_clear()
+        with pytest.raises(DeviceError, match=words):
+            devices.find_device()
+    devices._find_device.cache_clear()
+
+
+def test_cupy_is_loaded_only_for_the_engine_gpu():
+    code = (
+        "import sys, hetdp;"
+        "p = hetdp.spaces.votes(13, hetdp.questions.majority(), 1);"
+        "hetdp.design(p, 'balanced');"
+        "sys.exit('cupy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_epsilon_is_whole_units_and_infinity_is_far():
+    units = plan.units_of(np.array([0.0, 2.0**-40, 1.0, 2.0**19, 2.0**20, 2.0**30, 1e300, np.inf])).tolist()
+    assert units == [0, 1, 1 << 40, 1 << 59, 1 << 60, 1 << 60, 1 << 60, 1 << 61]
+
+
+def test_no_dataset_is_further_than_all_moves_along_all_axes():
+    table = [[9, 1, np.inf], [1, 9, 2], [np.inf, 2, 9]]
+    space = ProductSpace([Axis.person(0, "abc", table), Axis.tally(1, 5, 0.5), Axis.group(2, 2, "abc", 0.25)])
+    assert plan.reach_of(space) == 2.0 * 2 + 0.5 * 5 + 0.25 * 2 * 2
+    assert sum(map(reach, space.axes)) == plan.reach_of(space)
+    assert plan.reach_of(ProductSpace([Axis.person(0, "ab", np.inf)])) == 0.0
+
+
+def test_lines_are_cut_into_odd_segments_that_fit_into_shared_memory():
+    for length in (1, 2, 255, 256, 257, 1000, 9999):
+        for lanes in (1, 2, 8):
+            segments, span = plan.path_segments(length, lanes)
+            assert span % 2 == 1
+            assert (segments - 1) * span < length <= segments * span
+            assert segments * lanes <= plan.PATH_THREADS
+        for low in (1, 5):
+            lanes = plan.path_lanes(length, low, 48 << 10)
+            assert lanes == 1 or plan.path_shared(length, lanes) <= 48 << 10
+            assert lanes == 8 or low == 1 or plan.path_shared(length, 2 * lanes) > 48 << 10
+    assert plan.path_shared(10, 3) == 8 * (30 + 512)
+    assert [plan.column_bits(low) for low in (1, 2, 3, 4, 5, 8, 9, 100)] == [0, 1, 2, 2, 3, 3, 3, 3]
+    assert [plan.path_lanes(length, 1, 48 << 10) for length in (100, 128, 129, 600, 2000)] == [8, 8, 7, 1, 1]
+
+
+def test_a_launch_has_a_thread_for_each_dataset_up_to_what_a_device_runs_at_once():
+    device = NumpyDevice()
+    most = plan.BLOCKS * device.processors
+    blocks = [plan.each(device, "k", size, ()).blocks for size in (0, 1, 256, 257, 256 * most, 256 * most + 1)]
+    assert blocks == [1, 1, 1, min(2, most), most, most]

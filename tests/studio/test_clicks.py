@@ -1,0 +1,68 @@
+"""No click and no file is lost, even if it is the same as the one before or follows it at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hetdp.studio.gallery import GALLERY
+
+BUTTONS = ["save-problem", "save-mechanism", "save-script"]
+CELL = """([x, y]) => { const plot = document.querySelector("#chart-box .js-plotly-plot"), all = plot._fullLayout;
+    const box = plot.getBoundingClientRect();
+    return [box.x + all.xaxis._offset + all.xaxis.d2p(x), box.y + all.yaxis._offset + all.yaxis.d2p(y)]; }"""
+
+
+def test_a_cell_that_was_clicked_before_is_selected_again(studio):
+    opened = studio(GALLERY["survey"].make())
+    page = opened.page
+    page.wait_for_function(
+        "() => document.querySelector('#chart-box .js-plotly-plot')?._fullLayout"
+    )  # loaded when shown
+    for key, name in (("", "3,30"), ("ArrowRight", "4,30"), ("", "3,30")):
+        if key:
+            page.locator("#chart-box").press(key)
+        else:
+            page.mouse.click(*page.evaluate(CELL, [3, 30]))
+        opened.wait(f"Dataset {name},", "#announcement")
+        opened.settle()
+
+
+def test_a_file_that_was_opened_before_is_opened_again(studio, tmp_path):
+    opened = studio(GALLERY["three-voters"].make())
+    page = opened.page
+    file = tmp_path / "pair.json"
+    file.write_text(
+        '{"schema_version": 1, "datasets": [{"dataset": "a", "query": 1}, {"dataset": "b", "query": 2}],'
+        ' "edges": [{"source": "a", "target": "b", "epsilon": 1}]}'
+    )
+    for name in ("File", "Gallery", "File"):
+        page.click("#open")
+        page.click(f"#way label:has-text('{name}')")
+        if name == "File":
+            with page.expect_file_chooser() as chooser:
+                page.click(".dropzone")
+            chooser.value.set_files(file)
+            opened.wait("2 datasets", "#title")
+        else:
+            page.click(".entry:has-text('Three voters')")
+            opened.wait("8 datasets", "#title")
+        page.wait_for_selector("#shade", state="hidden")
+
+
+def test_files_that_are_saved_at_once_are_all_saved(studio):
+    opened = studio(GALLERY["three-voters"].make())
+    page = opened.page
+    page.click("#tab label:has-text('Export')")
+    opened.settle()
+    saved: list[Any] = []
+
+    def record(download: Any) -> None:
+        saved.append(download.suggested_filename)
+
+    page.on("download", record)
+    try:
+        with page.expect_event("download", lambda _: len(saved) == 3):
+            page.evaluate("(names) => names.forEach((name) => document.getElementById(name).click())", BUTTONS)
+    finally:
+        page.remove_listener("download", record)
+    assert sorted(saved) == ["mechanism.json", "problem.json", "studio.py"]
