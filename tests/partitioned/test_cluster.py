@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -22,14 +23,14 @@ import distributed
 import numpy as np
 import psutil  # type: ignore[import-untyped]
 import pytest
-from distributed import Client
 from distributed.security import Security
+from distributed.utils import LoopRunner
 
 import hetdp
 from hetdp import progress
 from hetdp.cli.main import main
 from hetdp.partitioned import cluster as dask_cluster
-from hetdp.partitioned.cluster import start_scheduler, start_worker
+from hetdp.partitioned.cluster import ClusterClient, start_retrying, start_scheduler, start_worker
 from hetdp.partitioned.workspace import arcs_for, work_folder
 from tests.partitioned.inline import coordinates
 from tests.partitioned.problems import random_problem
@@ -151,14 +152,41 @@ def test_failures_of_workers_are_reported_clearly(tmp_path, monkeypatch):
         started.run(fail_task, [("memory",)])
 
 
-def connect(place: str, key: Security | None) -> None:
-    """Connects to a scheduler, again if Dask's own thread did not start within the ten seconds that Dask gives it."""
-    for _ in range(5):
-        try:
-            Client(place, security=key, timeout=2, set_as_default=False)
-        except AssertionError:
-            continue
-        return
+def connect(place: str, key: Security | None) -> ClusterClient:
+    return start_retrying(lambda: ClusterClient(place, security=key, timeout=2, set_as_default=False))
+
+
+def test_a_client_that_failed_to_connect_can_be_collected_while_dask_starts_an_event_loop(tmp_path, monkeypatch):
+    """Dask's own client waits for ever there: it acquires a lock that the same thread holds."""
+    started, start = [], LoopRunner._start_unlocked
+
+    def collect_then_start(runner: LoopRunner) -> None:
+        started.append(gc.collect())
+        start(runner)
+
+    gc.disable()  # else the client may be collected earlier
+    try:
+        with pytest.raises(TypeError, match="ssl_context"):
+            connect("tls://127.0.0.1:9", None)
+        monkeypatch.setattr(LoopRunner, "_start_unlocked", collect_then_start)
+        start_scheduler(str(tmp_path), Security.temporary()).close()
+    finally:
+        gc.enable()
+    assert started
+
+
+def test_an_event_loop_that_does_not_start_in_time_is_started_again():
+    calls = []
+
+    def fail_until(last: int) -> str:
+        calls.append(last)
+        assert len(calls) >= last, "the thread did not start"
+        return "started"
+
+    assert start_retrying(lambda: fail_until(3)) == "started"
+    assert calls == [3, 3, 3]
+    with pytest.raises(AssertionError, match="the thread did not start"):
+        start_retrying(lambda: fail_until(7))
 
 
 def test_local_workers_accept_no_other_connections(tmp_path, monkeypatch):
@@ -190,12 +218,12 @@ def test_workers_with_more_memory_have_larger_partitions():
 def test_an_interrupt_waits_until_workers_can_be_ended(tmp_path, monkeypatch):
     clients = []
 
-    def interrupt_then_connect(*arguments: Any, **options: Any) -> Client:
+    def interrupt_then_connect(*arguments: Any, **options: Any) -> ClusterClient:
         signal.raise_signal(signal.SIGINT)
-        clients.append(Client(*arguments, **options))
+        clients.append(ClusterClient(*arguments, **options))
         return clients[-1]
 
-    monkeypatch.setattr(dask_cluster, "Client", interrupt_then_connect)
+    monkeypatch.setattr(dask_cluster, "ClusterClient", interrupt_then_connect)
     with pytest.raises(KeyboardInterrupt):
         dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
     assert [client.status for client in clients] == ["closed"]

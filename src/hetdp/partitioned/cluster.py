@@ -24,10 +24,10 @@ import subprocess
 import tempfile
 import time
 from asyncio import CancelledError
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import dask
 from dask.utils import parse_bytes
@@ -48,11 +48,15 @@ from hetdp.partitioned.workspace import SOFTWARE, Mark, mark_folder, run_guarded
 PATIENCE = 30.0  # seconds without any worker, or without the scheduler, before the cluster counts as lost
 CONNECT = 10.0  # seconds to wait for a scheduler's first answer
 START = 60.0  # seconds that workers may take to start
+START_TRIES = 3  # times that an event loop of Dask is started, if its thread does not run within Dask's ten seconds
 STILL = 660.0  # seconds without a heartbeat before a worker counts as hung; schedulers drop it after 600 by default
 ANSWER = 5.0  # seconds to wait for an answer of a scheduler that is connected
 PACE = 0.5  # seconds between two checks of the cluster
 LOGGERS = ("distributed", "distributed.client", "tornado", "asyncio")
 HINT = "finished work is kept in the work folder, if one was named; run the same command again to continue"
+
+
+Started = TypeVar("Started")
 
 
 class Cluster:
@@ -84,7 +88,7 @@ class Cluster:
                     security = make_certificate()
                     self._home = tempfile.TemporaryDirectory(prefix="hetdp-workers-", ignore_cleanup_errors=True)
                     self._local = start_scheduler(self._home.name, security)
-                    self._client = Client(self._local, set_as_default=False)
+                    self._client = start_retrying(lambda: ClusterClient(self._local, set_as_default=False))
                     scheduler = self._client.scheduler.address
                     for _ in range(workers):
                         self._processes.append(start_worker(scheduler, memory, work, self._home.name, security))
@@ -218,6 +222,39 @@ class Cluster:
             logging.getLogger(name).setLevel(level)
 
 
+class ClusterClient(Client):  # type: ignore[misc]  # Dask has no types
+    """A client that the garbage collector never closes.
+
+    Dask closes a client that could not connect, or could not be closed, once it is collected. For that it acquires the
+    lock of its event loops, which is not reentrant. If a thread that starts an event loop collects garbage, it holds
+    this lock already and would wait for ever.
+    """
+
+    def start(self, **options: Any) -> None:
+        """Connects; closes the client if that fails."""
+        try:
+            super().start(**options)
+        except BaseException:
+            with suppress(Exception):  # there may be nothing to close yet
+                self.close(timeout=ANSWER)
+            raise
+
+    def __del__(self) -> None:
+        """Does nothing: whoever made the client closes it."""
+
+
+def start_retrying(start: Callable[[], Started]) -> Started:
+    """Calls a function that starts an event loop; tries again if the thread of that loop did not start in time.
+
+    Dask gives that thread ten seconds, which is too little on a machine that stalls, and reports it as a failed
+    assertion.
+    """
+    for _ in range(START_TRIES - 1):
+        with suppress(AssertionError):
+            return start()
+    return start()
+
+
 class Watch:
     """Checks that a cluster is still alive while its results are awaited.
 
@@ -252,10 +289,10 @@ class Watch:
             raise ClusterError("the scheduler was lost" if found is None else "all workers were lost", HINT)
 
 
-def _client_at(address: str) -> Client:
+def _client_at(address: str) -> ClusterClient:
     try:
         if not address.startswith("tls:") or Security().get_connection_args("client")["ssl_context"] is not None:
-            return Client(address, timeout=CONNECT, set_as_default=False)
+            return start_retrying(lambda: ClusterClient(address, timeout=CONNECT, set_as_default=False))
     except ValueError as refusal:
         rule = "it is the address of a scheduler, tls://HOST:PORT or tcp://HOST:PORT"
         raise UsageError(f"the cluster {address!r}", rule) from refusal
@@ -386,7 +423,9 @@ def start_scheduler(home: str, security: Security) -> LocalCluster:
     """
     where = {"dashboard_address": f"{HERE}:0", "protocol": "tls", "host": HERE}
     with dask.config.set({**_no_pages(), "temporary-directory": home}):
-        return LocalCluster(n_workers=0, security=security, scheduler_kwargs={"dashboard": False}, **where)
+        return start_retrying(
+            lambda: LocalCluster(n_workers=0, security=security, scheduler_kwargs={"dashboard": False}, **where)
+        )
 
 
 def _no_pages() -> dict[str, Any]:
