@@ -36,7 +36,7 @@ def test_few_entries_and_one_core_need_no_thread(monkeypatch):
 
 def test_as_many_pieces_as_cores_are_worked_on_at_the_same_time(monkeypatch):
     monkeypatch.setattr(threads, "CORES", 3)
-    met = threading.Barrier(3, timeout=10)
+    met = threading.Barrier(3, timeout=300)
     threads.run_in_threads(lambda _: met.wait(), range(1, 7))
 
 

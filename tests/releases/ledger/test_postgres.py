@@ -31,9 +31,9 @@ def place(database: str) -> str:
 
 @pytest.fixture
 def short_timeouts(monkeypatch):
-    """Shortens the timeouts for an answer of the server."""
-    monkeypatch.setattr(postgres, "ANSWERING", 0.2)
-    monkeypatch.setattr(postgres, "GRACE", 0.2)
+    """Shortens the timeouts for an answer of the server; on a busy machine it still answers in time."""
+    monkeypatch.setattr(postgres, "ANSWERING", 1.0)
+    monkeypatch.setattr(postgres, "GRACE", 1.0)
 
 
 def spends(address: str) -> list[tuple[bool, ...]]:
@@ -182,7 +182,7 @@ def test_a_transaction_that_does_nothing_is_ended_and_keeps_nobody_waiting(place
 
 
 def test_a_client_that_stops_blocks_others_for_a_limited_time(place, monkeypatch):
-    monkeypatch.setattr(postgres, "IDLE", 0.5)
+    monkeypatch.setattr(postgres, "IDLE", 2.0)
     begun, goes_on = threading.Event(), threading.Event()
     result: list[BaseException] = []
 
@@ -198,7 +198,7 @@ def test_a_client_that_stops_blocks_others_for_a_limited_time(place, monkeypatch
             result.append(error)
 
     with psycopg.connect(place) as other:  # another process, as far as the server knows
-        other.execute("SET LOCAL idle_in_transaction_session_timeout = 500")
+        other.execute("SET LOCAL idle_in_transaction_session_timeout = 1500")
         other.execute("SELECT * FROM hetdp_ledger FOR UPDATE")
         assert Ledger(place, timeout=30).spend("survey", TENTH, "q", "1", lambda: [True]).number == 3
         with pytest.raises(psycopg.Error):
