@@ -247,7 +247,7 @@ ARGUMENTS = {
     "verify": "what is done with it",
     "TABLE": "a `.csv`, `.parquet`, `.arrow` or `.sqlite` file with one row for each person;"
     " see [ask a table of people](../how-to/ask.md)",
-    "votes|tallies": "a dataset for all that people may answer together, or for each way to count groups;"
+    "votes|tallies": "one dataset for each combination of people's values, or of counts of groups;"
     " see [people instead of edges](../how-to/people.md)",
     "ACTION": "`init`, `declare`, `status`, `history`, `verify`, `export` or `record`;"
     " see [keep a ledger](../how-to/ledger.md)",

@@ -175,7 +175,7 @@ def read_text(place: Path, name: str, rule: str) -> str:
 
 
 def read_document(path: Any, readers: Mapping[str, Callable[[str], Any]]) -> Any:
-    """What a file holds.
+    """Reads the document in a file.
 
     Args:
         path: its name.

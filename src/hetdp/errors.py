@@ -47,7 +47,7 @@ class Fault:
 
     @property
     def kind(self) -> tuple[str, str]:
-        """What is wrong and the rule: faults that share both are alike."""
+        """The problem and the rule; faults that share both are listed together."""
         return self.what, self.rule
 
     def __str__(self) -> str:

@@ -108,7 +108,7 @@ def _require_whole(values: Any) -> None:
 
 
 def _gaps(values: Any) -> Any:
-    """Which values are missing, or None if none is: pandas has NA, None and NaN, others have null."""
+    """Marks missing values, or returns None if there are none: pandas has NA, None and NaN, others have null."""
     for test in ("isna", "is_null"):
         if hasattr(values, test):
             gaps = np.asarray(getattr(values, test)(), dtype=np.bool_)

@@ -149,7 +149,7 @@ def _comparable(name: object) -> str:
 
 
 def _share_of_ends(one: str, other: str) -> float:
-    """How much of two texts their common beginning and end make up, from 0 to 1."""
+    """The share of two texts that their common beginning and end make up, from 0 to 1."""
     shorter = min(len(one), len(other))
     start = next((at for at in range(shorter) if one[at] != other[at]), shorter)
     end = next((at for at in range(shorter - start) if one[-1 - at] != other[-1 - at]), shorter - start)

@@ -122,7 +122,7 @@ ROUNDING = 2.0**-30  # relative; more than a sum of gaps is rounded by
 
 @dataclass
 class Tally:
-    """What was seen of the links: faults, ties, crossings; by class of rise, how many have a gap, and the largest."""
+    """Findings about the links: faults, ties, crossings and, by class of rise, the number of gaps and the largest."""
 
     missing: list[int] = field(default_factory=list)
     loose: list[int] = field(default_factory=list)
@@ -156,7 +156,7 @@ def _chains(
     crossings: tuple[Indices, Floats, Floats, Floats],
     reach: Callable[[], tuple[float, float]],
 ) -> Chains:
-    """What the links prove together.
+    """Combines the findings about single links into chains.
 
     Args:
         seen: what was seen of each link by itself.
@@ -181,7 +181,7 @@ def _chains(
 
 
 def concatenate_indices(found: list[Indices]) -> Indices:
-    """What several blocks found."""
+    """Joins the indices that several blocks found."""
     return np.concatenate([np.empty(0, dtype=np.int64), *found])
 
 
@@ -352,7 +352,7 @@ def _scan_arc_list(scan_arcs: Any, z: Floats, halved: bool, block: EdgeBlock, do
 
 
 def sum_is_below(first: float, steps: Steps, last: float) -> bool | None:
-    """Whether a path allows less than z = `last` at its end, where all of it is one sum."""
+    """True if a path allows less than z = `last` at its end, where all of it is one sum."""
     shifts = [next(iter(step.values())) for step in steps]
     if math.inf in shifts or math.inf in (first, -last):
         return False
@@ -380,7 +380,7 @@ def ratios(one: Floats, other: Floats) -> Floats:
 
 
 def difference_is_at_most(low: float, high: float, bound: Fraction) -> bool:
-    """Whether z differs by at most a number."""
+    """True if two values of z differ by at most the given amount."""
     return Fraction(high) - Fraction(low) <= bound
 
 

@@ -33,7 +33,7 @@ ROUNDED = "every edge checked, for z as rounded from the given values"
 
 @runtime_checkable
 class Claim(Protocol):
-    """What a mechanism claims: its values, which of them were given, and what holds the others down."""
+    """The claim of a mechanism: its values, which of them were given, and the links that hold the others down."""
 
     @property
     def coordinates(self) -> Floats:
@@ -41,7 +41,7 @@ class Claim(Protocol):
 
     @property
     def pinned(self) -> Mask:
-        """Which values were given."""
+        """Marks the values that were given."""
 
     @property
     def links(self) -> Indices:
@@ -49,7 +49,7 @@ class Claim(Protocol):
 
 
 class Labelled(Protocol):
-    """What has datasets."""
+    """An object with datasets."""
 
     @property
     def labels(self) -> Labels:
@@ -66,11 +66,11 @@ class ClaimOnProblem(Claim, Protocol):
 
 
 class EdgeCounts(Protocol):
-    """How large the graph of a problem is."""
+    """The size of a problem's graph."""
 
     @property
     def size(self) -> int:
-        """How many datasets there are."""
+        """The number of datasets."""
 
     @property
     def arc_count(self) -> int:
@@ -78,7 +78,7 @@ class EdgeCounts(Protocol):
 
     @property
     def edge_count(self) -> int:
-        """How many edges there are, those without a constraint included."""
+        """The number of edges, including those without a constraint."""
 
 
 class SelfSurveying(ABC):
@@ -104,7 +104,7 @@ class SelfSurveying(ABC):
 
     @abstractmethod
     def survey(self, mechanism: Any, with_links: bool = True) -> tuple[Survey, Callable[[], Chains]]:
-        """What is seen on all edges, and a function that follows all chains of links.
+        """The survey of all edges, and a function that follows all chains of links.
 
         Raises:
             UsageError: the mechanism is not one of this problem.
@@ -113,7 +113,7 @@ class SelfSurveying(ABC):
 
 @dataclass(frozen=True)
 class Certificate:
-    """What `verify` found, in exact arithmetic.
+    """The result of `verify`, in exact arithmetic.
 
     Attributes:
         private: every edge holds, both ways.
@@ -146,7 +146,7 @@ class Certificate:
 
     @property
     def violated(self) -> str:
-        """How often and where most, in words."""
+        """The number of violations and the worst one, in words."""
         found = f"{pluralize(self.violations, 'violation')} in {pluralize(self.edges, 'edge')}"
         return f"{found}; the worst is {self.worst_edge}"
 
@@ -369,7 +369,7 @@ def _first_nan(values: Floats) -> int:
 
 
 def contradicts(notion: Any, first: float, steps: Iterable[Mapping[str, float]], last: float) -> bool:
-    """Whether z = `first` at the start of a path allows less than z = `last` at its end, in exact arithmetic.
+    """True if z = `first` at the start of a path allows less than z = `last` at its end, in exact arithmetic.
 
     If so, two given values cannot both stand. A path on which the balls do not decide proves nothing.
 

@@ -109,7 +109,7 @@ def survey_on_device(
 
 
 def _chains(notes: NDArray[np.int64]) -> Chains:
-    """What the notes of the kernel prove of optimality. Sums are exact, so that nothing is lacking along a chain."""
+    """The optimality that the kernel's notes prove. Sums are exact, so chains leave no gap."""
     loose, unpinned = notes[3:5].tolist()  # −1: none
     if unpinned >= 0:
         return Chains(UNPINNED, unpinned)

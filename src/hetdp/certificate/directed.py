@@ -44,7 +44,7 @@ TINY = np.finfo(np.float64).tiny
 
 
 class Judgement(NamedTuple):
-    """What was found on some comparisons.
+    """The findings about some comparisons.
 
     Attributes:
         holds: which of them hold, exactly.
@@ -228,7 +228,7 @@ def _is_tight(
     delta: Floats,
     delta_back: Floats,
 ) -> Mask:
-    """Whether the child, raised by so much, would break the link; exactly."""
+    """True if the child, raised by this amount, would break the link; exact."""
     known = np.flatnonzero(np.isfinite(child))
     found = np.zeros(len(child), dtype=np.bool_)  # 0 is the best only where f is 0, which floats have seen
     with np.errstate(over="ignore"):  # beyond the largest float, all that is asked breaks the link or holds for ever
@@ -284,7 +284,7 @@ def _above_half(
 def _slopes(
     parent: Floats, child: Floats, epsilon: Floats, epsilon_back: Floats, delta: Floats, delta_back: Floats
 ) -> Floats:
-    """How much more of z the child could have for what the parent lacks, at most; 0 where the parent is certain.
+    """An upper bound on the increase of the child's z per unit that the parent lacks; 0 where the parent is certain.
 
     In z, dz is dx over the smaller tail; and f grows by e^ε or by e^−ε' for each x, whichever term is the smaller one.
     """

@@ -35,7 +35,7 @@ def crossing_slack(z_source: Floats, z_target: Floats, epsilon: Floats) -> Float
 
 
 def crossing_holds(z_source: Floats, z_target: Floats, epsilon: Floats) -> tuple[Mask, Floats]:
-    """Which crossing arcs are private, exactly, and their slack."""
+    """Marks the crossing arcs that are private, exactly, and computes their slack."""
     starts, which = _repeats(z_source, z_target, epsilon)
     columns = z_source[starts], z_target[starts], epsilon[starts]
     slack = crossing_slack(*columns)
@@ -54,7 +54,7 @@ def crossing_holds(z_source: Floats, z_target: Floats, epsilon: Floats) -> tuple
 
 
 def _repeats(*columns: Floats) -> tuple[Indices, Indices]:
-    """Where numbers differ from those before, and for each arc which of these places has the same: most only repeat."""
+    """Marks where a row of numbers differs from the row before, and maps each arc to its distinct row."""
     new = np.ones(len(columns[0]), dtype=np.bool_)
     new[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
     return np.flatnonzero(new), np.cumsum(new) - 1
@@ -83,7 +83,7 @@ def _holds(z_source: float, z_target: float, epsilon: float) -> bool:
 
 
 def crossing_gap(parent: float, child: float, epsilon: float, parent_gap: float) -> float:
-    """How far the child stays below the exact bound of a crossing link whose parent may be raised by its own gap."""
+    """The distance of the child below the exact bound of a crossing link whose parent may be raised by its own gap."""
     with precision():
         for bits in FINER:
             ctx.prec = bits
@@ -114,7 +114,7 @@ Tails = tuple[arb, arb]  # twice p and twice 1 − p
 
 
 def path_is_below(first: float, steps: Steps, last: float) -> bool | None:
-    """Whether a path allows less than z = `last` at its end; None where the balls do not decide."""
+    """True if a path allows less than z = `last` at its end; None where the balls do not decide."""
     bound = tails_of(first)
     for step in steps:
         bound = _step_bound(bound, step)

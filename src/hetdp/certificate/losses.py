@@ -32,12 +32,12 @@ Pairs = Iterable[tuple[Floats, Floats]]
 
 
 def has_loss(notion: Any) -> bool:
-    """Whether the loss of an edge is one number: it is not where an edge has a δ."""
+    """True if the loss of an edge is one number; it is not where an edge has a δ."""
     return rule_of(notion).losses is not None
 
 
 def losses_of(notion: Any) -> Losses:
-    """How losses are found, for a notion that has them."""
+    """The functions that compute losses, for a notion that has them."""
     losses = rule_of(notion).losses
     assert losses is not None
     return losses

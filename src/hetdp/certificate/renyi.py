@@ -92,7 +92,7 @@ def _excess(exponent: Floats, alpha: float) -> Floats:
 
 
 def coarse_of(alpha: float) -> float:
-    """How many times LARGEST_GAP a chain may lack: near α = 1 the bound is less well known.
+    """The multiple of LARGEST_GAP that a chain may lack: near α = 1 the bound is known less well.
 
     It is limited, so that nothing is called optimal that lacks more than a hundred-thousandth in z.
     """
@@ -135,7 +135,7 @@ def _judge_block(block: EdgeBlock, z: Floats, seen: Survey, alpha: float) -> Non
 
 
 def judge(a: Floats, b: Floats, epsilon: Floats, alpha: float) -> tuple[Mask, Floats, Mask]:
-    """Which arcs hold, exactly; their slack, with the right sign; and which of them balls decided."""
+    """Marks the arcs that hold, exactly, with their slack, and marks those that needed balls."""
     with np.errstate(all="ignore"):
         loss = losses_between(a, b, alpha)
         slack = np.where(epsilon == np.inf, np.inf, epsilon - loss)
@@ -213,7 +213,7 @@ def _gap(parent: float, child: float, epsilon: float, guess: float, alpha: float
 
 
 def _steepness(parent: Floats, child: Floats, alpha: float) -> Floats:
-    """How fast the loss grows with the child's z, about."""
+    """The approximate slope of the loss in the child's z."""
     step = 1e-6 * (1.0 + np.abs(child))
     more, less = (
         np.maximum(losses_between(parent, child + by, alpha), losses_between(child + by, parent, alpha))
@@ -223,7 +223,7 @@ def _steepness(parent: Floats, child: Floats, alpha: float) -> Floats:
 
 
 def slopes_of(parent: Floats, child: Floats, alpha: float) -> Floats:
-    """How much more of z the child could have for what the parent lacks, at most; 0 where the parent is certain.
+    """An upper bound on the increase of the child's z per unit that the parent lacks; 0 where the parent is certain.
 
     In z, dz is dp over the smaller tail. With w = L + M, f grows by (α−1)/α · e^L (1 − e^(−αw)) / (1 − e^(−(α−1)w))
     for each q where p + q ≤ 1, and by the mirror image of that where p + q ≥ 1.
@@ -245,7 +245,7 @@ def slopes_of(parent: Floats, child: Floats, alpha: float) -> Floats:
 
 
 def path_is_below(first: float, steps: Steps, last: float, alpha: float) -> bool | None:
-    """Whether a path allows less than z = `last` at its end; None where this precision does not decide."""
+    """True if a path allows less than z = `last` at its end; None where this precision does not decide."""
     epsilons = [step["epsilon"] for step in steps]
     if math.inf in (first, -last) or math.inf in epsilons or ctx.prec > FINEST:
         return False
@@ -286,7 +286,7 @@ def _tails(z: arb) -> Tails:
 
 
 def loss_is_at_most(low: float, high: float, bound: Fraction, alpha: float) -> bool:
-    """Whether neither direction loses more than a number."""
+    """True if neither direction loses more than the given amount."""
     if low == high:
         return True
     limit = (arb(alpha) - 1) * arb(fmpq(bound.numerator, bound.denominator))

@@ -44,7 +44,7 @@ class Losses(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """How a notion is proved.
+    """The functions that prove a notion.
 
     Attributes:
         survey: looks at every arc (privacy), given the space, z, links, and z signed so that larger is better.
@@ -79,7 +79,7 @@ class Rule:
 
 @dataclass
 class Survey:
-    """What was seen: counts, the arc with the least slack and what it allows, and what each dataset's link allows.
+    """The findings on all arcs: counts, and the arc with the least slack and its parameters.
 
     `links` has what the link of each dataset allows, NaN if it follows no edge: one array of ε where the rule has
     `halved`; one row for each parameter where it has `gaps`.
@@ -126,7 +126,7 @@ def pick(block: EdgeBlock, chosen: Indices) -> EdgeBlock:
 
 @dataclass(frozen=True)
 class Chains:
-    """What the links prove.
+    """The proof from the chains of links.
 
     Attributes:
         fault: why they prove nothing; empty if they hold.
@@ -191,7 +191,7 @@ def depth_of(better: Floats) -> Floats:
 
 
 def too_wide(gaps: Floats, depths: Floats) -> Mask:
-    """Which gaps are more than roundings may leave."""
+    """Marks gaps that are larger than roundings may leave."""
     return ~(gaps <= LARGEST_GAP * depths)
 
 
@@ -224,7 +224,7 @@ class WorstGaussianEdge(NamedTuple):
 
     @property
     def epsilon(self) -> float:
-        """What the edge allows, under the name that it has for most notions."""
+        """The main parameter of the edge, under the name that it has for most notions."""
         return self.mu
 
     def __str__(self) -> str:

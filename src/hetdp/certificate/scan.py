@@ -155,7 +155,7 @@ def scan_arcs_by_numpy(
 
 
 def _rounding(one: Floats, other: Floats, total: Floats) -> Floats:
-    """How far the exact sum of two floats is above the rounded one."""
+    """The difference between the exact sum of two floats and the rounded one."""
     part = total - one
     return (one - (total - part)) + (other - part)
 

@@ -108,7 +108,7 @@ def _refuse_plan(path: str) -> None:
 
 
 def shape(problem: Problem, found: Audit, foreign: bool) -> dict[str, Any]:
-    """What was found, as JSON."""
+    """The result of the audit, as JSON."""
     from hetdp.cli import shapes
 
     edges = [

@@ -1,4 +1,4 @@
-"""What `hetdp ledger` prints: balances, entries and receipts; and the action that records a spend made elsewhere."""
+"""The texts that `hetdp ledger` prints, such as balances and receipts; and the action that records a spend."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def status_lines(one: Status) -> Iterator[str]:
 
 
 def about(one: Status) -> str:
-    """What the losses of a source are about, in words."""
+    """The privacy unit and the neighbour relation of a source, in words."""
     unit, relation = ("not stated" if words is None else _quote(words) for words in (one.privacy_unit, one.relation))
     return "unit and relation not stated" if unit == relation else f"unit {unit}, relation {relation}"
 
@@ -213,7 +213,7 @@ def record_external_spend(
 
 
 def _first_charge_lines(before: Status, after: Status) -> list[str]:
-    """What the first charge of a source has fixed; nothing if it was not the first."""
+    """The lines about what the first charge of a source has fixed; empty if this charge was not the first."""
     was, now = map(_payers, (before, after))
     fixed = f"this was the first charge of {before.source!r}: from now on {now}"
     return [] if was or not now else [f"{fixed}; its losses are about {about(after)}"]

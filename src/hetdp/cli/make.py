@@ -121,7 +121,7 @@ def _make_problem(
 
 
 def _question(count: str | None, at_least: str | None, majority: bool, question: str | None, **_: Any) -> Any:
-    """What is asked, in one of three ways."""
+    """Reads the question from one of the three options."""
     from hetdp import questions
     from hetdp.errors import UsageError
 
@@ -146,7 +146,7 @@ def _question(count: str | None, at_least: str | None, majority: bool, question:
 
 
 def _privacy(epsilon: str | None, deciding_epsilon: str | None, rules: str | None, **_: Any) -> Any:
-    """What is promised."""
+    """Reads the privacy rules."""
     from hetdp import privacy
     from hetdp.errors import UsageError
     from hetdp.people.names import parse_pairs

@@ -122,7 +122,7 @@ def _write(text: str) -> None:
 
 
 class Output:
-    """What a verb writes with; it removes the progress bar first.
+    """The output of a verb; it removes the progress bar before it writes.
 
     Args:
         bar: the progress bar.

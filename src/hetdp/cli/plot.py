@@ -112,7 +112,7 @@ def _counts(at: tuple[str, ...], picture: str | None, explain: str | None) -> di
 
 
 def _subject(out: Output, asked: Problem, mechanisms: tuple[str, ...], no_baselines: bool, picture: str | None) -> Any:
-    """What is drawn: the problem, a mechanism, or the accuracy of several."""
+    """The object to draw: the problem, a mechanism, or the accuracy of several mechanisms."""
     from hetdp.mechanism.accuracy.report import accuracy
 
     if not mechanisms:

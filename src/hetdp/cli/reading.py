@@ -1,4 +1,4 @@
-"""What the command line reads: problems, pins, and labels as people type them.
+"""The input of the command line: problems, pins, and labels as people type them.
 
 A verb opens its problem with a source, and then calls the same Python functions, whichever source it is. No other
 module of the command line asks for the engine.
@@ -64,7 +64,7 @@ def _hint(labels: Labels, text: str) -> str:
 
 
 def find_labels_together(problem: PartitionedProblem, labels: Iterable[Any]) -> dict[Any, Any]:
-    """What labels of a partitioned problem mean, all at once; what names no dataset stays as it is."""
+    """Finds labels of a partitioned problem, all at once; a text that names no dataset stays as it is."""
     from hetdp.problem.spelling import possible_labels
 
     given = list(labels)
@@ -192,7 +192,7 @@ def needs_workers(engine: str, cluster: dict[str, Any]) -> bool:
 
 
 class ProblemInput(NamedTuple):
-    """What a verb says about its problem.
+    """The problem as given on the command line: its path and the options that belong to it.
 
     Attributes:
         path: a file, a folder, or standard input.
@@ -210,7 +210,7 @@ class ProblemInput(NamedTuple):
 
 
 class Source:
-    """How a verb opens its problem, and where its mechanism may go: here, in files and folders of this process.
+    """Opens the problem of a verb, and says where its mechanism may be written: in this process.
 
     Attributes:
         limit: what can be done where an objective answers datasets worse than a coin.

@@ -1,4 +1,4 @@
-"""What the command line writes: mechanisms as tables and files, and verdicts in words.
+"""The output of the command line: mechanisms as tables and files, and verdicts in words.
 
 Places that cannot be written to are refused before anything takes long.
 """

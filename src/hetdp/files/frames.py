@@ -86,7 +86,7 @@ def _class_column(name: Any, table: Any) -> dict[str, Hashable]:
 
 
 def read_columns(table: Any, wanted: Mapping[str, Hashable], findings: FaultCollector) -> dict[str, Any]:
-    """The wanted columns by role, each made plain; a name that the table lacks, or has twice, is a fault."""
+    """The requested columns by role, as plain columns; a name that the table lacks, or has twice, is a fault."""
     names = column_names(table)
     if names is None:
         raise UsageError(f"{type(table).__name__} is not a table", TABLE_RULE)

@@ -68,7 +68,7 @@ def _require_sparse(matrix: Any) -> None:
 
 
 def _names(labels: Any, shape: tuple[int, ...], findings: FaultCollector) -> Labels:
-    """The labels of the rows; without a square matrix and a label for each row the checks end at once."""
+    """The labels of the rows; the checks end at once if the matrix is not square or has too many or too few labels."""
     if len(shape) != 2 or shape[0] != shape[1]:
         findings.add(Fault("not square, of shape", "matrix", str(shape), "rows and columns are the same datasets"))
         findings.raise_if_any()
@@ -95,7 +95,7 @@ def _values(stored: Any, findings: FaultCollector) -> Floats:
 
 
 class _Entries(NamedTuple):
-    """Entries off the diagonal, ordered so that all entries of two datasets stand together.
+    """Entries off the diagonal, ordered so that all entries of two datasets are adjacent.
 
     A spot is twice the number of the pair (lower index · size + higher index), plus one below the diagonal.
     """
@@ -127,7 +127,7 @@ class _Entries(NamedTuple):
 
 
 def _require_agreement(entries: _Entries, findings: FaultCollector) -> None:
-    """All entries of a pair are equal, and some stand on each side of the diagonal."""
+    """Checks that all entries of a pair are equal, and that there are some on each side of the diagonal."""
     spots, values = entries.spots, entries.values
     pairs = spots // 2
     starts = np.flatnonzero(np.diff(pairs, prepend=-1))

@@ -46,7 +46,7 @@ from hetdp.theory.pure import PURE
 
 
 class Sheet(NamedTuple):
-    """A mechanism as its file holds it: words, and one table."""
+    """A mechanism as its file holds it: metadata and one table."""
 
     name: str
     meta: dict[str, Any]
@@ -54,7 +54,7 @@ class Sheet(NamedTuple):
 
 
 def open_sheet(path: str | Path) -> Sheet:
-    """The sheet in a file, if it has the form of one; its numbers are looked at later."""
+    """Opens a mechanism file and checks its form; its numbers are checked later."""
     if path != STANDARD and require_path(path).is_dir():
         name, place = str(path), Path(path)
         table, meta = _open_folder(place, name)
@@ -74,7 +74,7 @@ def open_sheet(path: str | Path) -> Sheet:
 
 
 def require_form(meta: dict[str, Any], columns: list[str], name: str, table: str, findings: FaultCollector) -> None:
-    """Refuses words and columns that no mechanism has.
+    """Refuses metadata and columns that no mechanism has.
 
     Args:
         meta: what it says beside its table; nothing, if it was made elsewhere.
@@ -104,7 +104,7 @@ def require_form(meta: dict[str, Any], columns: list[str], name: str, table: str
 
 
 def _open_folder(place: Path, name: str) -> tuple[Table, dict[str, Any]]:
-    """A mechanism that workers wrote, a part each."""
+    """Opens a mechanism that workers wrote, one part each."""
     parts = parts_of(place / "mechanism") if (place / "mechanism").is_dir() else []
     if not parts and (place / "problem.json").exists():
         require_kind({"kind": "problem"}, "mechanism", name)
@@ -168,7 +168,7 @@ def read_mechanism(path: str | Path, problem: Problem | RemoteProblem | None = N
 
 
 def require_own(meta: dict[str, Any], name: str, identity: str) -> None:
-    """Refuses a mechanism that says it was made for another problem."""
+    """Refuses a mechanism whose file says that it was made for another problem."""
     made_for = meta.get("problem")
     if made_for is not None and made_for != identity:
         rule = "a mechanism is loaded with the problem it was made for"
@@ -181,7 +181,7 @@ def read_claim(path: str | Path, problem: Problem, pins: Pins | None = None) -> 
 @overload
 def read_claim(path: str | Path, problem: RemoteProblem, pins: Any = None) -> LoadedClaim[Any]: ...
 def read_claim(path: str | Path, problem: Problem | RemoteProblem, pins: Any = None) -> LoadedClaim[Any]:
-    """A mechanism to be judged on a problem, whichever it was made for.
+    """Reads a mechanism to be judged on a problem, whichever it was made for.
 
     Args:
         path: where it is.
@@ -199,13 +199,13 @@ def read_claim(path: str | Path, problem: Problem | RemoteProblem, pins: Any = N
 
 
 def _differing(mechanism: LocalMechanism, pins: Pins) -> int:
-    """How many datasets a problem pins at another value than the mechanism has; a rounding is none."""
+    """The number of datasets that a problem pins at another value than the mechanism's, apart from rounding."""
     same = np.isnan(pins.z) | np.isclose(pins.z, mechanism.coordinates, rtol=0.0, atol=NEAR_MISS)
     return int(np.count_nonzero(~same))
 
 
 def _alone(sheet: Sheet, problem: Problem | None = None) -> LocalMechanism:
-    """The mechanism in the order of its file."""
+    """Builds the mechanism in the order of its file."""
     table, findings = sheet.table, FaultCollector(sheet.name)
     kind = sheet.meta.get("labels", TEXT)
     names = table.label_column("dataset", findings, kind)
@@ -236,7 +236,7 @@ def _alone(sheet: Sheet, problem: Problem | None = None) -> LocalMechanism:
 
 
 def notion_of(meta: dict[str, Any], name: str, has_z: bool, asked: Notion | None) -> Notion:
-    """The notion by which values are read: the problem's, which must not mean another z than the file does."""
+    """The notion by which values are read: the problem's, unless its z differs in meaning from the file's."""
     stated = stated_notion(meta) if "notion" in meta else asked or PURE
     notion = asked or stated
     coordinate = meta.get("coordinate", stated.coordinate.name)
@@ -278,7 +278,7 @@ def coordinates_of(table: Table, outline: EdgelessProblem) -> Floats:
 def _require_agreement(
     z: Floats, best: str, other: str, table: Table, outline: EdgelessProblem, findings: FaultCollector
 ) -> None:
-    """What people read must be what is proved: a second column of values that says something else is a fault."""
+    """Checks that columns of values agree: what people read must be what is proved."""
     stated = as_floats(table.number_column(other), table.row, f"non-numeric {other}", "it must be a number", findings)
     coordinate = outline.notion.coordinate
     meant = coordinate.probability(z) if other == "p" else coordinate.error(z, outline.answers)
@@ -308,7 +308,7 @@ def _links(table: Table, labels: Labels, kind: str, findings: FaultCollector) ->
 
 
 def _join(sheet: Sheet, problem: Problem) -> LocalMechanism:
-    """The mechanism in the order of its problem."""
+    """Builds the mechanism in the order of its problem."""
     alone, findings = _alone(sheet, problem), FaultCollector(sheet.name)
     row, names = sheet.table.row, problem.labels.names
     where = problem.labels.indices(_as_in(problem, alone.problem.labels.names))
@@ -330,13 +330,13 @@ def _join(sheet: Sheet, problem: Problem) -> LocalMechanism:
 
 
 def _as_in(problem: Problem, labels: Any) -> Any:
-    """Labels that are text, as in any CSV file, are integers if those of the problem are."""
+    """Converts text labels, as in any CSV file, to integers if those of the problem are integers."""
     integers = set(map(type, problem.labels.names)) == {int} and set(map(type, labels)) == {str}
     return parse_integer_labels(labels) if integers else labels
 
 
 def parse_integer_labels(labels: Iterable[Any]) -> list[Any]:
-    """Texts as the integers that print as them; what is none stays as it is.
+    """Converts texts to the integers that are printed as them; other texts stay as they are.
 
     >>> parse_integer_labels(["-7", "07", None])
     [-7, '07', None]

@@ -96,7 +96,7 @@ def _require_networkx(graph: Any, attributes: dict[str, str]) -> None:
 
 
 def _edges(graph: Any, attributes: dict[str, str], classes: str, findings: FaultCollector) -> Edges:
-    """The edges that state all they should; each of the others is a fault."""
+    """The edges that have all required attributes; each of the others is a fault."""
     listed = list(graph.edges(data=True))
     every = Edges([edge[0] for edge in listed], [edge[1] for edge in listed], NONE)
     is_stated = np.ones(len(listed), dtype=np.bool_)
@@ -116,7 +116,7 @@ def _edges(graph: Any, attributes: dict[str, str], classes: str, findings: Fault
 
 
 def _one_way(edges: Edges) -> Edges:
-    """Edges that promise something from source to target only."""
+    """The edges that have parameters from source to target only."""
     known = dict(zip(edges.parameters.names, edges.parameters.columns, strict=True))
     known["epsilon_back"] = np.full(len(known["epsilon"]), np.inf)
     if "delta" in known:
@@ -126,7 +126,7 @@ def _one_way(edges: Edges) -> Edges:
 
 
 def _require_one_each_way(ends: tuple[Integers, Integers], edges: Edges, findings: FaultCollector) -> None:
-    """Parallel edges of one class and direction agree; what is not a number, or a self-loop, contradicts nothing."""
+    """Checks that parallel edges of one class and direction agree; self-loops and missing numbers are ignored."""
     counts = ends[0] != ends[1]
     counts[edges.unread] = False
     order = np.flatnonzero(counts)

@@ -56,7 +56,7 @@ HIDDEN = (".", "_")  # what other programs leave beside the parts, such as a not
 
 
 def answer_column(values: Any) -> Any:
-    """The answers as they are meant: digits and ``true`` and ``false`` may be written as text."""
+    """The answers as intended: digits and ``true`` and ``false`` may be written as text."""
     if isinstance(values, Categorical):
         return values.convert(_plain_answers, FaultCollector(""))
     if isinstance(values, np.ma.MaskedArray):
@@ -71,14 +71,14 @@ def answer_column(values: Any) -> Any:
 
 
 def _plain_answers(values: Any, findings: FaultCollector) -> Any:
-    """The same for the different answers of a column: an array if they are two numbers or truth values."""
+    """Converts the distinct answers of a column: an array if they are two numbers or truth values."""
     meant = answer_column(values)
     kinds = set(map(type, meant))
     return np.array(meant) if kinds in ({int}, {bool}) and len({*meant}) <= 2 else meant
 
 
 def answer(text: str) -> Any:
-    """A whole number of one digit, or a truth value, if the text is one."""
+    """The one-digit integer or truth value that a text means, otherwise the text."""
     if text.removesuffix(".0") in DIGITS:  # data frames turn a column with a gap into floats
         return int(text.removesuffix(".0"))
     return WORDS.get(text.lower(), text)
@@ -157,7 +157,7 @@ PINS = ("p", "z", "error")
 
 
 class ProblemFile(NamedTuple):
-    """What a file states: a problem, and the values given on some of its datasets."""
+    """The content of a problem file: a problem, and the values given on some of its datasets."""
 
     problem: Problem
     partial: PartialMechanism
@@ -206,7 +206,7 @@ def read_problem(path: str | Path, duplicates: str = "error", positive: Any = No
 
 
 def require_form(sheets: Sheets, findings: FaultCollector) -> Notion:
-    """What must be right before rows can be looked at; and the notion of privacy that is meant."""
+    """Checks everything that must be right before rows are read; returns the notion of privacy."""
     meta = sheets.meta
     require_kind(meta, "problem", sheets.name, kind_of_document(meta, "problem"))
     require_version(meta, sheets.name)
@@ -266,7 +266,7 @@ def _answers(
 
 
 def _graph(sheets: Sheets, labels: Labels, notion: Notion, duplicates: str, findings: FaultCollector) -> DatasetGraph:
-    """The graph; raises the faults of the whole file."""
+    """Builds the graph; raises the faults of the whole file."""
     table = sheets.edges
     if not table.length:
         findings.raise_if_any()
@@ -304,7 +304,7 @@ def _classes(column: Any, findings: FaultCollector) -> Classes | None:
 
 
 def _notion(sheets: Sheets, findings: FaultCollector) -> Notion:
-    """What the file says, or else what the columns of its edges mean; if they mean nothing, the checks end at once."""
+    """The notion that the file states, or the one that its columns imply; without either, the checks end."""
     if "notion" in sheets.meta:
         return stated_notion(sheets.meta)
     found = [name for name in COLUMNS if name in sheets.edges.columns]
@@ -319,7 +319,7 @@ def _notion(sheets: Sheets, findings: FaultCollector) -> Notion:
 
 
 class Sheets(NamedTuple):
-    """A problem as its files hold it: words, and two tables."""
+    """A problem as its files hold it: metadata and two tables."""
 
     name: str
     meta: dict[str, Any]
@@ -328,7 +328,7 @@ class Sheets(NamedTuple):
 
 
 def open_problem(path: str | Path) -> Sheets:
-    """The sheets of a problem: one JSON document, or a folder of tables."""
+    """Opens a problem: one JSON document, or a folder of tables."""
     if path != STANDARD and (place := existing(path)).is_dir():
         return _open_folder(place, str(path))
     name, document = open_document(path)
@@ -352,7 +352,7 @@ def open_document(path: str | Path) -> tuple[str, dict[str, Any]]:
 
 
 def kind_of_document(document: dict[str, Any], wanted: str) -> str:
-    """What a document of files is that does not say its kind: only problems have edges, only mechanisms a proof."""
+    """The kind of a document that does not state it: only problems have edges, only mechanisms have a certificate."""
     if "edges" in document:
         return "problem"
     is_mechanism = wanted != "mechanism" and {"certificate", "coordinate"} & document.keys()
@@ -360,7 +360,7 @@ def kind_of_document(document: dict[str, Any], wanted: str) -> str:
 
 
 def existing(path: str | Path) -> Path:
-    """A path that exists and can be read."""
+    """The path, if it exists and can be read."""
     place = require_path(path)
     try:
         if place.exists():
@@ -388,7 +388,7 @@ def _open_folder(folder: Path, name: str) -> Sheets:
 
 
 def parts_of(folder: Path) -> list[Path]:
-    """The parts of a table, in the order of their names; a file that would be left out is refused."""
+    """The parts of a table, in the order of their names; refuses a file that would be left out."""
     entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith(HIDDEN))
     for entry in entries:
         if not PART.fullmatch(entry.name) or not entry.is_file():

@@ -52,14 +52,14 @@ def mechanism_columns(mechanism: LocalMechanism) -> dict[str, Any]:
 
 
 def dataset_columns(problem: Problem, partial: PartialMechanism) -> dict[str, Any]:
-    """The table of a problem's datasets, with what is given on some of them."""
+    """The table of a problem's datasets, with the given values."""
     columns = {"dataset": label_array(problem.labels.names), "query": problem.answers}
     columns |= pin_columns(partial, problem.labels)
     return columns if problem.weights is None else columns | {"weight": problem.weights}
 
 
 def edge_columns(problem: Problem) -> dict[str, Any]:
-    """The table of a problem's edges, each once, with what it promises as written."""
+    """The table of a problem's edges, each once, with its parameters as written."""
     names, graph = label_array(problem.labels.names), problem.graph
     source, target, *parameters = graph.edges()
     columns = {"source": names[source], "target": names[target]}
@@ -69,7 +69,7 @@ def edge_columns(problem: Problem) -> dict[str, Any]:
 
 
 def pin_columns(partial: PartialMechanism, labels: Labels) -> dict[str, Any]:
-    """The columns p, z and error, those that are given, with NaN where a dataset has no such value."""
+    """The given columns among p, z and error, with NaN where a dataset has no such value."""
     findings = FaultCollector("partial mechanism")
     given = {name: getattr(partial, name) for name in ("p", "z", "error")}
     columns = {name: order_values(name, x, labels, PIN, findings) for name, x in given.items() if x is not None}
@@ -92,7 +92,7 @@ def label_array(names: Sequence[Any]) -> Any:
 
 
 def kind_of(names: Sequence[Any]) -> str:
-    """What a column of labels or classes holds: texts, integers of 64 bits, or the JSON of anything else.
+    """The kind of a column of labels or classes: text, integers of 64 bits, or JSON of anything else.
 
     >>> kind_of(["a", None]), kind_of([1, 2]), kind_of([1, "a"]), kind_of([("yes", 3)]), kind_of([""])
     ('text', 'integer', 'json', 'json', 'json')
@@ -109,7 +109,7 @@ def kind_of(names: Sequence[Any]) -> str:
 
 
 def require_readable(names: Sequence[Any]) -> None:
-    """Refuses labels that a file could not be read with again.
+    """Refuses labels that could not be read back from a file.
 
     Raises:
         UsageError: one is not text, a finite number or a tuple of these.
@@ -122,7 +122,7 @@ def require_readable(names: Sequence[Any]) -> None:
 
 
 def require_readable_classes(classes: Sequence[Any]) -> None:
-    """The same for classes of edges, whose accounts would otherwise be lost."""
+    """Refuses classes of edges that could not be read back; their accounts would be lost."""
     for name in dict.fromkeys(classes):
         if name is not None and not _is_readable(name):
             raise UsageError(f"the class {format_value(name)} cannot be saved", CLASS_RULE)
@@ -152,7 +152,7 @@ def _bound_by(names: Any, links: Indices) -> Any:
 
 
 def problem_words(problem: Problem) -> dict[str, Any]:
-    """What a problem states beside its tables."""
+    """The metadata of a problem, besides its tables."""
     words: dict[str, Any] = {"schema_version": VERSION, "kind": "problem"} | notion_words(problem.notion)
     if isinstance(problem.graph, ProductSpace) or problem.graph.on_grid:
         words["grid"] = GRID
@@ -174,7 +174,7 @@ def problem_document(problem: Problem, partial: PartialMechanism) -> dict[str, A
 
 
 def mechanism_words(mechanism: Mechanism) -> dict[str, Any]:
-    """What a mechanism states beside its table."""
+    """The metadata of a mechanism, besides its table."""
     certificate, problem = mechanism.certificate, mechanism.problem
     counts = {"datasets": len(mechanism), "pinned": int(np.count_nonzero(mechanism.pinned))}
     return {
@@ -194,7 +194,7 @@ def mechanism_words(mechanism: Mechanism) -> dict[str, Any]:
 
 
 def gap_words(mechanism: Mechanism) -> dict[str, Any]:
-    """How close a mechanism is to the best one for its objective, where that is not exact."""
+    """The distance of a mechanism from the best one for its objective, where that is not exact."""
     gap = mechanism.objective_gap
     return {} if gap is None else {"objective_gap": gap}
 
@@ -227,7 +227,7 @@ def save(
     partial: Any = None,
     tables: str = "parquet",
 ) -> None:
-    """Writes a problem or a mechanism, whole or not at all.
+    """Writes a problem or a mechanism, completely or not at all.
 
     A name that ends in ``.json``, ``.csv`` or ``.parquet`` says how a mechanism is written. A problem is written to one
     ``.json`` file, or, under any other name, to a folder of tables. ``-`` is JSON on standard output. A mechanism of a
@@ -302,7 +302,7 @@ def _save_problem(problem: Problem, path: str | Path, partial: Any, tables: str)
 
 
 def _prove(mechanism: LocalMechanism) -> LocalMechanism:
-    """The mechanism with a certificate; what is not private is never written."""
+    """The mechanism with a certificate; refuses one that is not private."""
     if not mechanism.is_as_proved:
         problem = require_edges(mechanism.problem, "only a mechanism that is proved private is saved")
         mechanism = replace(mechanism, certificate=verify(problem, mechanism))
@@ -320,6 +320,6 @@ def _write_document(document: dict[str, Any], path: str | Path) -> None:
 
 
 def kind_words(key: str, names: Any, is_text: bool) -> dict[str, str]:
-    """What the cells of a column stand for, if it is anything else than themselves; CSV has text only."""
+    """The metadata that says how the cells of a column are encoded, if they are not plain text; CSV has text only."""
     kind = kind_of(names)
     return {key: kind} if kind == JSON or (is_text and kind == INTEGER) else {}

@@ -46,7 +46,7 @@ def require_columns(
     findings: FaultCollector,
     notion: str = "",
 ) -> None:
-    """Refuses a table that lacks a column, or has one that would be ignored, such as that of another notion."""
+    """Refuses a table that lacks a column, or has a column that would be ignored, such as one of another notion."""
     meant = set()
     for name in needed:
         if name not in found:
@@ -67,7 +67,7 @@ def require_columns(
 
 
 def require_notion(meta: dict[str, Any], place: str, findings: FaultCollector) -> None:
-    """Refuses an unknown notion, settings that it has not or lacks, and a coordinate that is not the notion's."""
+    """Refuses an unknown notion, missing and unknown settings, and a coordinate that is not the notion's."""
     if "notion" in meta and meta["notion"] not in list(NAMES):
         findings.add(Fault("unknown notion", f"{place}, notion", format_value(meta["notion"]), NAMES_RULE))
         return
@@ -93,5 +93,5 @@ def stated_notion(meta: dict[str, Any]) -> Notion:
 
 
 def notion_words(notion: Notion) -> dict[str, Any]:
-    """What a file says of a notion: its name and its settings."""
+    """The notion of a file as metadata: its name and its settings."""
     return {"notion": notion.name, **dict(notion.settings)}

@@ -63,7 +63,7 @@ class CoinCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class CoinComparison:
-    """How a mechanism compares with a coin toss, which is right half of the time. As text, it is a sentence or empty.
+    """The comparison of a mechanism with a coin toss, which is right half of the time. As text, a sentence or empty.
 
     Attributes:
         datasets: the number of datasets.

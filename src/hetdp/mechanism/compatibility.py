@@ -46,7 +46,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a private extension exists.
+    """The answer to whether a private extension exists.
 
     Attributes:
         compatible: True if an extension exists. Pins that miss by less than 1e-9 in z, or only by rounding, count as

@@ -126,7 +126,7 @@ class Mechanism(Mapping[Any, float]):
 
     @abstractmethod
     def row(self, dataset: Hashable) -> dict[str, Any]:
-        """What the table of the mechanism says of one dataset: `query`, `p`, `z`, `error`, `pinned` and `given`."""
+        """One row of the mechanism's table: `query`, `p`, `z`, `error`, `pinned` and `given`."""
 
     @abstractmethod
     def explain(self, dataset: Hashable) -> BindingPath:
@@ -261,7 +261,7 @@ class LocalMechanism(Mechanism):
             yield self.coordinates[first : first + BLOCK]
 
     def row(self, dataset: Hashable) -> dict[str, Any]:
-        """What the table of the mechanism says of one dataset: `query`, `p`, `z`, `error`, `pinned` and `given`."""
+        """One row of the mechanism's table: `query`, `p`, `z`, `error`, `pinned` and `given`."""
         at = self.problem.labels.index(dataset)
         z, answer = float(self.coordinates[at]), int(self.problem.answers[at])
         flags = bool(self.pinned[at]), bool(self.was_given[at])

@@ -42,7 +42,7 @@ AS_MUCH = 1.0 - 1e-12  # differences whose ratio is above this are equal up to r
 
 
 class ClassOdds(ABC):
-    """How much a change of one class affects the published answer; as text, a sentence for the people concerned.
+    """The effect of a change of one class on the published answer; as text, a sentence for the people concerned.
 
     Attributes:
         answer: the published answer that becomes more probable: 1 or 2.

@@ -84,7 +84,7 @@ class Goal:
         return self.is_met(error) and error >= self.allowed * (1.0 - self.rounding)
 
     def place(self) -> str:
-        """Where the accuracy is measured, in words."""
+        """The datasets on which the accuracy is measured, in words."""
         if isinstance(self.at, tuple):
             return f"at {', '.join(map(format_value, self.at))}"
         return "in the worst case" if self.at == WORST else "in the mean"

@@ -13,7 +13,7 @@ _is_simple = re.compile(r"[\w.+-]+( [\w.+-]+)*").fullmatch
 
 
 def require_name(given: Any, what: str) -> str:
-    """One name.
+    """Checks one name.
 
     Raises:
         UsageError: that is not text, or is empty.
@@ -24,7 +24,7 @@ def require_name(given: Any, what: str) -> str:
 
 
 def require_names(given: Any, what: str) -> tuple[str, ...]:
-    """One name, or several different ones.
+    """Checks one name, or several different ones.
 
     >>> require_names("Pupils", "a group"), require_names(["Pupils", "Staff"], "a group")
     (('Pupils',), ('Pupils', 'Staff'))
@@ -40,7 +40,7 @@ def require_names(given: Any, what: str) -> tuple[str, ...]:
 
 
 def require_values(given: Any) -> tuple[str, ...]:
-    """The values that a person may have: two different names or more.
+    """Checks the values that a person may have: two different names or more.
 
     Raises:
         UsageError: they are not.
@@ -53,7 +53,7 @@ def require_values(given: Any) -> tuple[str, ...]:
 
 
 def require_names_or_all(given: Any, what: str) -> tuple[str, ...] | None:
-    """Some names, or None for all there are."""
+    """Checks some names; None stands for all there are."""
     return None if given is None else require_names(given, what)
 
 
@@ -94,7 +94,7 @@ def join_names(several: Iterable[str], joint: str = "and") -> str:
 
 
 def parse_pairs(option: str, given: Iterable[str], form: str, rule: str) -> dict[str, Any]:
-    """Name → number: from NAME=NUMBER, several of them with commas between, or from a JSON object.
+    """Parses NAME=NUMBER pairs, separated by commas, or a JSON object.
 
     Args:
         option: by which they were given.

@@ -1,4 +1,4 @@
-"""What all pictures share: matplotlib with the user's own settings, axes, texts, legends and the colour bar.
+"""The parts that all pictures share: matplotlib with the user's settings, axes, texts, legends and the colour bar.
 
 A settings file in the working folder is never read.
 Such a file, ``matplotlibrc``, could make matplotlib start LaTeX, among other things. The user's own settings are in the

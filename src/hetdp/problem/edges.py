@@ -53,7 +53,7 @@ class Arcs(NamedTuple):
         return Arcs(self.source[chosen], self.target[chosen], columns, self.edge[chosen])
 
     def indptr(self, size: int) -> NDArray[np.int64]:
-        """Where the arcs of each dataset begin, and where those of the last one end."""
+        """The start of each dataset's arcs, and the end of the last one's."""
         indptr = np.zeros(size + 1, dtype=np.int64)
         np.cumsum(np.bincount(self.source, minlength=size), out=indptr[1:])
         return indptr
@@ -154,7 +154,7 @@ class Rows(NamedTuple):
 
     @property
     def sources(self) -> Indices:
-        """The end of each arc where it begins."""
+        """The source of each arc."""
         return np.repeat(np.arange(len(self.indptr) - 1, dtype=self.targets.dtype), np.diff(self.indptr))
 
     def take(self, chosen: NDArray[np.int64]) -> Rows:
@@ -179,7 +179,7 @@ def rows_of(source: Indices, target: Indices, loads: Loads, size: int) -> Rows:
 
 
 def _sort(source: Indices, target: Indices, loads: Loads, size: int) -> Rows:
-    """Does the same with NumPy."""
+    """Does the same as `_deal` and `_order`, with NumPy."""
     proper = source != target
     forth, back, loads = source[proper], target[proper], loads[proper]
     heads, tails = np.concatenate([forth, back]), np.concatenate([back, forth])
@@ -372,7 +372,7 @@ def report_contradictions(
         collector.add_where(here != there, fault_at)
 
     def forth(at: int, back: bool = False) -> str:
-        """The direction, in words; the two rows may have the ends in different order."""
+        """The direction of an edge, in words; the two rows may have the ends in different order."""
         ends = [format_value(datasets[side[again[at]]]) for side in (arcs.source, arcs.target)]
         return " from {} to {}".format(*ends[:: -1 if back else 1])
 

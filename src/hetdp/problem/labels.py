@@ -88,7 +88,7 @@ class Lookup:
 
     @cached_property
     def _cells(self) -> tuple[Integers, Any]:
-        """Where each cell begins among the offsets (about two cells per integer), and the bits within a cell."""
+        """The start of each cell among the offsets (about two cells per integer), and the bits within a cell."""
         bits = max(self._span.bit_length() - len(self._offsets).bit_length() - 1, 0)
         cells = np.arange((self._span - 1 >> bits) + 1, dtype=np.uint64) << np.uint64(bits)
         return np.append(np.searchsorted(self._offsets, cells), len(self._offsets)), np.uint64(bits)

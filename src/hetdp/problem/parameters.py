@@ -48,7 +48,7 @@ class Parameters(NamedTuple):
 
 
 def rule_of(name: str) -> str:
-    """What the numbers of a column must satisfy."""
+    """The rule that the numbers of a column must satisfy."""
     return PARAMETERS[name].rule
 
 

@@ -50,13 +50,13 @@ class Pins:
 
     @property
     def count(self) -> int:
-        """How many datasets have a value."""
+        """The number of pinned datasets."""
         return int(np.count_nonzero(~np.isnan(self.z)))
 
 
 @runtime_checkable
 class HasCoordinates(Protocol):
-    """What has a z for each dataset, such as a mechanism."""
+    """An object with a coordinate z for each dataset, such as a mechanism."""
 
     @property
     def coordinates(self) -> Floats:

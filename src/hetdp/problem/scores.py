@@ -74,7 +74,7 @@ class Scores:
 
     @cached_property
     def _gains(self) -> Whole:
-        """How far a person of each group who has each value can raise the sum."""
+        """The most that a person of each group who has each value can raise the sum."""
         return self.most[:, None] - self.scores
 
     def farthest(self, answer: int) -> int:

@@ -89,7 +89,7 @@ def _end_of_run(indptr: NDArray[np.int64], targets: Indices, stop: int) -> int:
 
 @runtime_checkable
 class Space(Protocol):
-    """What engines and the verifier need to know about datasets and neighbours.
+    """Datasets and their neighbours, as engines and the verifier need them.
 
     Explicit graphs store their edges; other spaces may compute them. Edges without a constraint (ε = ∞) do not appear.
     """

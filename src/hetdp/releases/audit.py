@@ -214,7 +214,7 @@ class AuditedEdge(NamedTuple):
 
     @property
     def contradicted(self) -> bool:
-        """Whether more is lost than was promised."""
+        """True if more is lost than was promised."""
         return self.at_least > self.promised
 
     def __str__(self) -> str:

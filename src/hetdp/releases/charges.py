@@ -1,4 +1,4 @@
-"""What a mechanism costs each account, from the edges of its problem; `hetdp.tables.release` does it for a table.
+"""The cost of a mechanism for each account, from the edges of its problem; `hetdp.tables.release` does it for a table.
 
 An account is charged what the mechanism can reveal of it: the largest loss over all its edges, or over all tables,
 rounded up (docs/theory/losses.md). It never depends on the true data, and is never above what was allowed: the largest
@@ -35,7 +35,7 @@ EPSILON, EPSILON_DELTA = BY_EPSILON.name, BY_EPSILON_AND_DELTA.name
 
 @dataclass(frozen=True)
 class Costs:
-    """What one release costs each account.
+    """The cost of one release for each account.
 
     Attributes:
         kind: ``"class"`` (accounts have public names) or ``"person"`` (they have ids, which the ledger hides).
@@ -64,7 +64,7 @@ class Costs:
 
 
 def costs_of(problem: Problem, coordinates: Floats | None = None) -> Costs:
-    """What a private mechanism costs each class of edges: its largest loss, in either direction.
+    """The cost of a private mechanism for each class of edges: its largest loss, in either direction.
 
     Args:
         problem: the datasets and edges.

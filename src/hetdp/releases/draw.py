@@ -130,7 +130,7 @@ class Coin:
 
 
 def is_below(bounds: Callable[[int], tuple[int, int]], first: tuple[int, int], bits: Bits, chunk: int = CHUNK) -> bool:
-    """Whether a uniform number in [0, 1) is below one that is only known by its bounds.
+    """True if a uniform number in [0, 1) is below a number that is known only by its bounds.
 
     Args:
         bounds: for a number of bits n, whole numbers low ≤ 2^n · x ≤ high.

@@ -20,7 +20,7 @@ SHOWN = 20  # classes, and similar questions, in words
 
 @dataclass(frozen=True)
 class Price:
-    """What a release would cost. It names nobody.
+    """The price of a release. It names no person.
 
     Attributes:
         source: the name of the data in the ledger.
@@ -78,7 +78,7 @@ class Price:
 
 
 def price(what: Any, *, ledger: Any, source: str | None = None, version: str = "1") -> Price:
-    """What a release would cost each class, and what would be left. Nothing is written, and no answer is read.
+    """Computes the price of a release for each class, and what would be left. It writes nothing and reads no answer.
 
     Args:
         what: a Mechanism with its problem, or the result of `hetdp.ask`.
@@ -141,7 +141,7 @@ def similar_words(core: LedgerCore, source: str, request: DrawRequest, version: 
 
 
 def _difference(request: DrawRequest, entry: Entry, version: str) -> str:
-    """How a question differs from an earlier one, in words."""
+    """The difference between a question and an earlier one, in words."""
     others = [] if normalize_version(version) == normalize_version(entry.version) else ["version"]
     others += request.differences(entry)
     return f", which differs in {' and '.join(filter(None, (', '.join(others[:-1]), others[-1])))}" if others else ""

@@ -42,7 +42,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Release:
-    """What was published, and its entry in the ledger. It knows nothing about the data but the answers.
+    """The published answers and their entry in the ledger. It contains nothing else about the data.
 
     Attributes:
         answers: one for each area; one in all if there are no areas.

@@ -1,4 +1,4 @@
-"""What a release needs, from a mechanism or from a table: who pays, what the record says, and what is drawn.
+"""The parts of a release, from a mechanism or from a table: who pays, what the record says, and what is drawn.
 
 A `DrawRequest` is fixed before a random bit is asked for. `MechanismRequest` is one answer of a mechanism; a
 question about a table of people has its own (`hetdp.tables.release`). What can make a request is `Releasable`.
@@ -35,7 +35,7 @@ Document = dict[str, Any]
 
 
 class Releasable(ABC):
-    """What `release` and `price` take besides a mechanism: anything that can make a `DrawRequest`."""
+    """An argument of `release` and `price` besides a mechanism: anything that can make a `DrawRequest`."""
 
     @abstractmethod
     def open_request(self) -> AbstractContextManager[DrawRequest]:
@@ -84,7 +84,7 @@ class DrawRequest(Releasable):
         """Looks up the true data; returns a function that draws one answer for each area, each exactly."""
 
     def entry_facts(self) -> Document:
-        """What the ledger entry keeps, so that the record of a repeated release stays the same."""
+        """The facts that the ledger entry keeps, so that the record of a repeated release stays the same."""
         return {PLAN: None, PEOPLE: None}
 
     def facts_of_entry(self, facts: Document, entry: Entry, is_new: bool) -> Document:

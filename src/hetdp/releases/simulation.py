@@ -24,7 +24,7 @@ MARK = "SIMULATED"
 
 
 def draw_seeded(coordinate: Coordinate, z: Floats, seed: int) -> Mask:
-    """Whether the answer is 1, for each z; the same seed gives the same answers.
+    """Draws an answer for each z, True for answer 1; the same seed gives the same answers.
 
     >>> from hetdp.theory.coordinate import LAPLACE
     >>> draw_seeded(LAPLACE, np.array([-np.inf, np.inf]), seed=7)
@@ -55,7 +55,7 @@ class Simulation:
 
     @property
     def ones(self) -> int:
-        """How many runs gave answer 1."""
+        """The number of runs that gave answer 1."""
         return int(np.count_nonzero(self.answers == 1))
 
     def __str__(self) -> str:

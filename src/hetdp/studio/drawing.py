@@ -1,4 +1,4 @@
-"""How the network is drawn: colours, names and positions of datasets, and the stylesheet of the graph."""
+"""The drawing of the network: colours, names and positions of datasets, and the stylesheet of the graph."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def wrap_label(name: Any, labels: Labels | None = None) -> str:
 
 
 def answer_names(problem: Problem) -> tuple[str, str]:
-    """What answers 1 and 2 are called."""
+    """The names of answers 1 and 2."""
     one, two = (name[:40] for name in words.answer_words(problem.about))
     return one, two
 

@@ -1,4 +1,4 @@
-"""What can be exported: the problem, the mechanism, a figure, and the code that does the same without the page."""
+"""The exports: the problem, the mechanism, a figure, and the code that does the same without the page."""
 
 from __future__ import annotations
 

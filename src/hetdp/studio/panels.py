@@ -189,12 +189,12 @@ def _is_hardly_better(mechanism: LocalMechanism) -> bool:
 
 
 def objective_description(session: Session) -> str:
-    """What the objective optimizes."""
+    """The quantity that the objective optimizes, in words."""
     return OBJECTIVES[session.document.objective][1]
 
 
 def action(name: str, at: int) -> dict[str, Any]:
-    """What makes a click on an element an action: studio.js reads it."""
+    """The attributes that make a click on an element an action; studio.js reads them."""
     return {"data-action": name, "data-at": at}
 
 

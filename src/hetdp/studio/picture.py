@@ -73,7 +73,7 @@ Element = dict[str, Any]
 
 
 class Frame(NamedTuple):
-    """Which datasets and edges are drawn, and where. It stays the same while numbers are edited."""
+    """The datasets and edges that are drawn, and their positions. It stays the same while numbers are edited."""
 
     key: tuple[int, bytes]  # the opening and the datasets
     chosen: Indices
@@ -240,7 +240,7 @@ class Picture:
 
     @property
     def datasets(self) -> int:
-        """How many datasets are drawn."""
+        """The number of datasets that are drawn."""
         return 0 if self._frame is None else len(self._frame.chosen)
 
     def update(self, session: Session, highlighted: int | None = None) -> list[Element]:

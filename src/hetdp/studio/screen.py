@@ -1,4 +1,4 @@
-"""What the page shows: one callback takes the actions of a page and answers with all texts, numbers and pictures.
+"""The content of the page: one callback takes the actions of a page and returns all texts, numbers and pictures.
 
 An answer holds only what the page lacks. The legend below a picture is made here, too.
 """

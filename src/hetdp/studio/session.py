@@ -90,7 +90,7 @@ MOST_PAGES = 1_000  # for which the last action is stored
 
 
 class PageView(NamedTuple):
-    """What a page shows when it asks for something.
+    """The state of a page when it sends a request.
 
     Attributes:
         page: the name of the page; it gets a new one each time it is loaded.
@@ -104,7 +104,7 @@ class PageView(NamedTuple):
 
 
 class PageViews:
-    """Which pages acted last, at which revision, and which of their actions were taken."""
+    """The pages that acted last, their revisions, and which of their actions were taken."""
 
     def __init__(self) -> None:
         self._acts: dict[str, int] = {}

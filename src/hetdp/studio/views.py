@@ -1,4 +1,4 @@
-"""Which views suit a document, and the two charts: a map of tallies, and a summary by distance.
+"""The views that suit a document, and the two charts: a map of tallies, and a summary by distance.
 
 Charts are Plotly figures as plain dictionaries.
 """

@@ -140,7 +140,7 @@ def polars_table(database: Any, frame: Any, curator: bool) -> ArrowTable:
 
 
 def load_pyarrow() -> Any:
-    """PyArrow. It is not a dependency: whoever has Arrow data has it."""
+    """Loads PyArrow. It is not a dependency: whoever has Arrow data has it."""
     with uninterrupted():
         import pyarrow
         import pyarrow.ipc

@@ -62,7 +62,7 @@ class SimulatedAnswer:
 
 @dataclass(frozen=True)
 class AskResult(Releasable):
-    """The result of `ask`: the promise, and what came of it. As text, the promise in words.
+    """The result of `ask`: the promise, and the release or simulation if there was one. As text, the promise in words.
 
     Attributes:
         plan: all that was fixed before any answer was read, as a document for JSON.
@@ -102,7 +102,7 @@ class AskResult(Releasable):
 
 @dataclass(frozen=True)
 class Payment:
-    """What pays for a release, and where its record goes: the argument `payment` of `ask`.
+    """The ledger that pays for a release, and the place of its record: the argument `payment` of `ask`.
 
     Attributes:
         ledger: the Ledger that pays, or where it is: the path of a file, or the URL of a database.
@@ -278,7 +278,7 @@ def ask(
 
 
 def _price(request: DrawRequest, payment: Payment, dry_run: bool) -> dict[str, Any]:
-    """Similar questions that were asked before and, for a dry run, the price. Nothing is written."""
+    """Finds similar earlier questions and, for a dry run, the price. Nothing is written."""
     if dry_run:
         price = price_of(request, ledger=payment.ledger, source=payment.source, version=payment.version)
         return {"price": price, "similar": price.similar}
@@ -288,7 +288,7 @@ def _price(request: DrawRequest, payment: Payment, dry_run: bool) -> dict[str, A
 
 
 def _say_nothing(similar: tuple[str, ...]) -> None:
-    """Says nothing: the announced result has the similar questions already."""
+    """Does nothing: the announced result has the similar questions already."""
 
 
 @contextmanager
@@ -327,14 +327,14 @@ def _require_one_way(dry_run: bool, simulate: bool, seed: Any, payment: Any) -> 
 
 
 def _read_question(question: Any) -> Any:
-    """A question, from its file if a file is named."""
+    """Reads a question, from its file if a file is named."""
     if isinstance(question, str | Path):
         return read_document(question, {".json": from_json, ".toml": from_toml})
     return question
 
 
 def _request(count: str | None, options: dict[str, Any], approved: Plan | None, plan: Any) -> AskRequest:
-    """The request: from the arguments, or from the plan if there are none."""
+    """Builds the request: from the arguments, or from the plan if there are none."""
     nothing = count is None and all(value is None for value in options.values())
     if approved is not None and nothing:
         return approved.request

@@ -197,7 +197,7 @@ def require_moment(column: str, operator: str, text: str) -> Moment:
 
 
 def describe_moments(moments: Iterable[Moment]) -> list[str]:
-    """How cells that are compared with these moments are read, in words. Plans contain these sentences."""
+    """Describes how cells that are compared with these moments are read. Plans contain these sentences."""
     found = {(moment.time is None, moment.zoned) for moment in moments}
     return [
         f"Cells that are compared with {what} must be {cells}; any other cell counts as missing."

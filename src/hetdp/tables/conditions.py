@@ -159,7 +159,7 @@ def _among(given: Among, columns: Mapping[str, str], exact: bool) -> list[CellTe
 
 
 def _spelling_test(column: str, pattern: str) -> CellTest:
-    """Whether the text of a column matches a spelling; see `spelling_pattern`."""
+    """The SQL test that the text of a column matches a spelling; see `spelling_pattern`."""
     wanted, unknown = quote_text(f"{BLANKS}(?:{pattern}){BLANKS}|{TO_THE_END}"), kinds.missing(column, "VARCHAR", False)
     return CellTest(f"regexp_full_match({kinds.text_or_empty(column)}, {wanted})", unknown, [], spelling=pattern)
 
@@ -192,7 +192,7 @@ def _comparison_test(given: Comparison, columns: Mapping[str, str], exact: bool)
 
 
 def _truth_in_text(given: Comparison, value: bool) -> CellTest:
-    """Whether a text is true, or false; any other text is unknown."""
+    """The SQL test that a text means true, or false; any other text is unknown."""
     ways = {truth: str(spelling_pattern(str(truth).lower())) for truth in (True, False)}
     either = quote_text(f"{BLANKS}(?:{ways[True]}|{ways[False]}){BLANKS}|{TO_THE_END}")
     unknown = f"(NOT regexp_full_match({kinds.text_or_empty(given.column)}, {either}))"
@@ -281,7 +281,7 @@ def _on_day(given: Comparison, declared: str, moment: Moment) -> CellTest:
 
 
 def _against(cell: str, base: str, declared: str, written: str) -> Condition:
-    """Whether a timestamp is before (<), after (>) or equal (=) to another; false if it is missing.
+    """The SQL test that a timestamp is before (<), after (>) or equal (=) to another; false if it is missing.
 
     A column of nanoseconds holds times between `FIRST` and `LAST` only; DuckDB would take others for infinite.
     """

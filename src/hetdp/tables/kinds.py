@@ -61,7 +61,7 @@ def number(column: str, declared: str) -> str:
 
 
 def missing(column: str, declared: str, exact_text: bool) -> str:
-    """Whether a cell is missing; true or false for every row. NaN is missing, too."""
+    """The SQL test that a cell is missing; true or false for every row. NaN is missing, too."""
     cell = quote_name(column)
     if declared in ("DOUBLE", "FLOAT"):
         return f"isnan(coalesce({cell}, CAST('nan' AS {declared})))"

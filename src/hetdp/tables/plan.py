@@ -189,7 +189,7 @@ def plan_of(
 
 
 def meaning_of_missing(request: AskRequest) -> str:
-    """How rows are counted and cells compared, in words; declared before any is read."""
+    """Describes how rows are counted and cells compared; declared before any is read."""
     words = [f"Rows where this does not hold are {NO}; rows where a missing value leaves it unknown are {BLANK}."]
     if looks_at_text(request.counted):
         words.append(EXACT if request.exact_text else FOLDED)

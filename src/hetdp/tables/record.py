@@ -81,7 +81,7 @@ def facts_of_table(prepared: Preparation) -> Document:
 
 
 def planned_facts(plan: Plan) -> Document:
-    """What follows from the plan alone: all but whom it protects how, and the proofs."""
+    """The facts that follow from the plan alone: all but whom it protects how, and the proofs."""
     facts, request = plan.facts, plan.request
     counts = facts["counts"]
     counted_as = f"Yes means: {request.counted}. {facts['missing']}"
@@ -119,7 +119,7 @@ def planned_facts(plan: Plan) -> Document:
 
 
 def _cautions(areas: list[Document]) -> Iterator[str]:
-    """Where a coin would do as well, or better, in each area."""
+    """The warnings about areas where a coin would do as well, or better."""
     for one in areas:
         told = coin_caution(one["worse_than_coin_up_to"], one["as_a_coin_up_to"])
         if told:
@@ -128,7 +128,7 @@ def _cautions(areas: list[Document]) -> Iterator[str]:
 
 
 def _accuracy(area: Document) -> Iterator[Document]:
-    """How good the answer of an area is, from its plan."""
+    """The accuracy of an area's answer, from its plan."""
     if area["constant"] is not None:
         yield {"area": area["area"], "where": EVERY_TABLE, "probability": "1"}
     for margin, probability in area["accuracy_by_margin"].items():
@@ -197,7 +197,7 @@ def _planned_charges(plan: Plan) -> list[Any] | None:
 
 
 def _is_promised(one: Document, request: AskRequest) -> bool:
-    """Whether a promise is one that the plan makes: to its groups, with the ε that it names for all or for a group."""
+    """True if a promise is one that the plan makes: to its groups, with the ε that it names for all or for a group."""
     if not (request.group is not None or one["whom"] == EVERYBODY) or not one["odds"]:
         return False
     if not 0 <= (one["unprotected"] or 0) <= (one["people"] or 0):
@@ -215,7 +215,7 @@ def _is_promised(one: Document, request: AskRequest) -> bool:
 
 
 def _is_public(said: list[str], promises: list[Document], request: AskRequest, people: int) -> bool:
-    """Whether this is said of what is not protected; the plan does not know who is only where they decide."""
+    """True if these sentences are the ones about unprotected data; only the table says who is protected if deciding."""
     unprotected = sum(one["unprotected"] or 0 for one in promises)
     told = [PUBLIC_TABLE, PUBLIC_RELEASE]
     told += [unprotected_words(unprotected, people, "people")] if unprotected else []
@@ -230,7 +230,7 @@ def _number(sentence: str, people: int) -> int:
 
 
 def _is_paid(composition: Document, people: int) -> bool:
-    """Whether every person paid for themselves; the ledger says for which data, and how much."""
+    """True if every person paid for themselves; the ledger says for which data, and how much."""
     told = {"currency": EPSILON, "rule": BY_EPSILON.rule, "kind": PERSON, "accounts": people, "charged": []}
     return {key: composition[key] for key in told} == told
 
@@ -279,7 +279,7 @@ def verify_record(
 
 
 def _unchecked_words(ledger: Any, mechanism: Any, plan: Any) -> Iterator[str]:
-    """What cannot be checked without the ledger, whose entry covers everything in a record."""
+    """The facts that cannot be checked without the ledger, whose entry covers everything in a record."""
     if ledger is not None:
         return
     yield "the answer itself, which only the ledger can confirm"

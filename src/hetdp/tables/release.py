@@ -1,4 +1,4 @@
-"""Who pays for an answer from a table: for a release, and for a spend that was made outside hetdp."""
+"""The payers of an answer from a table: of a release, and of a spend that was made outside hetdp."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from hetdp.text import format_value
 def costs_of_people(
     policy: Policy, payers: Payers | None, named: str | None = None, losses: Floats | None = None
 ) -> Costs:
-    """What an answer from a table costs everybody. One answer for each area costs the same: each is in one area.
+    """The cost of an answer for everybody. One answer for each area costs the same: each person is in one area.
 
     Args:
         policy: the ε and group of each entry: a person, or a kind of people.
@@ -52,7 +52,7 @@ def costs_of_people(
 
 
 class _Nothing:
-    """What is counted where no question is asked."""
+    """A count of nothing, used where no question is asked."""
 
     def columns(self) -> tuple[str, ...]:
         """None."""

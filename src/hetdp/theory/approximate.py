@@ -108,7 +108,7 @@ def quick(z: float, epsilon: float, epsilon_back: float, delta: float, delta_bac
 
 
 def meet(epsilon: float, epsilon_back: float, delta: float, delta_back: float) -> float:
-    """Where the two ends of an edge between the answers meet, at the error (1 − δ)/(1 + e^ε) of one direction.
+    """The point where the ends of an edge between the answers meet: error (1 − δ)/(1 + e^ε) in one direction.
 
     >>> round(meet(1.0, 1.0, 0.5, 0.5), 4) == round(meet_without(1.0) + math.log(2.0), 4)
     True

@@ -50,7 +50,7 @@ def find_notion(name: str, settings: Mapping[str, Any] | None = None) -> Notion:
 
 
 def fault_of_settings(name: str, given: Mapping[str, Any]) -> tuple[str, str] | None:
-    """What is wrong with the settings of a known notion, and the rule: one is missing, unknown or out of range."""
+    """The fault in the settings of a known notion, and the rule: one is missing, unknown or out of range."""
     wanted = {setting.name: setting for setting in FAMILIES[name].settings} if name in FAMILIES else {}
     for extra in given:
         if extra not in wanted:

@@ -122,7 +122,7 @@ def quick(z: float, epsilon: float, epsilon_back: float) -> float:
 
 
 def meet(epsilon: float, epsilon_back: float) -> float:
-    """Where the two ends of an edge between the answers meet: the smaller ε decides."""
+    """The point where the two ends of an edge between the answers meet: the smaller ε decides."""
     return meet_both_ways(min(epsilon, epsilon_back))
 
 

@@ -55,7 +55,7 @@ class Setting(NamedTuple):
 
 
 class Currency(NamedTuple):
-    """How a ledger counts a notion, and how amounts add up.
+    """The unit in which a ledger counts a notion, and how amounts add up.
 
     Attributes:
         name: the word for it in ledgers and on the command line.
@@ -148,7 +148,7 @@ class Notion:
 
     @property
     def is_directed(self) -> bool:
-        """Whether an edge may have other parameters in the other direction."""
+        """True if an edge may have other parameters in the other direction."""
         return len(self.columns) > 1
 
     @property
@@ -241,7 +241,7 @@ def noinline(function: Marked) -> Marked:
 
 
 def is_noinline(function: Callable[..., object]) -> bool:
-    """Whether a function is marked so."""
+    """True if a function is marked `noinline`."""
     return "noinline" in vars(function)
 
 

@@ -105,7 +105,7 @@ def rise(x: float, epsilon: float) -> float:
 
 
 def ridders(low: float, middle: float, high: float, above: float, here: float, below: float) -> float:
-    """Where a function with these values, positive at `low` and negative at `high`, is 0 if it is exponential."""
+    """The zero of a function with these values, positive at `low` and negative at `high`, if it is exponential."""
     root = math.sqrt(here * here - above * below)
     return middle + (middle - low) * here / root if root > 0.0 else middle
 

@@ -38,7 +38,7 @@ def half_down(epsilon: float) -> float:
 
 
 def beyond_meeting(label: float, least: float, bound: float) -> float:
-    """What an edge between the answers allows, from its rounded bound and the rounded point where its ends meet.
+    """The bound of an edge between the answers, from its rounded bound and the rounded point where its ends meet.
 
     Never below that point as long as the given label is not above it, so that a search by labels never turns back
     (docs/theory/fair-search.md).

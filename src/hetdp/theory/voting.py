@@ -15,7 +15,7 @@ Whole = NDArray[np.int64]
 
 
 def weights(units: Whole, bounded: NDArray[np.bool_], counts: NDArray[np.bool_], unit: int) -> Whole:
-    """What people weigh, in units.
+    """The weights of people, in units.
 
     Args:
         units: the ε of each person or class, in units.
@@ -31,7 +31,7 @@ def weights(units: Whole, bounded: NDArray[np.bool_], counts: NDArray[np.bool_],
 
 
 def contribution(weight: Whole | int, score: Whole, most: Whole | int) -> Whole:
-    """What a person with this score counts: the part of the weight that it is of the largest score, floored.
+    """The contribution of a person with this score: the weight times the score over the largest score, floored.
 
     It is from 0 to the weight, so that no change of score changes it by more than the weight.
 
@@ -71,7 +71,7 @@ def mean_epsilon(units: Whole, people: Whole, unit: float) -> float:
 
 
 def keep_probability(epsilon: float, limit: float) -> tuple[float, float]:
-    """How probably Sampling keeps a person, and how probably not: (e^ε − 1)/(e^limit − 1), surely from the limit on.
+    """The probabilities that Sampling keeps a person or not: (e^ε − 1)/(e^limit − 1), and 1 from the limit on.
 
     >>> [round(chance, 6) for chance in keep_probability(0.1, 1.0)]
     [0.061207, 0.938793]

@@ -110,7 +110,7 @@ def _people_before(space: ProductSpace, end: int) -> int:
 
 
 def column_bits(low: int) -> int:
-    """How many columns a tile of people has, as a power of 2: no more than there are."""
+    """The number of columns of a tile of people, as an exponent of 2, no larger than needed."""
     return min(COLUMN_BITS, (low - 1).bit_length())
 
 
@@ -142,7 +142,7 @@ def path_shared(length: int, lanes: int) -> int:
 
 
 def path_lanes(length: int, low: int, shared: int) -> int:
-    """How many lines a block of sweep_path takes: as many as are read at once, but no more than fit."""
+    """The number of lines that a block of sweep_path takes: as many as are read at once, but no more than fit."""
     lanes = max(1, min(LANES, CONTIGUOUS // length)) if low == 1 else LANES
     while path_shared(length, lanes) > shared:
         lanes //= 2

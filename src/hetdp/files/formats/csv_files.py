@@ -36,7 +36,7 @@ RULE = "a CSV file is UTF-8 text with a header row, commas, and as many fields i
 
 
 def read_small(path: Path, name: str) -> Table:
-    """The table in a CSV file; labels stay text, an empty field is a missing one."""
+    """Reads the table in a CSV file; labels stay text, an empty field is a missing one."""
     try:
         text = path.read_bytes().decode("utf-8-sig")  # read_text would change line ends inside of quotes
         header, *rows = list(_rows(io.StringIO(text, newline=""), name)) or [[]]
@@ -77,7 +77,7 @@ def _no_csv(fault: Exception, name: str) -> InputError:
 
 
 def _require_header(header: list[str], name: str) -> None:
-    """A table without a header is refused: an export that failed is not a table without rows."""
+    """Refuses a table without a header: an export that failed is not a table without rows."""
     if not header:
         raise InputError(name, [Fault("an empty file", name, "", RULE)])
     other = [separator for separator in ";\t|" if separator in header[0]]
@@ -94,7 +94,7 @@ def _cells(key: str, column: list[str]) -> list[Any]:
 
 
 def write_small(path: Path, columns: dict[str, Any]) -> None:
-    """A table of Python values or arrays as CSV."""
+    """Writes a table of Python values or arrays as CSV."""
     cells = map(as_list, columns.values())
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(",".join(columns) + "\n")
@@ -112,7 +112,7 @@ def _field(value: Any) -> str:
 def read_large(
     path: Path, name: str, known: tuple[str, ...], integers: bool = False, likely: Sequence[Any] | None = None
 ) -> Table:
-    """The same table that `read_small` reads. Labels that are said to be integers come as such.
+    """Reads the same table as `read_small`. Labels declared as integers are read as integers.
 
     Other columns of text, and the ends of edges if most of them are likely to be some labels, are `Categorical`.
     """
@@ -159,7 +159,7 @@ def _integers(database: Any, columns: list[str]) -> dict[str, Any]:
 
 
 def _with_odd(numbers: Any, odd: list[tuple[int, float | str]]) -> Any:
-    """Numerals that only our own grammar decides; a text that is not a number makes the column a list."""
+    """Parses the numerals that only our own grammar decides; a text that is not a number makes the column a list."""
     if any(isinstance(value, str) for _, value in odd):
         numbers = numbers.tolist()
     for row, value in odd:
@@ -168,20 +168,20 @@ def _with_odd(numbers: Any, odd: list[tuple[int, float | str]]) -> Any:
 
 
 def write_large(path: Path, columns: dict[str, Any]) -> None:
-    """The same table that `write_small` writes."""
+    """Writes the same table as `write_small`."""
     write_columns(path, columns, "FORMAT csv, HEADER true")
 
 
 def read_csv(
     path: Path, name: str, known: tuple[str, ...], integers: bool = False, likely: Sequence[Any] | None = None
 ) -> Table:
-    """The table in a CSV file, however large."""
+    """Reads the table in a CSV file of any size."""
     is_small = path.stat().st_size <= SMALL_FILE
     return read_small(path, name) if is_small else read_large(path, name, known, integers, likely)
 
 
 def write_csv(path: Path, columns: dict[str, Any]) -> None:
-    """Writes a table, however large."""
+    """Writes a table of any size."""
     (write_small if len(next(iter(columns.values()))) <= SMALL_TABLE else write_large)(path, columns)
 
 

@@ -19,7 +19,7 @@ STDIN = "standard input"
 
 
 def read_json(path: Path | None, name: str) -> dict[str, Any]:
-    """The document in a file or on standard input; anything but a JSON object is refused."""
+    """Reads the document in a file or on standard input; refuses anything but a JSON object."""
     data = sys.stdin.buffer.read() if path is None else path.read_bytes()
     try:
         text = data.decode("utf-8-sig")
@@ -64,7 +64,7 @@ def lines_of(document: dict[str, Any]) -> Iterator[str]:
 
 
 def write_json(file: TextIO, document: dict[str, Any]) -> None:
-    """The document, to an open file."""
+    """Writes the document to an open file."""
     file.writelines(f"{line}\n" for line in lines_of(document))
 
 
@@ -73,6 +73,6 @@ def _dump(value: Any) -> str:
 
 
 def _number(value: Any) -> Any:
-    """Infinity is written as text; any other text is not a number, even if it looks like one."""
+    """Converts a number; infinity is written as text, and any other text is not a number, even if it looks like one."""
     is_infinity = isinstance(value, str) and value.lstrip("+-").lower() in ("inf", "infinity")
     return parse_number(value) if is_infinity else value

@@ -69,7 +69,7 @@ def _repeats(column: str, kind: str, likely: Sequence[Any] | None) -> bool:
 
 
 def parquet_metadata(path: Path, name: str) -> str | None:
-    """What we wrote into a Parquet file beside its rows."""
+    """The metadata that hetdp wrote into a Parquet file."""
     with report_faults(name, PARQUET_RULE), connection() as database:
         found = database.execute("SELECT key, value FROM parquet_kv_metadata(?)", [exact_path(path)]).fetchall()
     values = [value for key, value in found if key == METADATA_KEY.encode()]
@@ -77,13 +77,13 @@ def parquet_metadata(path: Path, name: str) -> str | None:
 
 
 def write_parquet(path: Path, columns: dict[str, Any], metadata: str | None = None) -> None:
-    """A table of arrays as Parquet, with our metadata beside it."""
+    """Writes a table of arrays as Parquet, with our metadata in it."""
     extra = "" if metadata is None else f", KV_METADATA {{{METADATA_KEY}: {quote_text(metadata)}}}"
     write_columns(path, columns, f"FORMAT parquet{extra}")
 
 
 def kinds_of(database: Any, path: Path) -> dict[str, str]:
-    """The type of each column, of a file that may be read.
+    """The type of each column of a readable file.
 
     Raises:
         InputError: it is compressed with Brotli.
@@ -94,7 +94,7 @@ def kinds_of(database: Any, path: Path) -> dict[str, str]:
 
 
 def require_alike(database: Any, files: list[Path], kinds: dict[str, str], name: str) -> None:
-    """Parts have the same columns of the same types: DuckDB would round to those of the first, and drop others."""
+    """Checks that parts have the same columns and types: DuckDB would convert them to the first's, and drop others."""
     for file in files[1:]:
         if (found := kinds_of(database, file)) != kinds:
             value = ", ".join(f"{column} {kind}" for column, kind in sorted(found.items() ^ kinds.items()))
@@ -103,13 +103,13 @@ def require_alike(database: Any, files: list[Path], kinds: dict[str, str], name:
 
 
 def is_long(column: str, kind: str) -> bool:
-    """Whether a column holds decimals of more digits than a float keeps, which are then read as text."""
+    """True if a column holds decimals with more digits than a float keeps; these are read as text."""
     width = re.match(r"DECIMAL\((\d+)", kind)
     return column in NUMBERS and width is not None and int(width[1]) > SURE_DIGITS
 
 
 def _row_of_parts(files: list[Path], counts: dict[str, int]) -> Callable[[int], str]:
-    """How messages name a row of a table in several files."""
+    """The name of a row in messages, for a table in several files."""
     ends = np.cumsum([counts[str(file)] for file in files])
 
     def row(at: int) -> str:
@@ -121,7 +121,7 @@ def _row_of_parts(files: list[Path], counts: dict[str, int]) -> Callable[[int], 
 
 
 def cell_of(column: str, kind: str, name: str) -> str:
-    """How a Parquet column is read, by its type."""
+    """The SQL expression that reads a Parquet column of this type."""
     quoted = quote_name(column)
     if column in NUMBERS:
         if kind == "FLOAT":  # as the decimal it prints as
@@ -137,7 +137,7 @@ def cell_of(column: str, kind: str, name: str) -> str:
 
 
 def read_metadata(path: Path, name: str) -> dict[str, Any]:
-    """What we wrote into the file beside its rows, as a document; empty for a file made elsewhere."""
+    """The metadata that hetdp wrote into the file, as a document; empty for a file of other software."""
     text = parquet_metadata(path, name)
     return {} if text is None else parse_object(text, name, parse_number)
 
@@ -184,7 +184,7 @@ ITEMS: dict[Fields, int] = {  # of which kind the items of a list are: readers b
 
 
 def require_no_brotli(path: Path, name: str) -> None:
-    """Refuses a Parquet file compressed with Brotli: what DuckDB unpacks it with trusts it (CVE-2026-111497).
+    """Refuses a Parquet file compressed with Brotli: DuckDB's decoder trusts its input (CVE-2026-111497).
 
     Args:
         path: the file.
@@ -222,7 +222,7 @@ def codecs(path: Path) -> set[int]:
 
 
 class _Footer:
-    """Bytes in the compact protocol of Thrift, read from the first to the last.
+    """A reader of bytes in Thrift's compact protocol, from the first to the last.
 
     Attributes:
         codecs: those that were found.
@@ -243,7 +243,7 @@ class _Footer:
                 self._value(header & 15, (*path, field))
 
     def _value(self, kind: int, path: Fields) -> None:
-        """Goes behind a value."""
+        """Skips a value."""
         if kind in WIDTHS:
             self._at += WIDTHS[kind]
         elif kind == I32 and path == CODEC:
@@ -289,7 +289,7 @@ class _Footer:
         raise ValueError("a number that is too long")
 
     def _number(self, width: int) -> int:
-        """A number with a sign, as its lowest bits."""
+        """A zigzag-encoded number, as its lowest bits."""
         value = self._varint() & 0xFFFFFFFF
         return (value >> 1 ^ -(value & 1)) & ((1 << width) - 1)
 

@@ -1,4 +1,4 @@
-"""The formats of files, by suffix: the one table that readers and writers of problems, pins and mechanisms ask.
+"""The formats of files by suffix: the one table for readers and writers of problems, pins and mechanisms.
 
 To add a format of tables, write a module in this package with a `FORMAT` (see `TableFormat`) and add a line below. JSON
 is not a format of tables: a problem, pins or a mechanism is one document there. Tables of people have their own
@@ -23,7 +23,7 @@ SUFFIXES = (DOCUMENT, *FORMATS)
 
 
 def suffix_of(path: str | Path) -> str:
-    """The suffix of a path, which says its format.
+    """The suffix of a path, which determines its format.
 
     Raises:
         UsageError: no format has it.

@@ -139,7 +139,7 @@ class Table(NamedTuple):
         return values
 
     def _of_json(self, name: str, at: int, value: Any, findings: FaultCollector) -> Any:
-        """A label whose JSON stands in a cell."""
+        """The label whose JSON a cell contains."""
         try:
             found = json.loads(value) if isinstance(value, str) else value
         except (ValueError, RecursionError):
@@ -181,14 +181,14 @@ class Table(NamedTuple):
         return [None if value is None else self._label("class", at, value, findings) for at, value in enumerate(values)]
 
     def number_column(self, name: str) -> Any:
-        """A column of numbers, None where it is not there, NaN (or None) where a cell is empty."""
+        """A column of numbers, NaN (or None) where a cell is empty; None if the column is missing."""
         column = self.columns.get(name)
         if isinstance(column, np.ma.MaskedArray):
             return column.filled(np.nan)
         return column
 
     def flags(self, name: str, findings: FaultCollector) -> Any:
-        """A column of true and false; all false if it is not there."""
+        """A column of true and false; all false if the column is missing."""
         column = self.columns.get(name)
         if column is None:
             return np.zeros(self.length, dtype=np.bool_)
@@ -215,17 +215,17 @@ class Table(NamedTuple):
 
 
 def _integer(value: Any) -> Any:
-    """A text that an integer prints as, as that integer."""
+    """The integer that is printed as this text."""
     return int(value) if isinstance(value, str) and re.fullmatch(INTEGER_TEXT, value) else value
 
 
 def row_of(name: str) -> Any:
-    """How messages name a row: the first one below the header is 1."""
+    """The name of a row in messages: the first one below the header is row 1."""
     return lambda at: f"{name} row {at + 1}"
 
 
 class TableFormat(NamedTuple):
-    """What reads and writes the tables of one format; `registry.FORMATS` lists them by suffix.
+    """The functions that read and write the tables of one format; `registry.FORMATS` lists them by suffix.
 
     Attributes:
         read: the table in a file. Its arguments are the path, the name for messages, the columns to keep, True if

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all (under a temporary name, then renamed), and errors of the system."""
+"""Atomic writes of files (under a temporary name, then renamed), and errors of the system."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PRIVATE = 0o600  # for the owner alone
 
 @contextmanager
 def whole_file(path: Path, private: bool = False) -> Iterator[Path]:
-    """A name to write to; the file appears under its own name only when everything has been written.
+    """A temporary name to write to; the file appears under its own name only when everything has been written.
 
     What is there already and is not a plain file (a pipe, a terminal) is written to as it is. A public file that takes
     the place of another keeps its permissions.
@@ -47,7 +47,7 @@ def whole_file(path: Path, private: bool = False) -> Iterator[Path]:
 
 
 def require_writable(path: Path) -> None:
-    """Refuses a place where no file could be put, by putting one beside it for a moment.
+    """Refuses a path where no file could be written, by writing one beside it for a moment.
 
     Raises:
         UsageError: it cannot be written.
@@ -71,7 +71,7 @@ def _create_private(place: Path) -> None:
 
 @contextmanager
 def whole_folder(path: Path, ours: frozenset[str]) -> Iterator[Path]:
-    """A folder to write to, which takes the place of an older one only when everything has been written.
+    """A folder to write to, which replaces an older one only when everything has been written.
 
     An older one is replaced only if it holds nothing but files of these names.
     """
@@ -87,7 +87,7 @@ def whole_folder(path: Path, ours: frozenset[str]) -> Iterator[Path]:
 
 
 def require_folder(path: Path, ours: frozenset[str]) -> Path:
-    """Where a folder is to be written; refuses a file, and a folder that holds anything but files of these names.
+    """The path of a folder to write; refuses a file, and a folder that holds anything but files with these names.
 
     Whether a folder can be put there is tried for a moment.
 
@@ -130,7 +130,7 @@ def _resolve(path: Path) -> Path:
 
 
 def _strangers(place: Path, ours: frozenset[str]) -> list[str]:
-    """What a folder holds beside files of ours; the folders within may hold parts of a table."""
+    """The files in a folder that hetdp did not write; subfolders may hold the parts of a table."""
     found = [entry.name for entry in place.iterdir() if entry.name not in ours]
     for folder in (entry for entry in place.iterdir() if entry.name in ours and entry.is_dir()):
         found += [f"{folder.name}/{entry.name}" for entry in folder.iterdir() if not entry.name.startswith("part-")]
@@ -143,7 +143,7 @@ def _draft(place: Path, word: str = "draft") -> Path:
 
 @contextmanager
 def _refusals(path: Path) -> Iterator[None]:
-    """What the system refuses, in our words."""
+    """Turns errors of the system into messages of hetdp."""
     try:
         yield
     except BrokenPipeError:
@@ -158,7 +158,7 @@ def _refusals(path: Path) -> Iterator[None]:
 
 
 def reading(place: Path, read: Callable[..., Any], *arguments: Any) -> Any:
-    """Calls a reader; what the system refuses becomes an InputError."""
+    """Calls a reader; an error of the system becomes an InputError."""
     try:
         return read(place, *arguments)
     except OSError as refusal:

@@ -100,7 +100,7 @@ class Level:
         return found if rest.start >= rest.stop else min(found, int(self._over(rest, ONE).least[0]))
 
     def payment_at(self, price: int) -> tuple[int, int]:
-        """What these people pay at a price, and the most that one of them saves by going last."""
+        """The amount that these people pay at a price, and the most that one of them saves by going last."""
         asked = min(price * self.gain, UNBOUNDED)
         end = self._classes.end_of(asked)
         people, high, low, saved = self._before[end] if self._span == 1 else self.up_to(end)[:4]
@@ -193,7 +193,7 @@ Label = int | float  # units; or an infinity
 
 
 class Prices:
-    """Prices at which what people pay may bend: nothing, everybody's ε in order, and perhaps one more."""
+    """The prices at which the payments may bend: 0, everybody's ε in order, and perhaps one more."""
 
     def __init__(self, epsilon: Whole, last: tuple[int, ...]) -> None:
         self._epsilon = epsilon.tolist() if len(epsilon) <= SPAN else epsilon  # a list is faster, for few
@@ -211,7 +211,7 @@ class Prices:
         return map(int, chain((0,), self._epsilon, self._last))
 
     def after(self, at: int) -> int:
-        """The place of the next price that is larger."""
+        """The index of the next larger price."""
         return 1 + bisect_right(self._epsilon, self[at])
 
 
@@ -238,19 +238,19 @@ class Balanced:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether everybody has one finite ε for all steps."""
+        """True if everybody has one finite ε for all steps."""
         classes = self.classes
         alike = classes.deciding is classes.units or bool((classes.deciding == classes.units).all())
         return alike and classes.bounded == len(classes.units)
 
     @cached_property
     def all_count(self) -> bool:
-        """Whether everybody's value can move the sum."""
+        """True if everybody's value can move the sum."""
         return bool((self.scores.most > 0).all())
 
     @cached_property
     def movable(self) -> Whole:
-        """How many people of each class count."""
+        """The number of people of each class whose value can move the sum."""
         return self.classes.sizes if self.all_count else np.where(self.counted, self.classes.sizes, 0)
 
     @cached_property
@@ -260,7 +260,7 @@ class Balanced:
 
     @property
     def gap(self) -> Label:
-        """How far the label of any table can be below the exact length of the cheapest way, in units."""
+        """An upper bound on the distance of any table's label below the exact length of the cheapest way, in units."""
         if self.scores.is_count:
             return 0
         if self.mixed:
@@ -283,7 +283,7 @@ class Balanced:
         return found if way.answer == 1 else -found
 
     def worst(self, margin: int) -> Label:
-        """The least label, signed so that larger is better, of all tables that many people from the other answer.
+        """The least label, signed so that larger is better, of all tables at this margin from the other answer.
 
         For questions that are not counts it is a lower bound of it.
         """
@@ -302,7 +302,7 @@ class Balanced:
         return max(least, paid - self._most_saved - self._grain())
 
     def _having(self, counts: NDArray[Any], chosen: list[list[bool]]) -> NDArray[Any]:
-        """How many people of each class have one of the values that are chosen for their group."""
+        """The number of people of each class that have one of the values chosen for their group."""
         if all(row == [True, False] for row in chosen):
             return counts[:, 0]
         if all(row == [False, True] for row in chosen):
@@ -352,7 +352,7 @@ class Balanced:
         return int(np.max(self.classes.meeting, where=self.classes.meeting < UNBOUNDED, initial=0))
 
     def _grain(self) -> int:
-        """What whole prices cost, instead of fractions of units."""
+        """The cost of rounding prices to whole units."""
         return max(self.scores.threshold, self.scores.total - self.scores.threshold + 1)
 
 

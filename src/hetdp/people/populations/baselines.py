@@ -1,4 +1,4 @@
-"""What else could be done with a count, and its worst accuracy over all tables of one margin.
+"""Other mechanisms for a count, and their worst accuracy over all tables of one margin.
 
 For each of these methods the worst table of answer 1 is the one where those who say yes have the smallest ε, and for
 answer 2 the one where those who do not have them (docs/theory/population.md).
@@ -39,7 +39,7 @@ class Table(NamedTuple):
 
     @property
     def part(self) -> float:
-        """The part of all people that is needed, less half a person."""
+        """The needed share of all people, less half a person."""
         return threshold_share(self.threshold, len(self.epsilon))
 
 
@@ -132,7 +132,7 @@ def exponential(table: Table, _limit: float = 0.0) -> float:
 
 
 def _number_of(epsilon: Floats, limit: float) -> Floats:
-    """How probable each number of people is who are kept."""
+    """The distribution of the number of people that are kept."""
     found = np.ones(1)
     for one, people in zip(*np.unique(epsilon, return_counts=True), strict=True):
         found = np.convolve(found, kept_distribution(int(people), *keep_probability(float(one), limit)))

@@ -115,7 +115,7 @@ class Classes:
 
     @cached_property
     def terms(self) -> Whole:
-        """What one person of each class adds to sums over people, a row for each; used where classes are few.
+        """The terms that one person of each class adds to sums over people, one row each; used where classes are few.
 
         The rows are: people, the upper and the lower part of ε, and what must be added to `NO_TERMS`, which stands for
         nobody: what is saved if this person goes last (ε minus meeting label), and the meeting label.
@@ -248,7 +248,7 @@ def _one_class(given: Any, what: str) -> EpsilonLevels | Units:
 
 
 def _few_levels(array: NDArray[Any], what: str) -> Units:
-    """Texts, Decimals and narrow floats in units, each different one by itself."""
+    """Texts, Decimals and narrow floats in units, each distinct one converted by itself."""
     try:
         distinct, member = np.unique(array, return_inverse=True)
     except TypeError:  # None among texts
@@ -270,7 +270,7 @@ def _units(everybody: EpsilonLevels | Units) -> Units:
 
 
 def _by_epsilon(everybody: EpsilonLevels | Units) -> tuple[Fold, Units, list[Whole]]:
-    """Classes by ε alone, from the different ones; which rows they have is looked for later."""
+    """Classes by ε alone, from the distinct values; their rows are looked up later."""
     if not isinstance(everybody, EpsilonLevels):
         return _by_several(everybody, [])
     rows, size = lambda: everybody.order, len(everybody)
@@ -283,7 +283,7 @@ def _by_epsilon(everybody: EpsilonLevels | Units) -> tuple[Fold, Units, list[Who
 
 
 def _by_several(units: Units, columns: list[Whole]) -> tuple[Fold, Units, list[Whole]]:
-    """Classes by ε and other columns, in the order of the first; and what each class has in each of the others."""
+    """Classes by ε and other columns, in the order of the first; and the value of each class in each of the others."""
     widths = [int(column.max()) + 1 for column in columns]
     bounded = int(np.max(units, where=units < UNBOUNDED, initial=-1))
     beyond = bounded + 1  # instead of infinity, so that keys are short

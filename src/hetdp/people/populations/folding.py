@@ -295,7 +295,7 @@ class Fold:
         return found
 
     def counts(self, answers: NDArray[Any], values: int) -> NDArray[Any]:
-        """How many people of each class have each value, from everybody's value: [class, value]."""
+        """Counts the people of each class that have each value, from everybody's value: [class, value]."""
         if len(self.sizes) <= FEW:
             return self._counts_by_bits(answers, values)
         found = np.empty((values, len(self.sizes)), dtype=np.uint8 if len(self.sizes) == self.size else np.int64)
@@ -309,7 +309,7 @@ class Fold:
         return found.T
 
     def people_by(self, codes: Whole, count: int) -> Whole:
-        """How many people have each of some codes, of which each row has one."""
+        """Counts the people that have each of some codes; each row has one code."""
         return np.bincount(codes, minlength=count)
 
     def _counts_by_bits(self, answers: NDArray[Any], values: int) -> NDArray[Any]:

@@ -45,7 +45,7 @@ class Side(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What the value of one person of each class can do to the label of a table at most, in units.
+    """Upper bounds on the effect of one person's value on the label of a table, by class, in units.
 
     Attributes:
         beside: how far the label changes where the answer stays.
@@ -58,7 +58,7 @@ class Limits(NamedTuple):
 
 
 def limits_of(formula: Balanced) -> Limits:
-    """The proofs behind `losses_of`, for the odds. It is not for populations that are `mixed`."""
+    """The proofs behind `losses_of`, for the odds. Not for populations that are `mixed`."""
     classes, sides = formula.classes, _sides(formula)
     (yes, other_no), (no, other_yes) = _ends(formula, sides)
     pairs = [(yes, other_no), (other_yes, no)]
@@ -165,7 +165,7 @@ def _ends(formula: Balanced, sides: list[Side]) -> list[tuple[Whole, Whole]]:
 
 
 def _side(formula: Balanced, gains: Whole, reserve: int) -> Side:
-    """What the tables of one answer have in common, from everybody's gains by group and value."""
+    """The facts shared by all tables of one answer, from everybody's gains by group and value."""
     classes, scores = formula.classes, formula.scores
     beyond = slice(classes.bounded, None)
     free = int(np.sum(classes.sizes[beyond] * classes.by_class(scores.most)[beyond]))

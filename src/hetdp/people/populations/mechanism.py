@@ -58,7 +58,7 @@ class Theorem:
 
 
 def coin_caution(worse_up_to: int, even_up_to: int) -> str:
-    """The caution where a coin would do as well or better, in words; empty if nowhere.
+    """The warning about margins where a coin would do as well or better, in words; empty if there are none.
 
     >>> coin_caution(0, 0), coin_caution(0, 1)
     ('', 'where 1 person decides, the answer may be right only as often as a coin')
@@ -185,7 +185,7 @@ class PopulationMechanism(TellsOdds):
         return float(LAPLACE.error(as_float(self.formula.worst(int(margin))), 1))
 
     def odds(self) -> Odds:
-        """What one person's value does to the published answer, at most, by group; as text, sentences for people.
+        """The largest effect of one person's value on the published answer, by group; as text, sentences for people.
 
         >>> import hetdp
         >>> people = hetdp.spaces.population(hetdp.questions.majority(), 0.5, size=9)
@@ -220,7 +220,7 @@ class PopulationMechanism(TellsOdds):
         return self.losses[self.population.classes.member]
 
     def facts(self) -> None:
-        """None: the policy and the objective identify a formula. A mechanism on tallies has facts of its own."""
+        """Empty: the policy and the objective identify a formula. A mechanism on tallies has facts of its own."""
 
     def document(self) -> dict[str, Any]:
         """The mechanism as a document: question, digest of the policy, objective, version. ε itself is not in it.
@@ -255,7 +255,7 @@ class PopulationMechanism(TellsOdds):
         return Theorem(True, best, gap, STATEMENTS[self.objective], caution=self._caution())
 
     def _caution(self) -> str:
-        """The caution about tables where a coin would do as well or better, as far as that is known."""
+        """The warning about tables where a coin would do as well or better, as far as that is known."""
         if self.objective == WEIGHTED_VOTE and not (self.population.is_count or self.population.constant):
             return "the answer may be wrong more often than right; at which tables was not computed"
         margin = self.worse_than_coin_up_to()

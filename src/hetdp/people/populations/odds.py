@@ -1,4 +1,4 @@
-"""What one person's value does to the published answer of a population, at most, over all tables."""
+"""The largest effect of one person's value on the published answer of a population, over all tables."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class PopulationOdds(ClassOdds):
         return " ".join(parts)
 
     def _how(self) -> str:
-        """Which answer it is, and how often."""
+        """The answer and its odds, in words."""
         how = "just as often" if self.high == self.low else describe_frequency(self.low, self.high, self.low == 0.0)
         return f"{YES_AND_NO[self.answer - 1]} {how}"
 
@@ -89,7 +89,7 @@ NOTHING = Change(np.array([0.5]), np.array([0.5]), np.array([1]))  # no answer c
 
 
 class OddsContext:
-    """What the groups of a population have in common, so that it is found once."""
+    """Facts shared by the groups of a population, computed once."""
 
     def __init__(self, formula: Formula) -> None:
         self.is_constant = bool(formula.scores.constant)
@@ -103,7 +103,7 @@ class OddsContext:
         return self._counted[epsilon]
 
     def limits(self, formula: Balanced) -> tuple[Limits, Whole]:
-        """What is proved of every class in docs/theory/losses.md, and its largest loss."""
+        """The limits proved for every class in docs/theory/losses.md, and the largest loss."""
         if self._limits is None:
             self._limits = limits_of(formula), losses_of(formula)
         return self._limits
@@ -202,7 +202,7 @@ def _count_change(formula: Balanced, epsilon: float) -> tuple[Change, float]:
         return units_to_floats(classes.units[there])
 
     def below(target: Floats) -> Indices:
-        """How many of the others have less than that; exactly, since all are whole units."""
+        """The number of other people with less than that; exact, since all amounts are whole units."""
         end = np.searchsorted(classes.units, np.ceil(np.ldexp(np.maximum(target, 0.0), GRID)).astype(np.int64))
         return np.array([everybody.up_to(int(end[0])).people]) - (own < target)
 

@@ -191,7 +191,7 @@ class Population:
         return baselines_at(self, margin, threshold)
 
     def counts(self, answers: Any) -> Whole:
-        """How many people of each class have each value: [class, value]. This is private.
+        """Counts the people of each class that have each value: [class, value]. The result is private.
 
         Args:
             answers: the index in `values` of each person's value; or, if people are known by kind only, the number of

@@ -74,7 +74,7 @@ class WeightedVote:
 
 
 def weights_of(population: Population) -> Whole:
-    """What each class weighs, in units; who is promised nothing weighs as much as the most of all others."""
+    """The weight of each class, in units; people without a promise weigh as much as the heaviest of the others."""
     classes = population.classes
     counts = population.scores.most[classes.group] > 0
     return voting.weights(classes.deciding, classes.deciding < UNBOUNDED, counts, 1 << GRID)

@@ -43,7 +43,7 @@ def parse_epsilon(epsilon: Any) -> Decimal:
 
 
 def epsilon_to_units(epsilon: Any) -> int:
-    """How many units of 2⁻⁴⁰ an ε comes to, rounded down; 2⁶², which is more than any, for infinity.
+    """Converts an ε to units of 2⁻⁴⁰, rounded down; infinity becomes 2⁶², which is larger than any other.
 
     Args:
         epsilon: a number, a Decimal, or a text such as ``"0.30"`` or ``"inf"``.

@@ -58,7 +58,7 @@ def words_of(rules: Sequence[Rule]) -> str:
 
 
 def _promise(rules: Sequence[Rule]) -> str:
-    """What one group is promised."""
+    """The promise to one group, in words."""
     always = min((rule.epsilon for rule in rules if rule.when is rule.change is None), default=None)
     special = sorted((rule for rule in rules if _is_special(rule)), key=lambda rule: rule.epsilon)
     heard = [rule for rule in special if always is None or rule.epsilon < always]
@@ -70,7 +70,7 @@ def _promise(rules: Sequence[Rule]) -> str:
 
 
 def _both_sides(rules: Sequence[Rule]) -> bool:
-    """Whether there is an ε on the side of each answer, and so everywhere."""
+    """True if the rules give an ε on the side of each answer, and so everywhere."""
     return {1, 2} <= {rule.when.number for rule in rules if rule.change is None and rule.when.kind == "answer"}
 
 
@@ -89,7 +89,7 @@ def _without_repeats(rules: Sequence[Rule]) -> Iterator[Rule]:
 
 
 def _case(rule: Rule) -> str:
-    """What a rule is for, in words."""
+    """The condition of a rule, in words."""
     if rule.change is None:
         return str(rule.when)
     kind = (

@@ -46,7 +46,7 @@ class When:
 
 
 def within(distance: int) -> When:
-    """Where the answer changes if so many people change their value, or fewer, from one of the two tables.
+    """The answer changes if at most `distance` people change their value, from either of the two tables.
 
     Args:
         distance: how many people, 1 or more.
@@ -62,7 +62,7 @@ def within(distance: int) -> When:
 
 
 def answer(which: int) -> When:
-    """Where the true answer is this one, at one of the two tables or at both.
+    """The true answer is this one, at one of the two tables or at both.
 
     Args:
         which: 1 or 2.
@@ -98,7 +98,7 @@ def as_when(given: Any) -> When | None:
 
 @dataclass(frozen=True)
 class States:
-    """What ε may depend on, besides the person and the change: the answer, and the range of the margin.
+    """The states that ε may depend on, besides the person and the change: the answer, and the range of the margin.
 
     Attributes:
         distances: the distances that rules name, in increasing order; margins are told apart no finer than by these.
@@ -113,7 +113,7 @@ class States:
 
     @property
     def count(self) -> int:
-        """How many states there are."""
+        """The number of states."""
         return 2 * (len(self.distances) + 1)
 
     @property

@@ -1,4 +1,4 @@
-"""States of datasets: the answer, and how many people must change before it does, as far as rules ask.
+"""States of datasets: the answer, and the number of people who must change before it does, as far as rules need it.
 
 The datasets with one answer grow by one change of one person at a time, until the farthest distance that a rule names;
 those of the other answer that are reached in step d have the margin d.
@@ -47,7 +47,7 @@ def states_of(axes: Sequence[Axis], answers: Answers, states: States) -> NDArray
 
 
 def _grow(axes: Sequence[Axis], reached: Mask) -> Mask:
-    """What was reached, and all their neighbours."""
+    """Extends the marked datasets by all their neighbours."""
     grown, low = reached.copy(), len(reached)
     for axis in axes:
         low //= axis.length
@@ -61,7 +61,7 @@ def _grow(axes: Sequence[Axis], reached: Mask) -> Mask:
 
 
 def margins_of(axes: Sequence[Axis], answers: Answers) -> NDArray[np.int32]:
-    """How many people must change before the answer does, at each dataset; more than there are, if it never does.
+    """The number of people who must change before the answer does, at each dataset; larger than all if it never does.
 
     Changes along different axes add up, so the nearest dataset of the other answer is found one axis at a time.
 
@@ -85,7 +85,7 @@ def margins_of(axes: Sequence[Axis], answers: Answers) -> NDArray[np.int32]:
 
 
 def _spread(axis: Axis, steps: NDArray[np.int32]) -> None:
-    """Lowers numbers of steps by what is reached along one axis, in place; axis 1 of the array is this one."""
+    """Lowers numbers of steps to those reached along one axis, in place; it is axis 1 of the array."""
     if axis.shape == "count":
         place = np.arange(axis.length, dtype=np.int32)[:, None]
         for line in (steps, steps[:, ::-1]):

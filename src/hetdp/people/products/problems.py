@@ -37,7 +37,7 @@ Weights = NDArray[np.float64]
 
 
 def weights_of(axes: Sequence[Axis], prior: Any) -> Factors | None:
-    """The probability of each tally, as a product over the groups; None if all are as probable.
+    """The probability of each tally, as a product over the groups; None if all are equally probable.
 
     Args:
         axes: the groups.
@@ -104,7 +104,7 @@ FEWER = "tallies fold people who are alike; a population, as in hetdp ask, needs
 
 
 def privacy_of(given: Any) -> Privacy:
-    """Privacy rules, made from one ε, or from name → ε, if need be."""
+    """Converts one ε, or a mapping name → ε, to privacy rules."""
     return given if isinstance(given, Privacy) else rules(given)
 
 
@@ -152,7 +152,7 @@ def problem_of(
     prior: Any = None,
     folded: bool = False,
 ) -> Problem:
-    """The problem of some groups.
+    """Builds the problem of some groups.
 
     Args:
         sizes: the groups, and how many people each has.
@@ -181,7 +181,7 @@ def problem_of(
 
 
 def _scores(question: Question, sizes: Mapping[str, int], values: tuple[str, ...]) -> Scores | None:
-    """What everybody counts toward the threshold; None if the question is none, or its scores are too large."""
+    """The scores of everybody for a threshold question; None for other questions, and if the scores are too large."""
     if question.linear() is None:
         return None
     try:
@@ -191,7 +191,7 @@ def _scores(question: Question, sizes: Mapping[str, int], values: tuple[str, ...
 
 
 def tables_of(table: Table, privacy: Privacy) -> list[Any]:
-    """For each group ε as written, by value and value; by state and state only where it depends on them."""
+    """For each group, ε as written, by value and value; by state and state only where it depends on them."""
     used = [epsilon_to_units(rule.epsilon) for rule in privacy.rules]
     written: dict[int, Decimal] = {}
     for units, rule in sorted(zip(used, privacy.rules, strict=True), key=lambda pair: pair[1].epsilon, reverse=True):
@@ -226,7 +226,7 @@ def _answers(axes: Sequence[Axis], sizes: Mapping[str, int], question: Question)
 
 
 def about_of(question: Question, privacy: Privacy, change: str) -> dict[str, str]:
-    """What a problem of people says of itself."""
+    """The description of a problem of people that its files and records contain."""
     return {
         "title": str(question),
         **dict(zip(KEYS, YES_AND_NO, strict=True)),
@@ -250,7 +250,7 @@ def votes(
     privacy: Privacy | ByGroup,
     values: Sequence[str] = ("yes", "no"),
 ) -> Problem:
-    """A problem with a dataset for all that people may answer together: k values and n people make kⁿ.
+    """A problem with one dataset for each combination of people's values: k values and n people make kⁿ.
 
     Neighbouring datasets differ in one person's value, and ε is public. Edges are computed, never stored. A dataset is
     a tuple with everybody's value, in order. Where the question holds, the answer is 1.
@@ -306,7 +306,7 @@ def tallies(
     values: Sequence[str] = ("yes", "no"),
     prior: Any = None,
 ) -> Problem:
-    """A problem with a dataset for each way in which the people of some groups may be counted.
+    """A problem with one dataset for each combination of counts of the groups.
 
     People of a group have the same ε rule and are alike for the question; then nothing is lost beside `votes`, which
     has many more datasets. Neighbouring datasets differ in one person's value, and ε is public. A dataset is a tuple

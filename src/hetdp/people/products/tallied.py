@@ -119,7 +119,7 @@ class TalliedMechanism(TellsOdds):
         return int(np.max(np.flatnonzero(self.worst < 0.0) + 1, initial=0))
 
     def odds(self) -> Odds:
-        """What one person's value does to the published answer, at most, by group; exact."""
+        """The largest effect of one person's value on the published answer, by group; exact."""
         return Odds({name: self._odds(name, counts) for name, counts in self.people})
 
     def _odds(self, name: str, counts: Whole) -> PopulationOdds:
@@ -134,7 +134,7 @@ class TalliedMechanism(TellsOdds):
         return replace(found, unprotected=unprotected, deciding=deciding)
 
     def _largest(self, name: str, which: Whole, units: Units, people: int) -> PopulationOdds:
-        """The largest change that people of some classes make, where they are promised anything."""
+        """The largest change that people of some classes make, if they have a promise."""
         found, epsilon = [self.changes[at] for at in which.tolist()], float(units_to_floats(units[which]).max())
         most, loss = max(found, key=lambda change: change.high - change.low), max(change.loss for change in found)
         return PopulationOdds(name, most.answer, most.high, most.low, loss, epsilon, people, 0, True)
@@ -151,7 +151,7 @@ def make_mechanism(
     classes: Classes,
     people: tuple[tuple[str, Whole], ...],
 ) -> TalliedMechanism:
-    """A mechanism on tallies, with all that is promised about it; the problem itself is not kept.
+    """Builds a mechanism on tallies, with everything that is promised about it; the problem itself is not stored.
 
     Raises:
         VerificationError: it is not proved private.
@@ -232,15 +232,15 @@ class TalliedPeople:
 
     @property
     def size(self) -> int:
-        """How many tallies there are."""
+        """The number of tallies."""
         return prod(self._positions())
 
     def _positions(self) -> list[int]:
-        """In how many ways the people of each class may be counted."""
+        """The number of distinct counts of each class."""
         return [comb(size + len(self.values) - 1, size) for size in self.classes.sizes.tolist()]
 
     def problem(self) -> Problem:
-        """The tallies, with what is asked and promised."""
+        """The problem on the tallies, with its question and its promises."""
         classes, parts = self.classes, [str(at + 1) for at in range(len(self.classes.sizes))]
         units, deciding = (units_to_floats(column).tolist() for column in (classes.units, classes.deciding))
         rules = [Rule(Decimal(epsilon), groups=part) for part, epsilon in zip(parts, units, strict=True)]
@@ -271,7 +271,7 @@ class TalliedPeople:
         return make_mechanism(design(problem, objective), problem, problem.graph, self.classes, self.people)
 
     def require_few(self, objective: str) -> None:
-        """Refuses tallies that could not be kept, or searched, before any is made.
+        """Refuses tallies that would take too much memory or time, before any is made.
 
         Raises:
             UsageError: there are too many.

@@ -90,7 +90,7 @@ class Not(Question):
 
 
 def combine(how: type[Combination], *questions: Question) -> Question:
-    """Questions joined; what is joined in the same way already is not put in brackets."""
+    """Joins questions; parts that are joined in the same way already are not put in brackets."""
     parts: list[Question] = []
     for question in questions:
         parts += question.parts if type(question) is how and isinstance(question, Combination) else [question]
@@ -145,7 +145,7 @@ class RegroupedQuestion(Question):
 
 @dataclass(frozen=True)
 class FunctionQuestion(Question):
-    """What a Python function says; see `questions.function`."""
+    """A question that a Python function answers; see `questions.function`."""
 
     call: Callable[[Tables], Any]
     words: str

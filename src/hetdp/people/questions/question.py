@@ -47,7 +47,7 @@ def as_counts(given: Any, where: str) -> tuple[Counts, int]:
 
 
 def _is_python(array: Counts) -> bool:
-    """Whether these are Python's own whole numbers."""
+    """True if these are Python's own integers."""
     return array.dtype == object and all(type(number) is int for number in array.flat)
 
 
@@ -61,7 +61,7 @@ def width_for(largest: int) -> Any:
 
 
 def weighted_reaches(terms: Sequence[tuple[int, Counts, int]], at_least: int) -> Truth:
-    """Whether Σ weight × counts ≥ at_least, in whole numbers.
+    """True if Σ weight × counts ≥ at_least, in whole numbers.
 
     Args:
         terms: weights, counts, and the largest of these counts; the arrays need only fit each other's shapes.
@@ -80,7 +80,7 @@ def weighted_reaches(terms: Sequence[tuple[int, Counts, int]], at_least: int) ->
 
 
 def scaled_product(factor: int, left: tuple[Counts, int], right: tuple[Counts, int]) -> tuple[Counts, int]:
-    """factor × left × right, in whole numbers, with the largest it can be."""
+    """factor × left × right, in whole numbers, with an upper bound on the result."""
     largest = max(factor, 1) * max(left[1], 1) * max(right[1], 1)
     width = width_for(largest)
     product = left[0].astype(width, copy=False) * right[0].astype(width, copy=False)
@@ -88,7 +88,7 @@ def scaled_product(factor: int, left: tuple[Counts, int], right: tuple[Counts, i
 
 
 def _scalar(number: int, width: Any) -> Any:
-    """A number that leaves an array as wide as it is; one that meets only zeros may be any."""
+    """A number in a type that does not widen the array; a number that meets only zeros may have any type."""
     if width is object:
         return number
     return width(number) if abs(number) <= np.iinfo(width).max else width(0)
@@ -151,7 +151,7 @@ class Question(ABC):
         return None
 
     def holds(self, counts: Tables, sizes: Sizes) -> Truth:
-        """Whether the answer is yes, for many tables at once, in whole numbers throughout.
+        """True where the answer is yes, for many tables at once, in whole numbers throughout.
 
         Args:
             counts: for each group and value, how many people: whole numbers, or arrays whose shapes fit each other.
@@ -229,7 +229,7 @@ class People:
     sizes: Sizes
 
     def of(self, group: str, value: str) -> tuple[Counts, int]:
-        """How many people of a group have a value, with the largest such number."""
+        """The number of people in a group who have a value, and the largest such number."""
         counts, largest = as_counts(self.counts[group][value], f"{value!r} in {group!r}")
         if largest > self.sizes[group]:
             what = f"{largest} people of {group!r} have the value {value!r}"
@@ -250,7 +250,7 @@ class Linear:
     at_least: int
 
     def score(self, group: str, value: str) -> int:
-        """What one person counts.
+        """The score of one person.
 
         >>> import hetdp
         >>> hetdp.questions.Linear({None: {"yes": 2, None: -1}}, 0).score("Staff", "no")
@@ -265,7 +265,7 @@ class Linear:
         return Linear(turned, 1 - self.at_least)
 
     def holds(self, people: People) -> Truth:
-        """Whether the sum reaches the threshold, for many tables at once."""
+        """True where the sum reaches the threshold, for many tables at once."""
         terms, at_least = [], self.at_least
         for group in people.counts:
             row = self._row(group)

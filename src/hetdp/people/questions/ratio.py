@@ -28,7 +28,7 @@ from hetdp.text import format_value
 
 @dataclass(frozen=True)
 class RatioOfShares(Question):
-    """The share of one group is at least a part of that of another; see `questions.ratio_of_shares`."""
+    """The share of one group is at least a given part of another group's; see `questions.ratio_of_shares`."""
 
     value: str
     group_a: str
@@ -52,7 +52,7 @@ class RatioOfShares(Question):
         return weighted_reaches([(1, *left), (-1, *right)], int(self.strict))
 
     def _denominator(self, people: People, group: str) -> tuple[Counts, int]:
-        """How many the share of a group is divided by."""
+        """The denominator of a group's share."""
         size = people.sizes[group]
         asked = np.asarray(size, dtype=width_for(size))
         if self.of != ALL:
@@ -94,7 +94,7 @@ def ratio_of_shares(
     strict: bool = False,
     blank: Names | None = None,
 ) -> Question:
-    """The share of one group is at least such a part of the share of another: the four-fifths rule.
+    """The share of one group is at least a given part of another group's share: the four-fifths rule.
 
     Where the share of group B is zero, any share of group A is at least that part of it; so the answer is yes.
 

@@ -16,7 +16,7 @@ COMBINATIONS: dict[str, type[Combination]] = {"and": And, "or": Or}
 
 
 def kind_names() -> tuple[str, ...]:
-    """The words that the key ``asks`` may have: kinds in alphabetical order, then what combines questions."""
+    """The values of the key ``asks``: kinds in alphabetical order, then the combinations."""
     return (*sorted(QUESTION_KINDS), *COMBINATIONS, "not")
 
 
@@ -38,7 +38,7 @@ def from_document(document: Mapping[str, Any]) -> Question:
 
 
 def from_json(text: str) -> Question:
-    """A question from a JSON text; decimals are taken as they are written.
+    """Reads a question from a JSON text; decimals are taken as they are written.
 
     Args:
         text: the document.
@@ -55,7 +55,7 @@ def from_json(text: str) -> Question:
 
 
 def from_toml(text: str) -> Question:
-    """A question from a TOML text; decimals are taken as they are written.
+    """Reads a question from a TOML text; decimals are taken as they are written.
 
     Args:
         text: the document.

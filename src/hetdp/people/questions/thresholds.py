@@ -342,7 +342,7 @@ def all_of(group: Names, value: str = "yes") -> Question:
 
 
 def check_denominator(value: str, of: str, strict: bool, blank: Names | None) -> tuple[str, bool, tuple[str, ...]]:
-    """The tie rule, and what a share is divided by."""
+    """Checks the tie rule and the denominator of a share."""
     if of not in (ALL, RESPONDENTS):
         raise UsageError(f"of is {format_value(of)}", f"a share is of {ALL!r} rows or of {RESPONDENTS!r}")
     if not isinstance(strict, bool):
@@ -360,20 +360,20 @@ def check_denominator(value: str, of: str, strict: bool, blank: Names | None) ->
 
 
 def of_groups(groups: Groups) -> str:
-    """Whose rows, in words; empty for everybody's."""
+    """The groups whose rows count, in words; empty for everybody's."""
     return "" if groups is None else f" of {join_names(groups)}"
 
 
 def rows_of(of: str, blank: tuple[str, ...], groups: Groups) -> str:
-    """What a share is a share of, in words."""
+    """The rows that a share refers to, in words."""
     return f"all rows{of_groups(groups)}" + ("" if of == ALL else f" that are not {join_names(blank, 'or')}")
 
 
 def group_key(groups: Groups) -> dict[str, Any]:
-    """The key of a document that says whom the question is about."""
+    """The key of a document that names the groups of the question."""
     return {} if groups is None else {"group": groups[0] if len(groups) == 1 else list(groups)}
 
 
 def blank_key(of: str, blank: tuple[str, ...]) -> dict[str, Any]:
-    """The key of a document that says which values do not count as a response."""
+    """The key of a document that names the values that do not count as a response."""
     return {} if of == ALL else {"blank": blank[0] if len(blank) == 1 else list(blank)}

@@ -44,7 +44,7 @@ FIRST = {
 
 
 class Terms(NamedTuple):
-    """What a source was declared with.
+    """The terms with which a source was declared.
 
     Attributes:
         number: of the entry that declares it; accounts know their source by it.
@@ -63,17 +63,17 @@ class Terms(NamedTuple):
     neighbours: Neighbours = NOTHING
 
     def cap_of(self, name: str) -> tuple[int, int]:
-        """What a class, or a person in it, may spend; whoever has no stated class may spend no more than any class."""
+        """The cap of a class, or of a person in it; without a stated class, the smallest cap of all."""
         return self.caps.get(name, self.least() if name == EVERYBODY else self.cap)
 
     def least(self) -> tuple[int, int]:
-        """What a person without a stated class may spend: no more than any class."""
+        """The cap of a person without a stated class: the smallest cap of all."""
         firsts, seconds = zip(self.cap, *self.caps.values(), strict=True)
         return min(firsts), min(seconds)
 
 
 def terms_of(entry: Entry) -> Terms:
-    """What an entry declares; ValueError if it does not."""
+    """The terms that an entry declares; raises ValueError if it declares none."""
     facts = entry.facts
     currency = find_currency(facts.get("currency"))
     if facts.keys() - {NEIGHBOURS} != {"currency", "cap", "caps"} or currency is None:
@@ -123,7 +123,7 @@ def _pair(given: Any) -> tuple[int, int]:
 
 
 def exceeds_cap(balances: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which accounts have spent more than their caps."""
+    """Marks the accounts that have spent more than their caps."""
     over = (balances[CAP] < INFINITE) & (balances[SPENT] > balances[CAP])
     found: NDArray[np.bool_] = over | ((balances[CAP_DELTA] < INFINITE) & (balances[SPENT_DELTA] > balances[CAP_DELTA]))
     return found
@@ -157,7 +157,7 @@ def _require_grouping(connection: Connection, terms: Terms, is_everybody: bool) 
 
 
 def is_charged(connection: Connection, terms: Terms) -> bool:
-    """Whether anybody was charged before."""
+    """True if anybody was charged before."""
     return any(first.rows(connection, of_source=terms.number) for first in FIRST.values())
 
 

@@ -91,7 +91,7 @@ class Entry:
         return digest(self.body)
 
     def receipt(self) -> dict[str, Any]:
-        """What a record keeps of this entry, so that an older copy of the ledger is noticed later."""
+        """The part of this entry that a record keeps, so that an older copy of the ledger is noticed later."""
         return {"ledger": self.ledger, "entry": self.number, "hash": self.hash}
 
 
@@ -355,7 +355,7 @@ def _require_receipt(database: Database, connection: Connection, head: Head, num
 
 
 def is_written(connection: Connection, entry: Entry) -> bool:
-    """Whether exactly this entry is in the ledger."""
+    """True if exactly this entry is in the ledger."""
     return [row.body for row in BY_NUMBER.rows(connection, wanted=entry.number)] == [entry.body]
 
 
@@ -371,5 +371,5 @@ def create_chain(database: Database, connection: Connection) -> str:
 
 
 def is_created(connection: Connection, ledger: str) -> bool:
-    """Whether the ledger with this id was made."""
+    """True if the ledger with this id was made."""
     return sqlalchemy.inspect(connection).has_table(schema.head.name) and LEDGER.rows(connection)[0].ledger == ledger

@@ -60,7 +60,7 @@ class SealedCharge(NamedTuple):
 
     @property
     def accounts(self) -> int:
-        """How many accounts pay."""
+        """The number of accounts that pay."""
         return len(self.amounts)
 
 
@@ -70,7 +70,7 @@ def canonical_json(document: dict[str, Any]) -> str:
 
 
 def is_name(value: Any) -> bool:
-    """Whether a value can be the name of a class."""
+    """True if a value can be the name of a class."""
     return isinstance(value, str) and "\0" not in value and value.isprintable()
 
 
@@ -228,7 +228,7 @@ def _names(values: Any) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Charge:
-    """Who pays how much of their privacy for one answer, or for several that are given together.
+    """The privacy that each account pays for one answer, or for several that are given together.
 
     `Charge.to_classes` and `Charge.to_people` make one from ε, δ or μ.
 

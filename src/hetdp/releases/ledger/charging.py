@@ -153,7 +153,7 @@ def _is_same_charge(database: Database, connection: Connection, entry: Entry, se
 
 
 def require_terms(database: Database, source: str, entry: Entry | None) -> Terms:
-    """What a source was declared with.
+    """The terms with which a source was declared; refuses a source without any.
 
     Raises:
         UsageError: there is no such entry.
@@ -166,7 +166,7 @@ def require_terms(database: Database, source: str, entry: Entry | None) -> Terms
 
 
 def read_terms(database: Database, entry: Entry) -> Terms:
-    """What an entry declares; LedgerError if it is invalid."""
+    """The terms that an entry declares; raises LedgerError if it is invalid."""
     try:
         return terms_of(entry)
     except (ValueError, TypeError, AttributeError):
@@ -180,7 +180,7 @@ def store_charge(connection: Connection, sealed: SealedCharge) -> None:
 
 
 class ClassPrice(NamedTuple):
-    """What the accounts of one class would pay. Amounts are decimal text, of ε, or of μ² for the currency gaussian.
+    """The price for the accounts of one class. Amounts are decimal text, of ε, or of μ² for the currency gaussian.
 
     Attributes:
         name: the class; "everybody" where there are none.
@@ -210,7 +210,7 @@ class ClassPrice(NamedTuple):
 
 
 def class_prices(connection: Connection, terms: Terms, sealed: SealedCharge) -> Iterator[ClassPrice]:
-    """What the accounts of each class would pay."""
+    """The price for the accounts of each class."""
     codes: NDArray[Any]
     if sealed.kind == CLASS:
         names, codes = sealed.names, np.arange(sealed.accounts)
@@ -232,7 +232,7 @@ def _costs(sealed: SealedCharge, here: NDArray[np.bool_]) -> tuple[int, int]:
 
 
 def _left(balances: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What each account has left of both amounts; 0 if it has spent more than its cap."""
+    """The remaining budget of each account, of both amounts; 0 if it has spent more than its cap."""
     caps, spent = balances[[CAP, CAP_DELTA]], balances[[SPENT, SPENT_DELTA]]
     return np.where(caps == INFINITE, INFINITE, np.maximum(caps - np.minimum(spent, caps), 0))
 

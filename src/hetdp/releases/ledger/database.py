@@ -31,7 +31,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.01, 1.0  # seconds before a transaction that coll
 
 
 class Doubt(NamedTuple):
-    """What a message says if a commit may or may not have happened.
+    """The sentences of a message about a commit that may or may not have happened.
 
     Attributes:
         unknown: that nobody knows, and what to do then.
@@ -154,11 +154,11 @@ class Database(ABC):
 
     @property
     def place(self) -> str:
-        """What the ledger stores about where it is written to, by which a moved or copied one is recognized."""
+        """The location that the ledger stores about itself, so that a moved or copied ledger is recognized."""
         return ""
 
     def is_place(self, text: str) -> bool:
-        """Whether a stored text can be a place."""
+        """True if a stored text can be a location."""
         return text == ""
 
     def locate(self) -> AbstractContextManager[None]:
@@ -173,7 +173,7 @@ class Database(ABC):
         """Refuses to commit to a ledger that is no longer where it was found."""
 
     def is_half_done(self) -> bool:
-        """Whether it is decided later what becomes of a transaction that was given up."""
+        """True if the outcome of an abandoned transaction is decided later."""
         return False
 
     def sync(self) -> None:  # noqa: B027
@@ -206,7 +206,7 @@ class Database(ABC):
         """
 
     def find_result(self, result: Result, is_there: Callable[[Connection, Result], bool]) -> bool | None:
-        """Whether the result of a transaction is in the ledger; None if that cannot be told."""
+        """True if the result of a transaction is in the ledger; None if that is unknown."""
         with self.reading() as connection:
             return is_there(connection, result)
 
@@ -305,7 +305,7 @@ class Database(ABC):
     def _resolve(
         self, reason: str, result: Result, is_there: Callable[[Connection, Result], bool], doubt: Doubt
     ) -> Result:
-        """What became of a commit that failed: its result if it happened and is durable."""
+        """Finds out the outcome of a commit that failed: its result if it happened and is durable."""
         try:
             is_done = self.find_result(result, is_there)
         except HetdpError:
@@ -356,12 +356,12 @@ def begin(connection: Connection, writes: bool, timeout: float) -> None:
 
 
 def is_writing(connection: Connection) -> bool:
-    """Whether the transaction was begun in order to write."""
+    """True if the transaction was begun in order to write."""
     return bool(connection.get_execution_options()[WRITES])
 
 
 def timeout_of(connection: Connection) -> float:
-    """How many seconds the transaction may wait for others."""
+    """The number of seconds that the transaction may wait for others."""
     return float(connection.get_execution_options()[LIMIT])
 
 

@@ -276,7 +276,7 @@ class Ledger:
         return database.write(work, is_written, RECORDING)
 
     def status(self, source: str | None = None) -> list[Status]:
-        """What each source may spend and has spent; people are counted, not listed.
+        """The caps and the spent amounts of each source; people are counted, not listed.
 
         Args:
             source: this one only.

@@ -1,4 +1,4 @@
-"""What the rest of hetdp asks of a ledger: one spend, the price of one, and what is found in its entries.
+"""The operations that the rest of hetdp needs from a ledger: one spend, its price, and searches in the entries.
 
 `Ledger` is the public face of a `LedgerCore`; `release`, `price` and the check of a record use the core itself.
 """
@@ -66,7 +66,7 @@ SIMILAR = Statement(_similar.order_by(_number.desc()).limit(MOST_SIMILAR))
 
 
 class SpendRequest(NamedTuple):
-    """What is asked of a ledger, and who pays.
+    """A request to spend: what is asked, and who pays.
 
     Attributes:
         source: the data that is asked about.
@@ -104,7 +104,7 @@ class SpendResult(NamedTuple):
 
 
 class Quote(NamedTuple):
-    """What a spend would cost.
+    """The price of a spend.
 
     Attributes:
         terms: the source and its caps.
@@ -187,7 +187,7 @@ class LedgerCore:
         return read_head(self.database, connection, self.id)
 
     def find_terms(self, connection: Connection, head: Head, source: str) -> Terms:
-        """What a source was declared with.
+        """The terms with which a source was declared.
 
         Raises:
             UsageError: there is no such source.
@@ -266,7 +266,7 @@ class LedgerCore:
         return spent
 
     def quote(self, source: str, charge: Charge, request: str, version: str, neighbours: Neighbours) -> Quote:
-        """What a spend would cost; nothing is written.
+        """Computes the price of a spend; nothing is written.
 
         Args:
             source: the data.

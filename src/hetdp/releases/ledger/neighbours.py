@@ -1,4 +1,4 @@
-"""What the losses of a source are about: the privacy unit and the relation between neighbouring datasets.
+"""The meaning of a source's losses: the privacy unit and the relation between neighbouring datasets.
 
 Losses add up only if they are about the same change. "One person's answer changes" is worth up to two of "one person
 joins or leaves", so a source has one unit and one relation (docs/decisions/0012-one-relation-per-source.md).
@@ -71,7 +71,7 @@ class Neighbours(NamedTuple):
         return ", ".join(f"{key} {_words_for(one)}" for key, one in zip(KEYS, self, strict=True))
 
     def document(self) -> dict[str, str]:
-        """What is stated, for an entry of the ledger."""
+        """The stated unit and relation, for an entry of the ledger."""
         return {key: one for key, one in zip(KEYS, self, strict=True) if one is not None}
 
 
@@ -141,7 +141,7 @@ def state_neighbours(known: Neighbours, given: Neighbours, source: str) -> Neigh
 
 
 def is_same(one: str | None, other: str | None) -> bool:
-    """Whether two units, or two relations, differ in capitals, blanks and a full stop at most."""
+    """True if two units, or two relations, differ at most in capitals, blanks and a full stop."""
     return one is other is None or (one is not None and other is not None and _comparable(one) == _comparable(other))
 
 

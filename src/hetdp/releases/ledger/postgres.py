@@ -181,7 +181,7 @@ def _shut(number: int) -> None:
 
 
 def _engine_of(url: URL) -> Engine:
-    """What connects to the server; limits in the address take precedence."""
+    """The SQLAlchemy engine for the server; limits in the address take precedence."""
     given = {name: value for name, value in TCP.items() if name not in url.query}
     engine = sqlalchemy.create_engine(
         url.set(drivername="postgresql+psycopg"),
@@ -232,7 +232,7 @@ def _state_of(error: BaseException) -> str | None:
 
 
 def _reason_of(error: BaseException, driver: Any = None) -> str:
-    """What an error means, in our words."""
+    """The meaning of a driver's error, in words."""
     is_silent = isinstance(driver, BoundedConnection) and driver.is_silent
     if is_silent or isinstance(error, psycopg.errors.ConnectionTimeout):
         return SILENT
@@ -244,7 +244,7 @@ def _reason_of(error: BaseException, driver: Any = None) -> str:
 
 
 def _is_undone(error: BaseException) -> bool:
-    """Whether a failed COMMIT certainly did not happen: the server says so itself, and lives on."""
+    """True if a failed COMMIT certainly did not happen: the server says so itself, and keeps running."""
     if not isinstance(error, psycopg.Error):
         return False
     return error.diag.severity_nonlocalized == "ERROR" and error.sqlstate not in (None, "40003")

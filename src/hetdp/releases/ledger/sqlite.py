@@ -118,7 +118,7 @@ class SqliteDatabase(Database):
         return self._file.place if self._known_as is None else self._file._replace(path=self._known_as).place
 
     def is_place(self, text: str) -> bool:
-        """Whether a text is an inode and a path."""
+        """True if a text is an inode and a path."""
         return PLACE.fullmatch(text) is not None
 
     # Transactions -----------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ class SqliteDatabase(Database):
         return self.unusable(reason)
 
     def find_result(self, result: Result, is_there: Callable[[Connection, Result], bool]) -> bool | None:
-        """Whether the result is in the file; None if another file has taken its place."""
+        """True if the result is in the file; None if another file has taken its place."""
         before = self._file
         found = super().find_result(result, is_there)
         now = self._file
@@ -246,7 +246,7 @@ class SqliteDatabase(Database):
             self._require_one_name(now)
 
     def is_half_done(self) -> bool:
-        """Whether a journal is left that nobody uses."""
+        """True if a journal is left that no process uses."""
         return self._file is not None and has_abandoned_journal(self._file)
 
     def require_own_journal(self, place: str) -> None:
@@ -347,7 +347,7 @@ class SqliteDatabase(Database):
 
 
 def _engine_at(where: list[Path], timeout: float) -> Engine:
-    """What connects to the file whose path is in the list at that time."""
+    """The SQLAlchemy engine for the file whose path is in the list when it connects."""
 
     def connect() -> sqlite3.Connection:
         place = f"file:{quote(str(where[0]))}?mode=rw"
@@ -375,13 +375,13 @@ def _begin(connection: Connection) -> None:
 
 
 def _is_in_closed_folder(path: Path) -> bool:
-    """Whether the file could be written to, but not the folder, which has to hold its journal."""
+    """True if the file could be written to, but not the folder, which has to hold its journal."""
     real = Path(os.path.realpath(path))
     return os.access(real, os.W_OK, **EFFECTIVE) and not os.access(real.parent, os.W_OK, **EFFECTIVE)
 
 
 def _state_of(file: File) -> str:
-    """What changes when somebody writes to the file."""
+    """The state of the file, which changes with every write."""
     state = file.state
     return f"{file.place} {state.st_size} {state.st_mtime_ns} {state.st_ctime_ns}"
 

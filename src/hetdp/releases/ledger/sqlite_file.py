@@ -82,7 +82,7 @@ def find_file(path: Path) -> File:
 
 
 def name_fault(file: File) -> tuple[str, str] | None:
-    """What is wrong with the names of a file, and what to do; None if it has one name."""
+    """The fault in the names of a file, and what to do; None if it has one name."""
     if has_several_names(file):
         return f"it has {file.state.st_nlink} names (hard links)", SEVERAL_NAMES
     if _is_mounted(file.path):
@@ -91,7 +91,7 @@ def name_fault(file: File) -> tuple[str, str] | None:
 
 
 def journal_fault(file: File) -> tuple[str, str] | None:
-    """What is wrong with the files beside the ledger, and what to do; None if nothing is.
+    """The fault in the files beside the ledger, and what to do; None if there is none.
 
     SQLite would wait forever for a pipe, and would copy a write-ahead log into the file, whoever wrote it.
     """
@@ -111,12 +111,12 @@ def journal_fault(file: File) -> tuple[str, str] | None:
 
 
 def has_several_names(file: File) -> bool:
-    """Whether the file has more names than one."""
+    """True if the file has more names than one."""
     return file.state.st_nlink != 1
 
 
 def _is_mounted(path: Path) -> bool:
-    """Whether the file itself is a mount point, and so has a second name."""
+    """True if the file itself is a mount point, and so has a second name."""
     try:
         listed = MOUNTS.read_bytes()
     except OSError:
@@ -128,14 +128,14 @@ def _is_mounted(path: Path) -> bool:
 
 
 def has_journal(journal: Path) -> bool:
-    """Whether there is a journal that is not empty; an empty one has no effect."""
+    """True if there is a journal that is not empty; an empty one has no effect."""
     with suppress(OSError, ValueError):  # a damaged ledger may name a place that is not a path
         return journal.stat().st_size > 0
     return False
 
 
 def has_abandoned_journal(file: File) -> bool:
-    """Whether a journal is left that nobody uses; what becomes of its transaction is decided later."""
+    """True if a journal is left that no process uses; the outcome of its transaction is decided later."""
     if not has_journal(file.journal):
         return False
     if sys.platform != "linux":
@@ -261,7 +261,7 @@ def _unwritable(file: File, before: os.stat_result) -> str | None:
 
 
 def _is_locked(descriptor: int, byte: int) -> bool:
-    """Whether another process has locked one of SQLite's bytes: RESERVED while it writes, PENDING while it commits."""
+    """True if another process has locked one of SQLite's bytes: RESERVED while it writes, PENDING while it commits."""
     asked = struct.pack(LOCK, fcntl.F_WRLCK, os.SEEK_SET, byte, 1, 0)
     kind, *_ = struct.unpack(LOCK, fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))
     return bool(kind != fcntl.F_UNLCK)

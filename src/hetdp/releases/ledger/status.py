@@ -33,7 +33,7 @@ from hetdp.text import format_value
 
 @dataclass(frozen=True)
 class Balance:
-    """What one class may spend and has spent, as decimals; ``inf`` is no limit.
+    """The cap and the spent amount of one class, as decimals; ``inf`` is no limit.
 
     Attributes:
         name: the class.

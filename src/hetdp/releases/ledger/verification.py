@@ -168,7 +168,7 @@ Sums = dict[int, tuple[dict[str, tuple[int, ...]], Share, str | None]]  # the la
 
 
 def _sum_charges(connection: Connection, replay: Replay) -> Sums:
-    """What every account of every source must have spent."""
+    """Computes the amount that every account of every source must have spent."""
     stored = {row.digest for row in DIGESTS.each(connection)}
     if stored != {digest for _, digest in replay.times}:
         raise ValueError("a charge is missing, or was never made")

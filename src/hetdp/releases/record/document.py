@@ -201,7 +201,7 @@ def answers_of(bits: Sequence[bool], areas: Sequence[str | None], words: Sequenc
 
 
 def has_valid_digest(document: Document) -> bool:
-    """Whether the digest of a record fits its content; only the ledger detects a change of both."""
+    """True if the digest of a record matches its content; only the ledger detects a change of both."""
     return bool(document[DIGEST] == digest_of(document))
 
 

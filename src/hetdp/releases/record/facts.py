@@ -65,7 +65,7 @@ def parameter_texts(costs: Costs, at: int) -> dict[str, str | None]:
 
 
 def charged_accounts(costs: Costs) -> list[dict[str, Any]]:
-    """What each account is charged; people are not listed."""
+    """The charge of each account; people are not listed."""
     if costs.kind != CLASS:
         return []
     return [{"account": escape_unprintable(name)} | parameter_texts(costs, at) for at, name in enumerate(costs.names)]
@@ -183,7 +183,7 @@ def _promise(costs: Costs, at: int, odds_of: dict[str, EdgeOdds], same: str) -> 
 
 
 def _cautions(proof: ProvedMechanism) -> list[str]:
-    """Where a coin would be as accurate, over all datasets; the true one plays no part."""
+    """The warnings about datasets where a coin would be as accurate; the true dataset plays no part."""
     caution = str(proof.mechanism.against_coin)
     return [escape_unprintable(f"{caution[:1].upper()}{caution[1:]}.")] if caution else []
 

@@ -64,13 +64,13 @@ def check_of(name: str, passed: bool, holds: str, fails: str) -> RecordCheck:
 
 
 def check_digest(record: Document) -> RecordCheck:
-    """Whether the record's digest matches its content."""
+    """Checks that the record's digest matches its content."""
     fails = "the record was changed: its digest does not match its content"
     return check_of("record", has_valid_digest(record), "the record's digest matches its content", fails)
 
 
 def check_ledger(record: Document, ledger: LedgerCore) -> RecordCheck:
-    """Whether the entry is in the ledger and says the same.
+    """Checks that the entry is in the ledger and agrees with the record.
 
     Raises:
         LedgerError: the ledger cannot be used, or is older than the record.
@@ -93,7 +93,7 @@ def check_ledger(record: Document, ledger: LedgerCore) -> RecordCheck:
 
 
 def _is_answered(record: Document, bits: Sequence[bool], words: Any) -> bool:
-    """Whether the record has these answers, in words, for the areas of the plan in their order."""
+    """True if the record has these answers, in words, for the areas of the plan in their order."""
     try:
         areas = [None] if record["plan"] is None else [one["area"] for one in record["plan"]["areas"]]
         return bool(record["answers"] == answers_of(bits, areas, words))
@@ -102,7 +102,7 @@ def _is_answered(record: Document, bits: Sequence[bool], words: Any) -> bool:
 
 
 def _is_about(privacy: Document, neighbours: Any) -> bool:
-    """Whether the record has the unit and relation of its entry."""
+    """True if the record has the unit and relation of its entry."""
     try:
         stated = neighbours_of(privacy["unit"], privacy["neighbours"])
         return all(map(is_same, stated, read_neighbours(neighbours)))
@@ -111,7 +111,7 @@ def _is_about(privacy: Document, neighbours: Any) -> bool:
 
 
 def _is_charged(ledger: LedgerCore, entry: Entry, composition: Document) -> bool:
-    """Whether the entry charged the accounts that the record lists; it does not list people."""
+    """True if the entry charged the accounts that the record lists; it does not list people."""
     try:
         charge = charge_of_composition(composition, ledger.find_source(entry.source)[1])
     except (UsageError, KeyError):
@@ -120,7 +120,7 @@ def _is_charged(ledger: LedgerCore, entry: Entry, composition: Document) -> bool
 
 
 def check_mechanism(record: Document, problem: Problem, mechanism: Any) -> Iterator[RecordCheck]:
-    """Whether the answer was drawn with exactly these values, and whether they are private and were paid for.
+    """Checks that the answer was drawn with exactly these values, and that they are private and were paid for.
 
     Args:
         record: the record.
@@ -156,7 +156,7 @@ def check_mechanism(record: Document, problem: Problem, mechanism: Any) -> Itera
 
 
 def check_content(record: Document, facts: Document, words: Sequence[str]) -> RecordCheck:
-    """Whether the record says what follows from a problem or a plan, and uses its words for the answers.
+    """Checks that the record follows from a problem or a plan, and uses its words for the answers.
 
     Args:
         record: the record.
