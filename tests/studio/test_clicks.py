@@ -15,9 +15,6 @@ CELL = """([x, y]) => { const plot = document.querySelector("#chart-box .js-plot
 def test_a_cell_that_was_clicked_before_is_selected_again(studio):
     opened = studio(GALLERY["survey"].make())
     page = opened.page
-    page.wait_for_function(
-        "() => document.querySelector('#chart-box .js-plotly-plot')?._fullLayout"
-    )  # loaded when shown
     for key, name in (("", "3,30"), ("ArrowRight", "4,30"), ("", "3,30")):
         if key:
             page.locator("#chart-box").press(key)
@@ -25,6 +22,38 @@ def test_a_cell_that_was_clicked_before_is_selected_again(studio):
             page.mouse.click(*page.evaluate(CELL, [3, 30]))
         opened.wait(f"Dataset {name},", "#announcement")
         opened.settle()
+
+
+def test_the_page_is_busy_until_the_chart_of_its_last_answer_is_drawn(studio):
+    """Else a click would go to the chart before it, whose cells are elsewhere."""
+    drawn = []
+    for name in ("survey", "three-voters", "survey"):
+        opened = studio(GALLERY[name].make())
+        drawn.append(
+            opened.page.evaluate(
+                """() => { const plot = document.querySelector("#chart-box:not(.away) .js-plotly-plot");
+                return plot && plot.layout.meta === hetdp.read("acknowledged", "data")[1]; }"""
+            )
+        )
+    assert drawn == [True, None, True]
+
+
+def test_a_click_on_the_summary_selects_no_cell(studio):
+    opened = studio(GALLERY["survey"].make())
+    page = opened.page
+    page.click("#view label:has-text('Summary')")
+    page.wait_for_function("() => hetdp.read('view', 'value') === 'summary'")
+    opened.settle()
+    points = """() => { const plot = document.querySelector("#chart-box .js-plotly-plot");
+        plot.emit("plotly_click", {points: [{x: 3, y: 0.5}]}); }"""
+    page.evaluate(points)
+    opened.settle()
+    assert opened.session.selection.kind == ""
+    page.click("#view label:has-text('Map')")
+    page.wait_for_function("() => hetdp.read('view', 'value') === 'map'")
+    opened.settle()
+    page.evaluate(points)
+    opened.wait("Dataset 3,0,", "#announcement")
 
 
 def test_a_file_that_was_opened_before_is_opened_again(studio, tmp_path):

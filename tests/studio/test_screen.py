@@ -34,6 +34,7 @@ def test_one_answer_contains_the_results_of_the_library(view):
         else:
             first = known["chart-box.children"][0]["props"]["figure"]  # sent once; the script of charts comes with it
             then = known['{"name":"chart","type":"chart"}.figure']
+            assert then["layout"].pop("meta") == first["layout"].pop("meta") + 1  # the number of the answer
             assert first["layout"] == then["layout"]
             assert first["data"][-1]["y"] != then["data"][-1]["y"]
 

@@ -24,7 +24,7 @@ from hetdp.studio.export import code_lines
 from hetdp.studio.gallery import GALLERY, document_from_form
 from hetdp.studio.layout import TABS, WAYS
 from hetdp.studio.panels import OBJECTIVES, accuracy_table, odds_list
-from hetdp.studio.screen import CHARTS_SHOWN, Screen
+from hetdp.studio.screen import Screen
 from hetdp.studio.session import Document, PageView, Session
 from hetdp.studio.uploads import document_from_files
 from hetdp.studio.views import cells_of
@@ -265,7 +265,6 @@ def connect(app: Any, session: Session) -> None:
 def _connect_page(app: Any) -> None:
     """Connects what needs no server: the queue of actions, light and dark, tabs, and the dialog."""
     app.clientside_callback(ClientsideFunction("studio", "acknowledge"), Input("acknowledged", "data"))
-    app.clientside_callback(ClientsideFunction("studio", "clicked"), Input(CHARTS_SHOWN, "clickData"))
     app.clientside_callback(
         ClientsideFunction("studio", "theme"),
         Output("theme", "data"),

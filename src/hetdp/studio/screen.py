@@ -168,16 +168,16 @@ class Screen:
     def content(self, known: dict[str, Any]) -> dict[str, Any]:
         """Everything that is shown, as far as the page lacks it."""
         with self.session.lock:
-            views = self._views(known)
+            views, number = self._views(known), next(self._answers)
             taken = self.session.last_action(known["page"] or "a page")
             return {
                 "shown": self.session.revision,
-                "acknowledged": [taken, next(self._answers), self.session.milliseconds],
+                "acknowledged": [taken, number, self.session.milliseconds],
                 "announcement": describe_selection(self.session),
                 **self._words(known["objectives"], known["objective"]),
                 **_inspector(self.session, known["movers"]),
                 **views,
-                **self._picture(known["view"] if views["view"] is no_update else views["view"], known),
+                **self._picture(known["view"] if views["view"] is no_update else views["view"], known, number),
             }
 
     def _words(self, listed: Any, objective: Any) -> dict[str, Any]:
@@ -216,7 +216,7 @@ class Screen:
             "opening": session.document.opening,
         }
 
-    def _picture(self, view: str, known: dict[str, Any]) -> dict[str, Any]:
+    def _picture(self, view: str, known: dict[str, Any], number: int) -> dict[str, Any]:
         session, picture, theme = self.session, self.picture, known["theme"]
         found: dict[str, Any] = dict.fromkeys(
             ("elements", "stylesheet", "layout", "picture_version", "chart"), no_update
@@ -225,6 +225,7 @@ class Screen:
         if view in CHARTS:
             cells = cells_of(session) if view == MAP else None
             figure = map_figure(session, cells, theme) if cells is not None else summary_figure(session, theme)
+            figure["layout"]["meta"] = number  # tells the page that this chart is drawn, not an earlier one
             found["figures"] = [figure for _ in known["charts"]]
             found["chart"] = no_update if known["charts"] else [chart(figure)]
             return {**found, "graph_box": "away", "chart_box": "", "key": legend_of(session, view)}

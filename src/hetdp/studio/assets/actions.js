@@ -21,6 +21,7 @@
   let sent = 0; // when the queue was sent, as long as it is on its way; 0 if it is not
   let ready = false; // whether the first answer is drawn
   let drawing = 0; // answers and resizes whose picture is not drawn yet
+  let answer = 0; // the number of the last answer
   let timer = 0;
   let slow = 0; // milliseconds that the last answer took until it was drawn
   let moved = 0; // when a slider was moved; 0 once it is let go
@@ -92,10 +93,15 @@
   function begin() { drawing += 1; announce(); }
   function end() { drawing -= 1; announce(); }
 
-  // Calls a function once the chart is drawn, if it is the picture; its script may have to be loaded first.
+  // Calls a function once the chart of the last answer is drawn, if it is the picture; its script may have to be loaded
+  // first. A chart carries the number of its answer: until it is drawn, the one before it would take a click.
   function whenDrawn(one) {
     const box = document.getElementById("chart-box");
-    const isDrawn = () => !box || box.classList.contains("away") || box.querySelector(".main-svg");
+    const isDrawn = function () {
+      if (!box || box.classList.contains("away")) { return true; }
+      const plot = box.querySelector(".js-plotly-plot");
+      return plot && plot.layout && plot.layout.meta >= answer && plot.querySelector(".nsewdrag");
+    };
     if (isDrawn()) { one(); return; }
     const watch = new MutationObserver(function () {
       if (isDrawn()) {
@@ -125,8 +131,10 @@
     afterFrames(2, () => whenDrawn(end));
   }
 
-  // An answer has arrived and is drawn: it says up to which number actions are taken, and how long the server took.
-  function acknowledge(number, milliseconds) {
+  // An answer has arrived and is drawn: it says up to which number actions are taken, its own number, and how long the
+  // server took.
+  function acknowledge(number, ownNumber, milliseconds) {
+    answer = Math.max(answer, ownNumber);
     const begun = queue.length && queue[0].control ? sent : 0;
     const measure = () => { slow = Math.max(milliseconds, begun && window.performance.now() - begun); };
     measure();

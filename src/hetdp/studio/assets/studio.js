@@ -25,11 +25,7 @@
         const bg = document.documentElement.dataset.theme === "dark" ? "#161b22" : "#ffffff";
         return { type: "png", action: "download", filename: "mechanism", options: { scale: 2, bg: bg }, clicks: clicks };
       },
-      acknowledge: function (answer) { window.hetdp.acknowledge(answer[0], answer[2]); },
-      clicked: function (clicks) {
-        const click = clicks[0];
-        if (click) { window.hetdp.act("cell", [click.points[0].x, click.points[0].y]); }
-      },
+      acknowledge: function (answer) { window.hetdp.acknowledge(...answer); },
       requestTab: function (tab, revision) {
         wanted = tab === "inspect" ? null : tab;
         fillTab();
@@ -247,6 +243,17 @@
     followDialog(shade);
   });
   arrival.observe(document, { childList: true, subtree: true });
+
+  // The map answers clicks from its first drawing on; Dash would listen a moment later.
+  const firstChart = new MutationObserver(function () {
+    const plot = document.querySelector("#chart-box .js-plotly-plot");
+    if (!plot) { return; }
+    firstChart.disconnect();
+    plot.on("plotly_click", function (click) {
+      if (window.hetdp.read("view", "value") === "map") { window.hetdp.act("cell", [click.points[0].x, click.points[0].y]); }
+    });
+  });
+  firstChart.observe(document, { attributes: true, attributeFilter: ["class"], childList: true, subtree: true });
 
   function followDialog(shade) {
     const focus = function () {
