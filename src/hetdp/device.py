@@ -17,11 +17,13 @@ from numpy.typing import DTypeLike, NDArray
 
 from hetdp.errors import UsageError
 from hetdp.interrupts import uninterrupted
+from hetdp.threads import run_in_threads, slices
 
 OLDEST = 70  # compute capability 7.0: of 2017
 RULE = "the engine gpu needs an NVIDIA GPU, its driver, and CuPy, the extra gpu"
 INSTALL = "pip install '.[gpu]', in the folder of hetdp's sources"
 CPU = "engine='product' needs no GPU"
+PIECE = 1 << 25  # bytes that one thread brings to the host at once, through a buffer that is never paged out
 
 
 class DeviceError(UsageError):
@@ -63,9 +65,6 @@ class Device(Protocol):
     processors: int
     shared: int
 
-    def free(self) -> int:
-        """Bytes of memory that are free."""
-
     def empty(self, count: int, dtype: DTypeLike) -> Any:
         """An array on the device, uninitialised."""
 
@@ -80,59 +79,82 @@ class Device(Protocol):
 
 
 class CupyDevice:
-    """The current device of CuPy."""
+    """A device of CuPy.
 
-    def __init__(self, cupy: Any) -> None:
-        properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
+    Args:
+        cupy: the module.
+        number: the number of the device.
+    """
+
+    def __init__(self, cupy: Any, number: int) -> None:
+        properties = cupy.cuda.runtime.getDeviceProperties(number)
         self._cupy = cupy
+        self._number = number
         self.name: str = properties["name"].decode()
         self.processors = int(properties["multiProcessorCount"])
         self.shared = int(properties["sharedMemPerBlockOptin"])
 
-    def free(self) -> int:
-        """Bytes of memory that are free, those that CuPy holds for reuse included."""
-        with self._in_words():
-            return int(self._cupy.cuda.Device().mem_info[0] + self._cupy.get_default_memory_pool().free_bytes())
-
     def empty(self, count: int, dtype: DTypeLike) -> Any:
         """An array on the device, uninitialised."""
-        with self._in_words(count * np.dtype(dtype).itemsize):
+        with self._in_use(count * np.dtype(dtype).itemsize):
             return self._cupy.empty(count, dtype=dtype)
 
     def upload(self, values: NDArray[Any]) -> Any:
         """A copy on the device."""
-        with self._in_words(values.nbytes):
-            return self._cupy.asarray(np.ascontiguousarray(values))
+        found = self.empty(len(values), values.dtype)
+        if len(values):
+            with self._in_use():
+                found.set(np.ascontiguousarray(values))  # `cupy.asarray` would need as much pinned memory
+        return found
 
     def download(self, array: Any, begin: int = 0, end: int | None = None) -> NDArray[Any]:
         """A copy of a part of an array, in this process."""
-        with self._in_words():
-            found: NDArray[Any] = array[begin:end].get()
+        with self._in_use():
+            part = array[begin:end]
+            if part.nbytes < 2 * PIECE:
+                small: NDArray[Any] = part.get()
+                return small
+            found = np.empty(len(part), dtype=part.dtype)
+            self._cupy.cuda.get_current_stream().synchronize()
+            run_in_threads(lambda piece: self._fetch(part, found, piece), slices(part.nbytes, PIECE))
             return found
+
+    def _fetch(self, part: Any, found: NDArray[Any], piece: slice) -> None:
+        """Brings some bytes to the host; new memory is slow to write, so that several threads do this at a time."""
+        cuda, size = self._cupy.cuda, piece.stop - piece.start
+        with cuda.Device(self._number):
+            stream = cuda.Stream(non_blocking=True)
+            buffer = np.frombuffer(cuda.alloc_pinned_memory(size), dtype=np.uint8, count=size)  # from CuPy's pool
+            source, kind = part.data.ptr + piece.start, cuda.runtime.memcpyDeviceToHost
+            cuda.runtime.memcpyAsync(buffer.ctypes.data, source, size, kind, stream.ptr)
+            stream.synchronize()
+            found.view(np.uint8)[piece] = buffer
 
     def launch(self, source: str, launch: Launch) -> None:
         """Runs a kernel from its source, which is compiled on first use."""
-        with self._in_words():
+        with self._in_use():
             kernel = self._module(source).get_function(launch.kernel)
             if launch.shared > 0:
                 kernel.max_dynamic_shared_size_bytes = launch.shared
-            kernel((launch.blocks,), (launch.threads,), launch.arguments, shared_mem=launch.shared)
+            arguments = tuple(np.int64(one) if isinstance(one, int) else one for one in launch.arguments)
+            kernel((launch.blocks,), (launch.threads,), arguments, shared_mem=launch.shared)
 
     @cache  # noqa: B019 — a device lives as long as the process
     def _module(self, source: str) -> Any:
         return self._cupy.RawModule(code=source, options=("-std=c++17",))
 
     @contextmanager
-    def _in_words(self, wanted: int = 0) -> Iterator[None]:
-        """Turns what CuPy raises into a `DeviceError`."""
+    def _in_use(self, wanted: int = 0) -> Iterator[None]:
+        """Makes this the current device, and turns what CuPy raises into a `DeviceError`."""
         cuda = self._cupy.cuda
         try:
-            yield
+            with cuda.Device(self._number):
+                yield
         except cuda.memory.OutOfMemoryError:
             what = f"the memory of the GPU ({self.name}) does not suffice"
             needed = f"{wanted / 2**30:.1f} GiB more are needed" if wanted else "the labels must fit into it"
             raise DeviceMemoryError(what, needed, CPU) from None
-        except (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError, cuda.compiler.CompileException) as refusal:
+        except (RuntimeError, OSError, cuda.compiler.CompileException) as refusal:  # CUDA's errors are RuntimeErrors
             raise DeviceError(f"the GPU ({self.name}) failed: {_first_line(refusal)}", RULE, CPU) from None
 
 
@@ -164,15 +186,16 @@ def _find_device() -> Device | DeviceError:
             return DeviceError("CuPy is not installed", RULE, INSTALL)
         return DeviceError(f"CuPy cannot be loaded: {_first_line(refusal)}", RULE, CPU)
     try:
-        if not cupy.cuda.is_available():
+        if not cupy.cuda.runtime.getDeviceCount():  # `is_available` would hide why there is none
             return DeviceError("no GPU was found", RULE, CPU)
-        capability = int(cupy.cuda.Device().compute_capability)
+        device = cupy.cuda.Device()
+        capability = int(device.compute_capability)
         if capability < OLDEST:
             what = f"the GPU is too old: its compute capability is {capability / 10}"
             return DeviceError(what, f"{OLDEST / 10} or newer is needed", CPU)
-        return CupyDevice(cupy)
-    except (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError) as refusal:
-        return DeviceError(f"the driver of the GPU does not work: {_first_line(refusal)}", RULE, CPU)
+        return CupyDevice(cupy, device.id)
+    except RuntimeError as refusal:  # such as CUDARuntimeError
+        return DeviceError(f"no GPU can be used: {_first_line(refusal)}", RULE, CPU)
 
 
 def _first_line(refusal: BaseException) -> str:

@@ -34,9 +34,6 @@ class NumpyDevice:
         self.shared, self.memory, self.processors = shared, memory, processors
         self.launches: list[Launch] = []
 
-    def free(self) -> int:
-        return self.memory
-
     def empty(self, count: int, dtype: Any) -> np.ndarray:
         if count * np.dtype(dtype).itemsize > self.memory:
             raise DeviceMemoryError("the memory of the GPU (NumPy) does not suffice", "more is needed")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 import sys
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -255,61 +258,143 @@ def test_auto_goes_on_with_the_cpu_and_says_why(monkeypatch, caplog):
         engine_for("gpu", space_of_voters(14), PURE, "grow")
 
 
-class Error(Exception):
-    """The error of the fake CuPy."""
-
-
 class OutOfMemoryError(Exception):
     """The memory error of the fake CuPy."""
 
 
-def fake_cupy(available=True, capability="90", failure=None):
+class FakeArray(np.ndarray):
+    """An array of the fake CuPy, whose memory is this process's."""
+
+    get = np.ndarray.copy
+
+    @property
+    def data(self):
+        return SimpleNamespace(ptr=self.ctypes.data)
+
+    def set(self, values):
+        assert values.flags.c_contiguous
+        self[:] = values
+
+
+def fake_cupy(count=1, capability="90", failure=None):
     """A fake module with the parts of CuPy that hetdp uses."""
 
-    class Module:
-        def __init__(self, **found):
-            self.__dict__.update(found)
-
     def fail(*_, **__):
-        if failure is not None:
-            raise failure
-        return np.zeros(3)
+        raise failure
+
+    def memcpy(target, source, size, kind, stream):
+        assert (kind, stream) == (2, 7)
+        ctypes.memmove(target, source, size)
+
+    def one(number=0):
+        return FakeDevice(number, capability)
 
     properties = {"name": b"H200", "multiProcessorCount": 132, "sharedMemPerBlockOptin": 232_448}
-    own = Module(id=0, compute_capability=capability, mem_info=(5 << 30, 9 << 30))
-    cuda = Module(
-        is_available=lambda: available,
-        Device=lambda: own,
-        memory=Module(OutOfMemoryError=OutOfMemoryError),
-        runtime=Module(CUDARuntimeError=Error, getDeviceProperties=lambda _: properties),
-        driver=Module(CUDADriverError=Error),
-        compiler=Module(CompileException=Error),
+    stream = SimpleNamespace(ptr=7, synchronize=lambda: None)
+    cuda = SimpleNamespace(
+        Device=one,
+        Stream=lambda non_blocking: stream,
+        alloc_pinned_memory=lambda size: bytearray(size + 5),
+        get_current_stream=lambda: stream,
+        memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+        runtime=SimpleNamespace(
+            getDeviceCount=lambda: count,
+            getDeviceProperties=lambda _: properties,
+            memcpyAsync=memcpy,
+            memcpyDeviceToHost=2,
+        ),
+        compiler=SimpleNamespace(CompileException=KeyError),
     )
-    return Module(cuda=cuda, empty=fail, get_default_memory_pool=lambda: Module(free_bytes=lambda: 1 << 30))
+    made = SimpleNamespace(kernels=[])
+
+    def module(code, options):
+        made.kernels.append(SimpleNamespace(launched=[], code=code))
+        kernel = made.kernels[-1]
+
+        def function(name):
+            def launch(*arguments, **options):
+                kernel.launched.append((name, launch.max_dynamic_shared_size_bytes, *arguments, options))
+
+            launch.max_dynamic_shared_size_bytes = None
+            return launch
+
+        return SimpleNamespace(get_function=function)
+
+    empty = fail if failure else lambda size, dtype: np.empty(size, dtype).view(FakeArray)
+    return SimpleNamespace(cuda=cuda, empty=empty, RawModule=module, made=made)
 
 
-def test_a_device_is_described_and_its_failures_become_clear_errors(monkeypatch):
-    def find_device_with(cupy):
+class FakeDevice(NamedTuple):
+    """A device of the fake CuPy, which can be made the current one."""
+
+    id: int
+    compute_capability: str
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+
+@pytest.fixture
+def find_device_with(monkeypatch):
+    """Finds the device of a fake CuPy."""
+
+    def find(cupy):
         monkeypatch.setitem(sys.modules, "cupy", cupy)
         devices._find_device.cache_clear()
         return devices.find_device()
 
+    yield find
+    devices._find_device.cache_clear()
+
+
+def test_a_device_is_described_and_its_failures_become_clear_errors(find_device_with):
     device = find_device_with(fake_cupy())
-    assert (device.name, device.processors, device.shared, device.free()) == ("H200", 132, 232_448, 6 << 30)
+    assert (device.name, device.processors, device.shared) == ("H200", 132, 232_448)
     assert len(device.empty(3, np.int64)) == 3
     with pytest.raises(DeviceError, match=r"the memory of the GPU \(H200\) does not suffice; 8.0 GiB more are needed"):
         find_device_with(fake_cupy(failure=OutOfMemoryError())).empty(1 << 30, np.int64)
-    with pytest.raises(DeviceError, match=r"the GPU \(H200\) failed: lost; the engine gpu needs"):
-        find_device_with(fake_cupy(failure=Error("lost\nand more"))).empty(1, np.int64)
+    for failure in (RuntimeError("lost\nand more"), OSError("lost"), KeyError("lost")):
+        with pytest.raises(DeviceError, match=r"the GPU \(H200\) failed: '?lost'?; the engine gpu needs"):
+            find_device_with(fake_cupy(failure=failure)).empty(1, np.int64)
+
+
+def test_a_device_that_cannot_be_used_is_refused_with_the_reason(find_device_with):
     with pytest.raises(DeviceError, match="no GPU was found"):
-        find_device_with(fake_cupy(available=False))
+        find_device_with(fake_cupy(count=0))
     with pytest.raises(DeviceError, match=r"compute capability is 6.1; 7.0 or newer is needed"):
         find_device_with(fake_cupy(capability="61"))
     broken = fake_cupy()
-    broken.cuda.is_available = fake_cupy(failure=Error("insufficient driver")).empty
-    with pytest.raises(DeviceError, match="the driver of the GPU does not work: insufficient driver"):
+    broken.cuda.runtime.getDeviceCount = fake_cupy(failure=RuntimeError("insufficient driver")).empty
+    with pytest.raises(DeviceError, match="no GPU can be used: insufficient driver"):
         find_device_with(broken)
-    devices._find_device.cache_clear()
+
+
+def test_arrays_come_back_in_pieces_and_in_one(find_device_with, monkeypatch):
+    monkeypatch.setattr(devices, "PIECE", 1 << 10)
+    device = find_device_with(fake_cupy())
+    values = np.random.default_rng(1).integers(0, 1 << 62, 10_001)
+    array = device.upload(values[::-1])
+    assert len(device.upload(values[:0])) == 0
+    assert device.download(array).tolist() == values[::-1].tolist()
+    assert device.download(array, 5, 9000).tolist() == values[::-1][5:9000].tolist()
+    assert device.download(array, 5, 9).tolist() == values[::-1][5:9].tolist()
+
+
+def test_whole_numbers_reach_a_kernel_as_64_bits_and_a_source_is_compiled_once(find_device_with):
+    cupy = fake_cupy()
+    device = find_device_with(cupy)
+    for shared in (0, 100_000):
+        device.launch("the source", devices.Launch("sweep", 5, 32, (7, "an array"), shared))
+    (kernel,) = cupy.made.kernels
+    assert [(name, most, options) for name, most, *_, options in kernel.launched] == [
+        ("sweep", None, {"shared_mem": 0}),
+        ("sweep", 100_000, {"shared_mem": 100_000}),
+    ]
+    blocks, threads, (number, array) = kernel.launched[0][2:5]
+    assert (blocks, threads, number.dtype, array) == ((5,), (32,), np.int64, "an array")
 
 
 def test_without_cupy_the_message_says_how_to_install_it(monkeypatch):
