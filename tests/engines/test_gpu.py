@@ -441,7 +441,8 @@ def test_lines_are_cut_into_odd_segments_that_fit_into_shared_memory():
         for low in (1, 5):
             lanes = plan.path_lanes(length, low, 48 << 10)
             assert lanes == 1 or plan.path_shared(length, lanes) <= 48 << 10
-            assert lanes == 8 or low == 1 or plan.path_shared(length, 2 * lanes) > 48 << 10
+            assert lanes == 8 or low == 1 or plan.path_shared(length, 2 * lanes) > 24 << 10
+    assert [plan.path_lanes(length, 1000, 232_448) for length in (1000, 2001, 7136, 7137)] == [8, 4, 4, 2]
     assert plan.path_shared(10, 3) == 8 * (30 + 512)
     assert [plan.column_bits(low) for low in (1, 2, 3, 4, 5, 8, 9, 100)] == [0, 1, 2, 2, 3, 3, 3, 3]
     assert [plan.path_lanes(length, 1, 48 << 10) for length in (100, 128, 129, 600, 2000)] == [8, 8, 7, 1, 1]

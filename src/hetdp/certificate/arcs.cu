@@ -8,6 +8,10 @@ typedef unsigned char Byte;
 #define FAR (1LL << 61)
 #define MOST_AXES 64
 #define THREADS 256
+#define TOGETHER 4  // datasets of a thread, which share what is looked up for an axis
+
+// Repeats a statement for each dataset of a thread. The loop is unrolled, so that what it indexes stays in registers.
+#define DATASETS_OF_THREAD(at) _Pragma("unroll") for (int at = 0; at < TOGETHER; at++) if (at < count)
 
 // An axis: how many positions it has, how far apart neighbouring positions are, its first change, the change after its
 // last, where its table of epsilon begins, and how many states that tells apart.
@@ -25,6 +29,23 @@ __device__ Whole place_of(Key* set, Whole places, Key key) {
         at = (at + 1) & (places - 1);
     }
     return -1;
+}
+
+// What is known of arcs across 1/2: the values at their ends, their triples, and the first arc of each triple.
+struct Sets {
+    Key *values, *triples, *first;
+    Whole value_places, triple_places, cells;
+};
+
+// The place of the triple of an arc across 1/2; -1 if a set is full. It is not inlined: few arcs need it.
+__device__ __noinline__ Whole place_of_triple(const Sets& sets, Whole zu, Whole zv, Whole cell, Key arc) {
+    const Whole one = place_of(sets.values, sets.value_places, (Key)(zu + 2 * FAR));
+    const Whole other = place_of(sets.values, sets.value_places, (Key)(zv + 2 * FAR));
+    if (one < 0 || other < 0) return -1;
+    const Key triple = (Key)((one * sets.value_places + other) * sets.cells + cell) + 1;
+    const Whole place = place_of(sets.triples, sets.triple_places, triple);
+    if (place >= 0 && arc < ((volatile Key*)sets.first)[place]) atomicMin(sets.first + place, arc);
+    return place;
 }
 
 // The arc with the least slack that a thread has seen; of equals the one with the first source, then target.
@@ -47,13 +68,14 @@ __device__ inline bool is_worse(const Worst& one, const Worst& other) {
 //
 // A dataset that is not pinned must be held down by a neighbour of the same answer: its value, signed so that larger is
 // better, is that of the neighbour plus epsilon, and larger than it. A chain of such neighbours ends at a pin.
-extern "C" __global__ void survey_arcs(
+extern "C" __global__ void __launch_bounds__(THREADS, 2) survey_arcs(
     const Whole* z, const Byte* answers, const Byte* pinned, const Byte* states, const Whole* axes, Whole axis_count,
     Whole inner_from, Whole rows, Whole width, const int* kinds, const int* leads_to, const Whole* starts,
     Whole changes, const Whole* tables, Whole cells, Key* values, Whole value_places, Key* triples,
     Whole triple_places, Key* first, const Byte* failing, Whole halved, Whole* notes, Whole* worst_of_blocks) {
     __shared__ int outside[MOST_AXES];
     __shared__ Worst worst[THREADS];
+    const Sets sets = {values, triples, first, value_places, triple_places, cells};
     Worst own = {FAR, FAR, FAR, 0};
     Whole arcs = 0, enclosed = 0, violations = 0;
 
@@ -63,59 +85,91 @@ extern "C" __global__ void survey_arcs(
             outside[axis] = (int)(row * width / axes[axis * COLUMNS + APART] % axes[axis * COLUMNS + POSITIONS]);
         }
         __syncthreads();
-        for (Whole column = threadIdx.x; column < width; column += blockDim.x) {
-            const Whole u = row * width + column, zu = z[u];
-            const Whole sign = answers[u] == 1 ? 1 : -1;
-            bool on_boundary = false, held = false;
-            unsigned left = (unsigned)column;
+        for (Whole column = threadIdx.x; column < width; column += TOGETHER * blockDim.x) {
+            const Whole u = row * width + column;  // the first dataset of this thread; the others are blockDim.x apart
+            const int count = (int)min((Whole)TOGETHER, (width - column + blockDim.x - 1) / blockDim.x);
+            Whole z_own[TOGETHER];
+            Byte answer[TOGETHER];
+            unsigned left[TOGETHER];
+            bool on_boundary[TOGETHER], held[TOGETHER];
+            DATASETS_OF_THREAD(at) {
+                z_own[at] = z[u + at * blockDim.x];
+                answer[at] = answers[u + at * blockDim.x];
+                left[at] = (unsigned)(column + at * blockDim.x);
+                on_boundary[at] = held[at] = false;
+            }
+
+            // One arc of the dataset `at`: how far away its target is, the target's z and answer, and the cell of epsilon.
+            auto look = [&](int at, Whole change, Whole away, Whole zv, Byte other, Whole states_of_axis, Whole cell) {
+                const Whole source = u + at * blockDim.x, target = source + away, zu = z_own[at];
+                if (states_of_axis > 1) cell += states[source] * states_of_axis + states[target];
+                const Whole epsilon = tables[cell];
+                if (epsilon == FAR) return;
+                arcs++;
+                if (answer[at] != other) {
+                    on_boundary[at] = true;
+                } else {
+                    const Whole better = answer[at] == 1 ? zu : -zu, beside = answer[at] == 1 ? zv : -zv;
+                    held[at] |= beside < better && beside + epsilon == better && !(halved && beside < 0 && better > 0);
+                }
+                if (halved && zu < 0 && zv > 0) {
+                    enclosed += zv - zu >= epsilon;
+                    const Whole triple = place_of_triple(sets, zu, zv, cell, (Key)(source * changes + change));
+                    if (triple < 0) {
+                        notes[OVERFLOWN] = 1;
+                    } else {
+                        violations += failing[triple];
+                    }
+                    return;
+                }
+                if (zu == FAR || zv == -FAR) return;  // no bound, or nothing to be bounded
+                const Whole slack = zu == -FAR || zv == FAR ? -FAR : zu + epsilon - zv;
+                violations += slack < 0;
+                if (slack > own.slack) return;
+                const Worst found = {slack, source, target, epsilon};
+                if (is_worse(found, own)) own = found;
+            };
+
             for (Whole axis = axis_count - 1; axis >= 0; axis--) {
                 const Whole* about = axes + axis * COLUMNS;
                 const unsigned positions = (unsigned)about[POSITIONS];
-                int position;
-                if (axis >= inner_from) {
-                    position = (int)(positions == 2 ? left & 1 : left % positions);
-                    left = positions == 2 ? left >> 1 : left / positions;
-                } else {
-                    position = outside[axis];
-                }
-                for (Whole change = about[FIRST]; change < about[LAST]; change++) {
-                    const int to = leads_to[starts[change] + position];
-                    if (to < 0) continue;
-                    const Whole v = u + (to - position) * about[APART], zv = z[v];
-                    Whole cell = about[TABLE] + kinds[starts[change] + position] * about[STATES] * about[STATES];
-                    if (about[STATES] > 1) cell += states[u] * about[STATES] + states[v];
-                    const Whole epsilon = tables[cell];
-                    if (epsilon == FAR) continue;
-                    arcs++;
-                    const Whole better = sign * zu, beside = sign * zv;
-                    on_boundary |= answers[u] != answers[v];
-                    held |= answers[u] == answers[v] && beside < better && beside + epsilon == better
-                        && !(halved && beside < 0 && better > 0);
-                    if (halved && zu < 0 && zv > 0) {
-                        enclosed += zv - zu >= epsilon;
-                        const Whole one = place_of(values, value_places, (Key)(zu + 2 * FAR));
-                        const Whole other = place_of(values, value_places, (Key)(zv + 2 * FAR));
-                        const Whole triple = one < 0 || other < 0
-                            ? -1
-                            : place_of(triples, triple_places, (Key)((one * value_places + other) * cells + cell) + 1);
-                        if (triple < 0) {
-                            notes[OVERFLOWN] = 1;
-                            continue;
+                const Whole apart = about[APART], table = about[TABLE], told = about[STATES], last = about[LAST];
+                if (axis < inner_from) {  // all datasets of a row have the same position
+                    const int position = outside[axis];
+                    for (Whole change = about[FIRST]; change < last; change++) {
+                        const int to = leads_to[starts[change] + position];
+                        if (to < 0) continue;
+                        const Whole cell = table + kinds[starts[change] + position] * told * told;
+                        const Whole away = (to - position) * apart;
+                        Whole zv[TOGETHER];  // all are asked for before one is used
+                        Byte other[TOGETHER];
+                        DATASETS_OF_THREAD(at) {
+                            zv[at] = z[u + at * blockDim.x + away];
+                            other[at] = answers[u + at * blockDim.x + away];
                         }
-                        const Key arc = (Key)(u * changes + change);
-                        if (arc < ((volatile Key*)first)[triple]) atomicMin(first + triple, arc);
-                        violations += failing[triple];
-                        continue;
+                        DATASETS_OF_THREAD(at) look(at, change, away, zv[at], other[at], told, cell);
                     }
-                    if (zu == FAR || zv == -FAR) continue;  // no bound, or nothing to be bounded
-                    const Whole slack = zu == -FAR || zv == FAR ? -FAR : zu + epsilon - zv;
-                    violations += slack < 0;
-                    const Worst found = {slack, u, v, epsilon};
-                    if (is_worse(found, own)) own = found;
+                    continue;
+                }
+                DATASETS_OF_THREAD(at) {
+                    const int position = (int)(positions == 2 ? left[at] & 1 : left[at] % positions);
+                    left[at] = positions == 2 ? left[at] >> 1 : left[at] / positions;
+                    for (Whole change = about[FIRST]; change < last; change++) {
+                        const int to = leads_to[starts[change] + position];
+                        if (to < 0) continue;
+                        const Whole cell = table + kinds[starts[change] + position] * told * told;
+                        const Whole away = (to - position) * apart, target = u + at * blockDim.x + away;
+                        look(at, change, away, z[target], answers[target], told, cell);
+                    }
                 }
             }
-            if (on_boundary && !pinned[u]) atomicMin((Key*)notes + UNPINNED, (Key)u);
-            if (!pinned[u] && !held && sign * zu < FAR) atomicMin((Key*)notes + LOOSE, (Key)u);
+            DATASETS_OF_THREAD(at) {
+                const Whole dataset = u + at * blockDim.x;
+                if (on_boundary[at] && !pinned[dataset]) atomicMin((Key*)notes + UNPINNED, (Key)dataset);
+                if (!held[at] && !pinned[dataset] && (answer[at] == 1 ? z_own[at] : -z_own[at]) < FAR) {
+                    atomicMin((Key*)notes + LOOSE, (Key)dataset);
+                }
+            }
         }
     }
 

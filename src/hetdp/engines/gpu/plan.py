@@ -30,7 +30,9 @@ BLOCKS = 16  # of these kernels, for each multiprocessor
 TILE_BITS = 13  # a tile of sweep_people has 2^13 labels, so that several fit into a multiprocessor
 COLUMN_BITS = 3  # 2^3 labels beside each other, 64 bytes, are read at once
 LANES = 8  # lines of a tile of sweep_path, for the same reason
+FEWEST_LANES = 4  # below which reading them wastes bandwidth: memory is read 32 bytes at a time
 PATH_THREADS = 256  # of a block of sweep_path
+PEOPLE_THREADS = 256  # of a block of sweep_people, as in sweep.cu: the registers of three blocks fit
 CONTIGUOUS = 1 << 10  # labels of a tile of short lines that lie behind each other
 MOST_AXES = 64  # as in sweep.cu
 INNER = 1 << 16  # datasets of a row whose positions are decoded one by one
@@ -142,8 +144,13 @@ def path_shared(length: int, lanes: int) -> int:
 
 
 def path_lanes(length: int, low: int, shared: int) -> int:
-    """The number of lines that a block of sweep_path takes: as many as are read at once, but no more than fit."""
+    """The number of lines that a block of sweep_path takes: as many as are read at once, but no more than fit.
+
+    With fewer than two blocks in a multiprocessor, memory would wait while a block computes; then a block takes less.
+    """
     lanes = max(1, min(LANES, CONTIGUOUS // length)) if low == 1 else LANES
+    while lanes > FEWEST_LANES and 2 * path_shared(length, lanes) > shared:
+        lanes //= 2
     while path_shared(length, lanes) > shared:
         lanes //= 2
     return max(1, lanes)
@@ -172,7 +179,7 @@ def launch_of(one: Pass, device: Device, labels: Any, states: Any, fell: Any, wa
         size = 1 << (people + bits)
         blocks = one.high * -(-one.low // (1 << bits))
         shared = LABEL * (size + (size >> 4) + 1)
-        threads = max(32, min(512, size >> 4))
+        threads = max(32, min(PEOPLE_THREADS, size >> 4))
         arguments: Any = (labels, table, people, one.low, bits, int(watch), fell)
         return Launch("sweep_people", blocks, threads, arguments, shared)
     sizes = one.high, one.length, one.low

@@ -77,7 +77,7 @@ __device__ inline Label between(const Label* table, Whole state_count, Byte one,
 // One axis of counts, where neighbours are next to each other: a line is read once, swept up and down in shared memory,
 // and written once. A block takes `lanes` lines; `segments` threads share a line. Each thread sweeps its own segment; a
 // scan over the segments' ends then tells what comes in from the others.
-extern "C" __global__ void sweep_path(
+extern "C" __global__ void __launch_bounds__(256, 4) sweep_path(
     Label* labels, const Byte* states, const Label* table, Whole state_count, Whole high, Whole length, Whole low,
     Whole lanes, Whole segments, Whole span, Whole* fell) {
     extern __shared__ Label tile[];
@@ -94,8 +94,10 @@ extern "C" __global__ void sweep_path(
     bool changed = false;
 
     if (contiguous) {
+#pragma unroll 8
         for (Whole at = thread; at < many; at += blockDim.x) tile[at] = labels[first * length + at];
     } else if (inside) {
+#pragma unroll 8
         for (Whole at = segment; at < length; at += segments) own[at * apart] = labels[base + at * low];
     }
     __syncthreads();
@@ -181,7 +183,7 @@ __device__ void meet_people(Label* tile, const Label* epsilon, int group, int sh
 // Several neighbouring people with two values each: a tile of all their 2^people combinations, and 2^column_bits labels
 // beside each, is read once, swept four people at a time, and written once. epsilon[0] is that of the last person. With
 // `watch`, it is found out whether a label fell, which needs another look at each.
-extern "C" __global__ void sweep_people(
+extern "C" __global__ void __launch_bounds__(256, 3) sweep_people(
     Label* labels, const Label* epsilon, Whole people, Whole low, Whole column_bits, Whole watch, Whole* fell) {
     extern __shared__ Label tile[];
     const Whole across = (low + (1LL << column_bits) - 1) >> column_bits;
@@ -189,6 +191,7 @@ extern "C" __global__ void sweep_people(
     const Whole base = (blockIdx.x / across << people) * low + column;
     const int bits = (int)column_bits, wide = (int)min(low - column, 1LL << column_bits), size = 1 << (people + bits);
 
+#pragma unroll 8
     for (int at = threadIdx.x; at < size; at += blockDim.x) {
         const int beside = at & ((1 << bits) - 1);
         tile[padded(at)] = beside < wide ? labels[base + (at >> bits) * low + beside] : FAR;
