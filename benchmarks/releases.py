@@ -42,7 +42,7 @@ def epsilons(people: int, shares: tuple[float, ...]) -> np.ndarray:
     return np.random.default_rng(SEED).permutation(np.repeat(LEVELS, np.diff(ends, prepend=0)))
 
 
-def make_mechanism(epsilon: np.ndarray, objective: str = BALANCED) -> Any:
+def make_mechanism(epsilon: np.ndarray, objective: Any = BALANCED) -> Any:
     """hetdp's mechanism."""
     return hetdp.spaces.population(hetdp.questions.share("yes", at_least="50%"), epsilon, VALUES).design(objective)
 

@@ -126,6 +126,12 @@ hetdp.design(problem, "fare")
 hetdp.design(problem, engine="cpus")
 hetdp.Problem(graph, [1, 2], notion="pur")
 mechanism.probabilites
+hetdp.accuracy(problem, objective="fare")
+hetdp.accuracy(problem, objective=["fair", "fare"])
+hetdp.solve_epsilon(problem, 0.9, objective="fare")
+hetdp.ask("people.csv", "vote = 'yes'", design="fare")
+hetdp.plot(mechanism, "netwrk")
+hetdp.spaces.population(hetdp.questions.majority(), 1.0, size=3).design("fare")
 """
 
 
@@ -147,6 +153,12 @@ def test_a_star_import_brings_exactly_these():
 def test_an_unknown_name_is_an_ordinary_attribute_error():
     with pytest.raises(AttributeError, match="module 'hetdp' has no attribute 'nonsense'"):
         hetdp.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize(("line", "meant"), [("hetdp.extnd", "extend"), ("hetdp.spaces.vote", "votes")])
+def test_python_suggests_a_public_name_for_a_misspelt_one(line, meant):
+    done = subprocess.run([sys.executable, "-c", f"import hetdp; {line}"], capture_output=True, check=False, text=True)
+    assert done.stderr.endswith(f"Did you mean: '{meant}'?\n")
 
 
 @pytest.mark.parametrize("name", NAMES)

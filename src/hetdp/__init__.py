@@ -8,6 +8,8 @@ both lists, to docs/generator/described.py and to the changelog.
 
 from __future__ import annotations
 
+import sys
+
 from hetdp.version import VERSION as __version__  # noqa: F401 (public, as __all__ says)
 
 TYPE_CHECKING = False  # type checkers take it as true; importing it would double the cost of `import hetdp`
@@ -130,7 +132,7 @@ if not TYPE_CHECKING:  # hidden from type checkers: a module with __getattr__ ha
 
     def __getattr__(name):
         if name not in _HOME and name not in _MODULES:
-            raise AttributeError(f"module 'hetdp' has no attribute {name!r}")
+            raise AttributeError(f"module 'hetdp' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
         from importlib import import_module
 
         if name in _MODULES:

@@ -11,6 +11,8 @@ The names are listed twice and loaded when they are first used, as in `hetdp` it
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ if not TYPE_CHECKING:  # hidden from type checkers: a module with __getattr__ ha
 
     def __getattr__(name):
         if name not in _HOME:
-            raise AttributeError(f"module 'hetdp.spaces' has no attribute {name!r}")
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
         from importlib import import_module
 
         value = getattr(import_module(_HOME[name]), name)

@@ -82,7 +82,11 @@ def test_the_version_output_contains_what_a_bug_report_needs(hetdp):
         ("extend a b", "got unexpected extra argument (b)."),
         (
             "extend a --engine gpu",
-            "invalid value for '--engine': 'gpu' is not one of 'auto', 'cpu', 'reference', 'dask'.",
+            "invalid value for '--engine': 'gpu' is not one of 'auto', 'cpu', 'reference', 'dask'; did you mean cpu?",
+        ),
+        (
+            "make vote",
+            "invalid value for 'votes|tallies': 'vote' is not one of 'votes', 'tallies'; did you mean votes?",
         ),
         ("extend a -o", "option '-o' requires an argument."),
         ("--nope", "there is no option --nope."),

@@ -208,7 +208,7 @@ REFUSED = {
         2,
         "there is no cap; a source is declared with what each account may spend. Hint: such as --cap 1",
     ),
-    ("init", "new.ledger"): (2, "no source; --source names the data that will be asked about."),
+    ("init", "new.ledger"): (2, "--source is missing; it names the data that will be asked about."),
     ("init", "school.ledger", "--source", "s", "--cap", "1"): (
         2,
         "school.ledger: something already exists there; a ledger is made once and never replaced.",
@@ -349,5 +349,5 @@ def test_an_interrupt_after_a_charge_was_recorded_says_so(hetdp, monkeypatch):
     found = hetdp(*RECORD_COMMAND, "--charge", "all=0.1")
     assert found.code == 130
     assert (
-        "interrupted; this was recorded. Hint: look at `hetdp ledger history`, and do not record it again." in found.err
+        "interrupted; this was recorded. Hint: look at hetdp ledger history, and do not record it again." in found.err
     )

@@ -103,7 +103,7 @@ THREE_PEOPLE = ("make", "votes", "--people", "3")
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (VOTERS, "no output for the problem"),
+        (VOTERS, "-o is missing"),
         ((*VOTERS, "-o", "made.csv"), "no format is known for 'made.csv'"),
         (("make", "votes", "--majority", "--epsilon", "1", *OUTPUT), "votes without people"),
         (("make", "tallies", "--majority", "--epsilon", "1", *OUTPUT), "tallies without people"),

@@ -90,7 +90,10 @@ def test_arguments_become_options_and_values_stay():
     assert in_options("other=3 and 'plan='", options) == "other=3 and 'plan='"
     assert in_options("plan=3.5.", options) == "--plan 3.5."
     assert in_options("hetdp.Ledger.create makes one", options) == "hetdp ledger init makes one"
-    assert in_options("hetdp.ask and hetdp.read_problem", options) == "hetdp ask TABLE and hetdp.read_problem"
+    assert in_options("hetdp.ask and hetdp.read_problem", options) == "hetdp ask TABLE and hetdp check PROBLEM"
+    assert in_options("hetdp.questions.from_document and hetdp.from_table", options) == (
+        "hetdp make --question FILE and hetdp.from_table"
+    )
 
 
 # Files ----------------------------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ DOCUMENTS = {
     "a misspelt key": (valid_document(notions="pure"), f"unknown key 'notions'; {KEYS} Hint: did you mean 'notion'?"),
     "edges that are no records": (
         valid_document(edges=[[1, 2]]),
-        "no list of records: edges; 'edges' is a list of objects.",
+        "not a list of records: edges; 'edges' is a list of objects.",
     ),
     "a mechanism": (
         valid_document(kind="mechanism"),

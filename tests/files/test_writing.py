@@ -150,6 +150,8 @@ def test_only_problems_and_mechanisms_are_saved(tmp_path: Path):
         hetdp.save(PROBLEM, tmp_path / "p.csv")
     with pytest.raises(hetdp.UsageError, match="with tables='xml'"):
         hetdp.save(PROBLEM, tmp_path / "p", tables="xml")
+    with pytest.raises(hetdp.UsageError, match="did you mean 'parquet'"):
+        hetdp.save(PROBLEM, tmp_path / "p", tables="parqet")
 
 
 def test_small_files_of_text_are_read_and_written_without_duckdb(tmp_path: Path):

@@ -304,7 +304,7 @@ def test_a_mechanism_is_given_alone_and_values_with_their_problem(tmp_path):
             verb(mechanism, mechanism)
         with pytest.raises(hetdp.UsageError, match="a problem without values; the argument is a mechanism, or"):
             verb(problem)
-        with pytest.raises(hetdp.UsageError, match="expected a Mechanism, got 3; "):
+        with pytest.raises(hetdp.UsageError, match="expected a Mechanism, got an int; "):
             verb(3)
     hetdp.save(mechanism, tmp_path / "m.json")
     alone = hetdp.read_mechanism(tmp_path / "m.json")

@@ -231,6 +231,8 @@ def test_a_target_that_is_not_an_accuracy_is_refused(target):
 
 @pytest.mark.parametrize("at", ["z", ["a", "z"], 7, None, ("a", "z"), ([],)])
 def test_an_unknown_dataset_is_refused(at):
+    with pytest.raises(hetdp.UnknownDatasetError, match="did you mean 'worst'"):
+        hetdp.solve_epsilon(PROBLEM, 0.9, at="wrost")
     with pytest.raises(hetdp.UnknownDatasetError):
         hetdp.solve_epsilon(PROBLEM, 0.9, at=at)
 

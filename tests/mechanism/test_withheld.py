@@ -114,6 +114,28 @@ def test_a_mechanism_is_a_mapping_from_labels_to_probabilities():
     assert len(mechanism) == 4
     assert "a" in mechanism
     assert "z" not in mechanism
+    assert [1] not in mechanism
+    assert (mechanism.get("a"), mechanism.get("z"), mechanism.get("z", 0.5)) == (mechanism["a"], None, 0.5)
+    with pytest.raises(KeyError, match="did you mean 'a'"):
+        mechanism["A"]
+
+
+def test_a_mechanism_is_equal_to_a_mapping_with_the_same_labels_and_values():
+    mechanism = hetdp.extend(PROBLEM, PINS)
+    again, copy = hetdp.extend(PROBLEM, PINS), pickle.loads(pickle.dumps(mechanism))
+    backwards = {label: mechanism[label] for label in reversed(list(mechanism))}
+    for same in (mechanism, again, copy, dict(mechanism), backwards):
+        assert mechanism == same
+        assert same == mechanism
+    assert len({mechanism, again, copy}) == 1
+    other = hetdp.extend(PROBLEM, PINS | {"d": 0.2})
+    elsewhere = hetdp.extend(hetdp.Problem(PROBLEM.graph, PROBLEM.answers), PINS | {"d": 0.2})
+    renamed = {label.upper(): p for label, p in mechanism.items()}
+    for different in (other, elsewhere, renamed, dict(mechanism) | {"a": 0.1}, {}, None, 1, list(mechanism)):
+        assert mechanism != different
+        assert different != mechanism
+    assert other == elsewhere
+    assert hash(other) == hash(elsewhere)
 
 
 def test_verdicts_and_repairs_can_be_printed():

@@ -287,7 +287,7 @@ def test_an_address_without_a_scheduler_is_a_lost_cluster(tmp_path, monkeypatch)
     save_problem(tmp_path, 3, "path", "range", 10)
     with pytest.raises(hetdp.ClusterError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"):
         hetdp.read_partitioned(tmp_path / "problem", cluster="tcp://127.0.0.1:9", work=tmp_path / "work")
-    with pytest.raises(hetdp.UsageError, match="name a folder that all of them can access: --work"):
+    with pytest.raises(hetdp.UsageError, match="name a folder that all of them can access: work="):
         hetdp.read_partitioned(tmp_path / "problem", cluster="tcp://127.0.0.1:9")
     with pytest.raises(hetdp.UsageError, match=r"the cluster 'http://127.0.0.1:9'; it is the address of a scheduler"):
         hetdp.read_partitioned(tmp_path / "problem", cluster="http://127.0.0.1:9", work=tmp_path / "work")

@@ -11,6 +11,7 @@ import hetdp
 from hetdp.partitioned.datasets import open_tables
 from hetdp.partitioned.edges import chunks_of
 from hetdp.partitioned.mechanism import PartitionedMechanism
+from hetdp.releases.proof import prove
 from tests.mechanism.verdict_trials import trials
 from tests.partitioned.inline import coordinates, read_inline
 from tests.partitioned.problems import LABELS, SHAPES, random_offsets, random_problem, rounded_pins
@@ -342,8 +343,17 @@ def test_a_partitioned_mechanism_is_a_mechanism(tmp_path, monkeypatch):
     assert isinstance(whole, hetdp.Mechanism)
     assert isinstance(mechanism, hetdp.Mechanism)
     assert dict(mechanism) == dict(whole)
+    assert mechanism == whole == mechanism == hetdp.extend(partitioned, pins)
+    assert hash(mechanism) == hash(whole)
+    assert mechanism != hetdp.extend(partitioned, pins | {"d": 0.2})
     assert "a" in mechanism
     assert "x" not in mechanism
+    with pytest.raises(hetdp.UnknownDatasetError, match="did you mean 'a'"):
+        mechanism["A"]
+    assert hetdp.simulate(mechanism, "a", seed=1, runs=9).ones == hetdp.simulate(whole, "a", seed=1, runs=9).ones
+    for verb, done in ((hetdp.plot, "drawn"), (prove, "released")):
+        with pytest.raises(hetdp.UsageError, match=f"partitioned mechanism cannot be {done}; .* hetdp.read_mechanism"):
+            verb(mechanism)
     assert mechanism.row("a") == whole.row("a")
     for name in ("coordinates", "pinned", "links", "probabilities", "errors"):
         assert getattr(mechanism, name).tolist() == getattr(whole, name).tolist()

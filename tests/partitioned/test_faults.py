@@ -222,7 +222,7 @@ def test_a_mechanism_of_other_datasets_is_refused(tmp_path):
         read_claim(tmp_path / "m.parquet", partitioned)
     with pytest.raises(hetdp.InputError, match=r"a folder, or a \.parquet file"):
         hetdp.read_mechanism(_touch(tmp_path / "m.csv"), partitioned)
-    with pytest.raises(hetdp.InputError, match="no mechanism"):
+    with pytest.raises(hetdp.InputError, match="not a mechanism"):
         hetdp.read_mechanism(folder, partitioned)
 
 

@@ -64,6 +64,12 @@ def test_the_boundary_is_where_answers_meet_in_graph_order():
     assert hetdp.Problem(graph, [1, 1, 1, 1]).boundary == []
 
 
+@pytest.mark.parametrize("positive", [float("nan"), np.array([1, 2]), [1], {}])
+def test_a_positive_that_is_not_one_answer_is_a_fault(positive):
+    with pytest.raises(hetdp.InputError, match=r"positive: not one answer: .*; an answer is one number, text or truth"):
+        hetdp.Problem(GRAPH, [1, 2, 2], positive=positive)
+
+
 def test_a_positive_that_is_not_among_the_answers_is_a_fault():
     with pytest.raises(hetdp.InputError, match="no such answer: 3; positive is one of the answers, 1 and 2"):
         hetdp.Problem(GRAPH, [1, 2, 2], positive=3)

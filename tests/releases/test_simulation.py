@@ -37,7 +37,7 @@ def test_answers_have_the_probability_of_the_mechanism(notion):
 def test_a_simulation_is_labelled_and_read_only():
     simulation = hetdp.simulate(MECHANISM, "b", seed=1)
     assert str(simulation) == repr(simulation)
-    assert str(simulation).startswith("SIMULATED, no release: answer 1 in ")
+    assert str(simulation).startswith("SIMULATED, not a release: answer 1 in ")
     with pytest.raises(ValueError, match="read-only"):
         simulation.answers[0] = 1
 
@@ -71,7 +71,7 @@ def test_invalid_seeds_and_numbers_of_runs_are_refused(given, words):
 
 
 def test_arguments_that_are_not_mechanisms_or_datasets_are_refused():
-    with pytest.raises(hetdp.UsageError, match=r"expected a Mechanism, got 0\.5; the first argument is a Mechanism"):
+    with pytest.raises(hetdp.UsageError, match=r"expected a Mechanism, got a float; the first argument is a Mechanism"):
         hetdp.simulate(0.5, "a", seed=1)
     with pytest.raises(hetdp.UnknownDatasetError):
         hetdp.simulate(MECHANISM, "z", seed=1)

@@ -63,14 +63,14 @@ def test_the_record_and_the_page_contain_the_warning_too(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("design", ["balanced", "fair"])
-def test_an_answer_that_is_a_coin_is_described_as_one(design: str) -> None:
+def test_an_answer_that_is_a_coin_is_described_as_one(design: Any) -> None:
     result = hetdp.ask(people([0.0] * 5), **VOTE, design=design, dry_run=True)
     assert "the answer may be right only as often as a coin" in result.promise
     assert result.plan["areas"][0]["as_a_coin_up_to"] >= 1
 
 
 @pytest.mark.parametrize("design", ["balanced", "fair"])
-def test_a_nearly_certain_answer_is_never_promised_as_certain(design: str, tmp_path: Path) -> None:
+def test_a_nearly_certain_answer_is_never_promised_as_certain(design: Any, tmp_path: Path) -> None:
     table, ledger = tmp_path / "people.csv", tmp_path / "l.sqlite"
     people([60.0] * 4 + [2000.0]).to_csv(table, index=False)
     hetdp.Ledger.create(ledger, source="survey", cap="100000")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hetdp.cli.output import Output
     from hetdp.engines.registry import EngineName
     from hetdp.mechanism.accuracy.report import Accuracy
+    from hetdp.mechanism.design import ObjectiveName
     from hetdp.mechanism.mechanism import LocalMechanism
     from hetdp.mechanism.odds import EdgeOdds
     from hetdp.problem.problem import Problem
@@ -67,7 +68,7 @@ def accuracy(
     out: Output,
     problem: str,
     mechanisms: tuple[str, ...],
-    objectives: tuple[str, ...],
+    objectives: tuple[ObjectiveName, ...],
     prior: str | None,
     no_baselines: bool,
     odds: bool,

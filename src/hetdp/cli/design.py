@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """
 hetdp design poll.json                            print a table
-hetdp design poll.json -o mechanism.csv           write a file: .csv, .parquet or .json
+hetdp design poll.json -o mechanism.csv           write a file
 hetdp design poll.json --free                     ignore the values that the problem gives
 hetdp design poll.json --free --objective balanced
 hetdp design poll.json --free --objective average --max-error 0.5

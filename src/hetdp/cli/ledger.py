@@ -146,7 +146,7 @@ def _terms(
     from hetdp.people.names import parse_pairs
 
     if source is None:
-        raise UsageError("no source", "--source names the data that will be asked about")
+        raise UsageError("--source is missing", "it names the data that will be asked about")
     caps = parse_pairs("--class-cap", class_cap, "CLASS=AMOUNT", "each class has one cap")
     return {
         "source": source,

@@ -9,7 +9,7 @@ import sys
 import click
 
 from hetdp.cli.output import write_message
-from hetdp.text import ask_if_meant
+from hetdp.text import ask_if_meant, closest
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -40,9 +40,18 @@ def _sentence(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption):
         close = ask_if_meant(error.possibilities or ())
         return f"there is no option {error.option_name}" + (f"; {close}" if close else ".")
-    words = error.format_message().strip()
+    words = f"{error.format_message().strip().rstrip('.')}{_choice_meant(error)}"
     words = words[:1].lower() + words[1:]
     return words if words[-1:] in ".?" else f"{words}."
+
+
+def _choice_meant(error: click.ClickException) -> str:
+    """The question whether one of the allowed values was meant, for a value that is not allowed."""
+    if not isinstance(error, click.BadParameter) or error.param is None:
+        return ""
+    given, known = re.match(r"'(.*?)' is not", error.message), error.param.type
+    close = closest(given[1], known.choices) if given and isinstance(known, click.Choice) else []
+    return f"; {ask_if_meant(close)}" if close else ""
 
 
 # Errors: a message on standard error, with --json a document too, and the exit code.
@@ -53,6 +62,15 @@ SUBJECTS = {"ask": "TABLE", "ledger": "LEDGER", "record": "RECORD"}  # what a ve
 CALLS = {  # Python functions whose verbs have another name
     "Charge.to_people": "hetdp ledger record --people",
     "Ledger.create": "hetdp ledger init",
+    "Ledger.declare": "hetdp ledger declare",
+    "Ledger.history": "hetdp ledger history",
+    "Ledger.status": "hetdp ledger status",
+    "privacy.from_document": "hetdp make --rules FILE",
+    "questions.from_document": "hetdp make --question FILE",
+    "read_mechanism": "hetdp verify PROBLEM MECHANISM",
+    "read_pins": "hetdp extend PROBLEM --pins FILE",
+    "read_problem": "hetdp check PROBLEM",
+    "read_record": "hetdp record verify RECORD",
 }
 OPTIONS = {  # Python arguments whose options have another name; all others are found in the verb itself
     "ledger": "--ledger",
@@ -60,7 +78,9 @@ OPTIONS = {  # Python arguments whose options have another name; all others are 
     "number": "--workers",
     "payment": "--ledger",
     "record": "-o",
+    "relation": "--relation",
     "sheet": "--table",
+    "unit": "--unit",
     "workers": "--engine dask",
 }
 ARGUMENT = re.compile(
@@ -246,7 +266,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stderr is not None and sys.stderr.isatty():
             sys.stderr.write("\n")  # so that the prompt is not behind ^C
         if interrupt.args and isinstance(interrupt.args[0], str):  # what is known about a spend
-            write_message(f"hetdp: interrupted; {interrupt.args[0]}.")
+            write_message(f"hetdp: interrupted; {in_options(interrupt.args[0], {})}.")
         return INTERRUPTED
     except BrokenPipeError:  # the reader has closed the pipe
         from hetdp.cli.output import abandon_output

@@ -73,7 +73,7 @@ def make(
     from hetdp.text import pluralize
 
     if output is None:
-        raise UsageError("no output for the problem", "-o names a .json file or a folder", "-o - is standard output")
+        raise UsageError("-o is missing", "it names a .json file or a folder", "-o - is standard output")
     require_place("-o", output, as_json, (".json", ""), (given["question"], given["rules"]))
     made = _make_problem(space, people, group, [value.strip() for value in values.split(",")], prior, given)
     write(out, made, output)

@@ -300,7 +300,7 @@ class PartitionedSource(Source):
 
         rule = "with --engine dask, workers write the mechanism to a folder"
         if output is None or output == "-":
-            raise UsageError("no -o FOLDER", rule, "add -o FOLDER")
+            raise UsageError("-o FOLDER is missing", rule, "add -o FOLDER")
         if Path(output).suffix:
             raise UsageError(f"-o {output}", f"{rule}, whose name has no ending")
         require_place("-o", output, as_json, suffixes=("",), inputs=(*inputs, self._options.get("work")))

@@ -90,7 +90,9 @@ def release(
     from hetdp.releases.release import release as publish
 
     if ledger is None:
-        raise UsageError("no ledger", "what is released is paid for in a ledger", "hetdp ledger init makes one")
+        raise UsageError(
+            "--ledger is missing", "what is released is paid for in a ledger", "hetdp ledger init makes one"
+        )
     if dry_run:
         require_input(problem, mechanism)
         return _show_price(

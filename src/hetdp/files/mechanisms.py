@@ -110,7 +110,7 @@ def _open_folder(place: Path, name: str) -> tuple[Table, dict[str, Any]]:
         require_kind({"kind": "problem"}, "mechanism", name)
     if not parts:
         rule = "the folder of a mechanism holds mechanism.json and mechanism/part-*.parquet"
-        raise InputError(name, [Fault("no mechanism", name, "", rule)])
+        raise InputError(name, [Fault("not a mechanism", name, "", rule)])
     words = place / "mechanism.json"
     table = reading(parts[0], lambda _: read_parquet(parts, "mechanism/part-*.parquet", MECHANISM_COLUMNS))
     return table, reading(words, read_json, words.name) if words.exists() else {}
@@ -172,7 +172,7 @@ def require_own(meta: dict[str, Any], name: str, identity: str) -> None:
     made_for = meta.get("problem")
     if made_for is not None and made_for != identity:
         rule = "a mechanism is loaded with the problem it was made for"
-        hint = "`hetdp verify` judges a mechanism on any problem with the same datasets"
+        hint = "hetdp.verify judges a mechanism on any problem with the same datasets"
         raise InputError(name, [Fault("made for another problem,", name, format_value(made_for), rule, hint)])
 
 

@@ -14,7 +14,7 @@ from hetdp.documents import require_keys, require_kind, require_path, require_ve
 from hetdp.errors import Fault, InputError
 from hetdp.files.formats.json_files import STDIN, read_json, table_of
 from hetdp.files.formats.parquet import read_parquet
-from hetdp.files.formats.registry import DOCUMENT, FORMATS, SUFFIXES, suffix_of
+from hetdp.files.formats.registry import DOCUMENT, FORMATS, SUFFIXES, TABLE_SUFFIXES, suffix_of
 from hetdp.files.formats.table import Categorical, Table
 from hetdp.files.formats.writing import reading
 from hetdp.files.schema import (
@@ -344,7 +344,7 @@ def open_document(path: str | Path) -> tuple[str, dict[str, Any]]:
         return STDIN, read_json(None, STDIN)
     place = existing(path)
     if place.suffix.lower() != DOCUMENT:
-        rule = "a problem is a .json file, or a folder with edges and datasets as .csv or .parquet"
+        rule = f"a problem is a {DOCUMENT} file, or a folder with edges and datasets as {TABLE_SUFFIXES}"
         is_table = place.suffix.lower() in SUFFIXES
         hint = "hetdp.read_mechanism reads the table of a mechanism, hetdp.read_pins that of pins" if is_table else ""
         raise InputError(str(path), [Fault("an unknown kind of file", str(path), place.suffix, rule, hint)])

@@ -16,7 +16,7 @@ from hetdp.certificate.certificate import Certificate, verify
 from hetdp.documents import require_path
 from hetdp.errors import UsageError, VerificationError
 from hetdp.files.formats.json_files import write_json
-from hetdp.files.formats.registry import FORMATS, suffix_of
+from hetdp.files.formats.registry import DOCUMENT, FORMATS, suffix_of
 from hetdp.files.formats.table import DEEPEST
 from hetdp.files.formats.writing import whole_file, whole_folder
 from hetdp.files.problems import OURS, STANDARD
@@ -33,7 +33,7 @@ from hetdp.problem.product import ProductSpace, Tuples, require_listable
 from hetdp.problem.space import Indices
 from hetdp.problem.spelling import label_to_json
 from hetdp.problem.values import PIN, order_values
-from hetdp.text import format_value
+from hetdp.text import did_you_mean, format_value
 from hetdp.version import VERSION as SOFTWARE
 
 
@@ -267,7 +267,7 @@ def save(
 
 def _save_mechanism(mechanism: LocalMechanism, path: str | Path) -> None:
     require_readable(mechanism.problem.labels.names)
-    if path == STANDARD or suffix_of(path) == ".json":
+    if path == STANDARD or suffix_of(path) == DOCUMENT:
         _write_document(mechanism_document(mechanism), path)
         return
     form = FORMATS[suffix_of(path)]
@@ -281,15 +281,16 @@ def _save_problem(problem: Problem, path: str | Path, partial: Any, tables: str)
         require_listable(problem.graph)
     require_readable(problem.labels.names)
     require_readable_classes(problem.graph.edge_classes() or ())
-    _ = problem.identity  # refuses what is no character, too
-    if path == STANDARD or require_path(path).suffix.lower() == ".json":
+    _ = problem.identity  # also refuses labels that are not valid text
+    if path == STANDARD or require_path(path).suffix.lower() == DOCUMENT:
         _write_document(problem_document(problem, partial), path)
         return
     form = FORMATS.get(f".{tables}")
     if form is None or Path(path).suffix.lower() in FORMATS:
         known = " or ".join(f"tables={suffix[1:]!r}" for suffix in FORMATS)
-        rule = f"a problem is saved to a .json file, or to a folder with {known}"
-        raise UsageError(f"a problem cannot be saved to {str(path)!r} with tables={tables!r}", rule)
+        rule = f"a problem is saved to a {DOCUMENT} file, or to a folder with {known}"
+        hint = did_you_mean(tables, [suffix[1:] for suffix in FORMATS]) if form is None else ""
+        raise UsageError(f"a problem cannot be saved to {str(path)!r} with tables={tables!r}", rule, hint)
     sheets = {"datasets": dataset_columns(problem, partial), "edges": edge_columns(problem)}
     words = problem_words(problem)
     words |= kind_words("labels", problem.labels.names, form.is_text)

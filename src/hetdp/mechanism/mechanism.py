@@ -64,7 +64,8 @@ class ProblemFacts(Protocol):
 class Mechanism(Mapping[Any, float]):
     """A private mechanism on a problem's datasets: a mapping from labels to p = Pr[answer 1].
 
-    Two mechanisms are equal if they are the same object; compare `coordinates` to compare values.
+    Like any mapping, it is equal to a mapping with the same labels and values. Compare `coordinates` to see differences
+    that p is too coarse for.
 
     Attributes:
         problem: the problem that it answers.
@@ -88,8 +89,24 @@ class Mechanism(Mapping[Any, float]):
     objective: str
     objective_gap: float | None
 
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
+    def __eq__(self, other: object) -> bool:
+        """True for a mapping of the same labels to the same p, such as ``dict(mechanism)``."""
+        if self is other or not isinstance(other, Mapping):
+            return True if self is other else NotImplemented
+        if len(self) != len(other):
+            return False
+        if isinstance(other, Mechanism) and other.problem is self.problem:
+            probability = self.problem.notion.coordinate.probability
+            pairs = zip(self.blocks(), other.blocks(), strict=True)
+            return all(np.array_equal(probability(one), probability(two)) for one, two in pairs)
+        return all(label in other and other[label] == p for label, p in self.items())
+
+    def __hash__(self) -> int:
+        """A hash of all p in any order, since equal mappings may have different orders."""
+        probability, bits = self.problem.notion.coordinate.probability, 0
+        for z in self.blocks():
+            bits ^= int(np.bitwise_xor.reduce((probability(z) + 0.0).view(np.int64)))
+        return hash((len(self), bits))
 
     @property
     @abstractmethod
@@ -147,6 +164,18 @@ class RemoteMechanism(Mechanism):
     @abstractmethod
     def write(self, path: str | Path) -> None:
         """Writes the mechanism atomically, if it is private."""
+
+
+def refuse_remote(mechanism: object, done: str) -> None:
+    """Refuses a mechanism whose values are not in this process, where all of them are needed.
+
+    Raises:
+        UsageError: it is a RemoteMechanism.
+    """
+    if isinstance(mechanism, RemoteMechanism):
+        rule = "this needs all values of a mechanism and its problem in this process"
+        hint = "hetdp.save writes it to a folder, and hetdp.read_mechanism reads it from there"
+        raise UsageError(f"a partitioned mechanism cannot be {done}", rule, hint)
 
 
 @dataclass(frozen=True)
@@ -251,9 +280,6 @@ class LocalMechanism(Mechanism):
 
     def __len__(self) -> int:
         return len(self.coordinates)
-
-    def __contains__(self, label: object) -> bool:
-        return bool(self.problem.labels.indices([label])[0] >= 0)
 
     def blocks(self) -> Iterator[Floats]:
         """z of all datasets, in their order, in arrays that fit in memory."""

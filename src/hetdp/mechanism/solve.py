@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import chain
 from numbers import Real
 from typing import Any, NamedTuple, NoReturn
 
@@ -22,6 +23,7 @@ from hetdp.mechanism.design import ObjectiveName, design, shares_of
 from hetdp.mechanism.formatting import accuracy_of, format_accuracy, format_accuracy_limit
 from hetdp.mechanism.mechanism import LocalMechanism, seal
 from hetdp.mechanism.scaling import Pattern
+from hetdp.problem.labels import similar_labels
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices
@@ -109,7 +111,7 @@ def _labels(problem: Problem, at: Any) -> tuple[Any, ...]:
     if isinstance(at, Hashable) and _is_known(problem, at):
         return (at,)
     if isinstance(at, str) or not isinstance(at, Iterable):
-        raise UnknownDatasetError(at)
+        raise UnknownDatasetError(at, chain((WORST, MEAN), similar_labels(at, problem.labels)))
     labels = tuple(at)
     if not labels:
         rule = "it must be 'worst', 'mean', a dataset, or a list of datasets"

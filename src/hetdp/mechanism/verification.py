@@ -19,7 +19,7 @@ from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import LocalMechanism, Mechanism
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem, require_edges
-from hetdp.text import format_value
+from hetdp.text import format_type
 
 
 @overload
@@ -80,7 +80,7 @@ def problem_and_values(first: Any, values: Any, rule: str) -> tuple[Any, Any]:
         return (require_edges(first.problem, rule) if isinstance(first, LocalMechanism) else first.problem), first
     if values is None:
         is_problem = isinstance(first, Problem)
-        what = "a problem without values" if is_problem else f"expected a Mechanism, got {format_value(first)}"
+        what = "a problem without values" if is_problem else f"expected a Mechanism, got {format_type(first)}"
         raise UsageError(what, "the argument is a mechanism, or a problem and values")
     return first, values
 

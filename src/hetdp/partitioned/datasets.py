@@ -15,6 +15,7 @@ import numpy as np
 from hetdp.errors import Fault, InputError
 from hetdp.files.formats.json_files import read_json
 from hetdp.files.formats.parquet import INTEGERS, cell_of
+from hetdp.files.formats.registry import FORMATS
 from hetdp.files.formats.table import Table
 from hetdp.files.formats.writing import reading
 from hetdp.files.problems import STANDARD, Sheets, answer_column, existing, parts_of, positive_of, require_form
@@ -90,7 +91,7 @@ def _files(folder: Path, stem: str, name: str, rule: str) -> Files:
     single = folder / f"{stem}.parquet"
     if not single.exists() and not several:
         raise InputError(name, [Fault(f"no table of {stem} as Parquet", name, "", rule)])
-    found = [path.name for path in (folder / f"{stem}.csv", single) if path.exists()]
+    found = [path.name for path in (folder / f"{stem}{suffix}" for suffix in FORMATS) if path.exists()]
     found += [f"{stem}/part-*.parquet"] * bool(several)
     if len(found) > 1:
         raise InputError(name, [Fault("two tables of one name:", name, ", ".join(found), rule)])

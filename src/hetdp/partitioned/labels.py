@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from hetdp import duck
 from hetdp.duck import connection, exact_path, quote_name, report_faults
-from hetdp.errors import ClusterError, InputError, UnknownDatasetError
+from hetdp.errors import ClusterError, InputError
 from hetdp.files.formats.parquet import INTEGERS, PARQUET_RULE, cell_of
 from hetdp.files.schema import JSON
 from hetdp.partitioned.parquet_rows import ROWS, Files, as_values, read_range
@@ -268,13 +268,6 @@ class FileNames:
         if self.kind == ENCODED:
             known = list(map(label_from_json, known))
         return [known[at] for at in back.ravel().tolist()]
-
-    def index(self, label: Hashable) -> int:
-        """The number of a dataset."""
-        number = int(self.indices([label])[0])
-        if number < 0:
-            raise UnknownDatasetError(label)
-        return number
 
     def indices(self, labels: list[Any]) -> Any:
         """The numbers of some datasets; −1 for an unknown label."""

@@ -271,7 +271,7 @@ def _find_files(path: str | Path, name: str) -> tuple[Files, dict[str, Any]]:
         rule = f"the folder of a mechanism holds {WORDS} and {ROWS}/part-*.parquet"
         several = parts_of(place / ROWS) if (place / ROWS).is_dir() else []
         if not several:
-            raise InputError(name, [Fault("no mechanism", name, "", rule)])
+            raise InputError(name, [Fault("not a mechanism", name, "", rule)])
         meta = place / WORDS
         words = reading(meta, read_json, f"{name}/{WORDS}") if meta.exists() else {}
         return files_of([file.resolve() for file in several], f"{ROWS}/part-*.parquet"), words

@@ -158,13 +158,13 @@ class PartitionedProblem(RemoteProblem):
 
     def index(self, label: Hashable) -> int:
         """The number of a dataset; raises UnknownDatasetError."""
-        return self.names.index(label)
+        return self.labels.index(label)
 
     def steps(self, engine: EngineName) -> PartitionedSteps:
         """The steps of `check`, `extend` and `design`, which run as tasks on every partition."""
         if engine not in ("auto", DASK):
             rule = f"partitions are for the engine {DASK!r}"
-            raise UsageError(f"engine {engine!r} on a partitioned problem", rule, "leave it out")
+            raise UsageError(f"engine={engine!r} on a partitioned problem", rule, "leave it out")
         with uninterrupted():
             from hetdp.partitioned.steps import PartitionedSteps
         return PartitionedSteps(self)
@@ -210,9 +210,6 @@ class LabelFinder(Protocol):
 
     def labels(self, numbers: list[int]) -> list[Any]:
         """The labels of some datasets."""
-
-    def index(self, label: Hashable) -> int:
-        """The number of a dataset; raises UnknownDatasetError."""
 
     def indices(self, labels: list[Any]) -> Any:
         """The numbers of some datasets; −1 for an unknown label."""

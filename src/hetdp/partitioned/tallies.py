@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -183,10 +183,6 @@ class TallyNames:
         """The labels of some datasets."""
         return [self._labels.names[number] for number in numbers]
 
-    def index(self, label: Hashable) -> int:
-        """The number of a dataset; raises UnknownDatasetError."""
-        return self._labels.index(label)
-
     def indices(self, labels: list[Any]) -> Any:
         """The numbers of some datasets; −1 for an unknown label."""
         return self._labels.indices(labels)
@@ -255,7 +251,7 @@ def partitioned_tallies(
         raise UsageError(
             f"the question is {format_value(question)}", "it must be made by hetdp.questions, such as majority()"
         )
-    require_few(list(sizes.values()), len(known), True, MOST, RULE, "a population, as in hetdp ask, needs no datasets")
+    require_few(list(sizes.values()), len(known), True, MOST, RULE, "a population, as in hetdp.ask, needs no datasets")
     promised = privacy_of(privacy)
     axes = []
     for (group, size), epsilon in zip(

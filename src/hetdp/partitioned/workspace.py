@@ -129,7 +129,7 @@ def _require_cluster(cluster: Any, workers: Any, memory: str, work: Any) -> None
         raise UsageError("a cluster together with a memory size for each worker", rule, "leave one of them out")
     if work is None:
         rule = "workers on other machines must share a folder with this one"
-        hint = "name a folder that all of them can access: --work, or work= in Python"
+        hint = "name a folder that all of them can access: work="
         raise UsageError("a cluster without a work folder", rule, hint)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from hetdp.mechanism.accuracy.report import Accuracy, accuracy
 from hetdp.mechanism.compatibility import Witness
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.formatting import clip_uncertain
-from hetdp.mechanism.mechanism import LocalMechanism
+from hetdp.mechanism.mechanism import LocalMechanism, refuse_remote
 from hetdp.plots.canvas import add_title, axes_for, own_settings
 from hetdp.plots.curves import PopulationMechanism, mechanism_of
 from hetdp.plots.network import is_small, network
@@ -53,7 +53,8 @@ def write_figure(axes: Axes, place: Path, form: str, dots: int = DOTS) -> None:
         figure.savefig(file, format=form.removeprefix("."), dpi=dots, metadata=nothing[form], facecolor="white")
 
 
-PICTURES = ("network", "tallies", "summary", "accuracy")  # of problems and mechanisms
+PictureName = Literal["network", "tallies", "summary", "accuracy"]
+PICTURES: tuple[PictureName, ...] = get_args(PictureName)  # of problems and mechanisms
 WHAT_RULE = (
     "a picture is made of a Mechanism, a Problem, the result of hetdp.accuracy, a mechanism or promise of a population"
     " (or several by name), or a ledger"
@@ -120,7 +121,7 @@ class Drawing(NamedTuple):
 
 def plot(
     what: Any,
-    picture: str | None = None,
+    picture: PictureName | None = None,
     *,
     explain: Any = None,
     at: Mapping[str, int] | None = None,
@@ -171,6 +172,7 @@ def drawing_of(
     if isinstance(what, LocalMechanism | Problem):
         found = _of_problem(what, picture, explain, baselines, key, at)
         return found if isinstance(what, Problem) else found._replace(caution=what.against_coin.short())
+    refuse_remote(what, "drawn")
     given = next((name for name, value in (("picture", picture), ("explain", explain), ("at", at)) if value), "")
     if given:
         raise UsageError(f"{given}= for {format_value(type(what).__name__)}", "it is for a Mechanism or a Problem")

@@ -125,8 +125,9 @@ def mark_of(x: Any, bits: Any, scale: Any) -> Any:
 # The grid of spaces made from people ----------------------------------------------------------------------------------
 
 
-UNIT = 2.0**-40
-NAME = "2^-40"  # what files of problems made from people call it
+GRID = 40  # ε and labels of spaces made from people are multiples of 2 to the power of minus this
+UNIT = 2.0**-GRID
+NAME = f"2^-{GRID}"  # what files of problems made from people call it
 LARGEST_EXACT = 2.0**13  # below it, every multiple of the unit is a float, so every sum of such numbers is exact
 
 
@@ -141,7 +142,7 @@ def round_down_to_grid(number: Any) -> float:
     if float(number) == math.inf:
         return math.inf
     meant = as_fraction(number)
-    found = float(Fraction(math.floor(meant * 2**40), 2**40))
+    found = float(Fraction(math.floor(meant * 2**GRID), 2**GRID))
     return found if found <= meant else math.nextafter(found, 0.0)  # from 2^13 on, a float may lie above
 
 

@@ -357,7 +357,7 @@ MOST_WRITTEN = 1 << 16  # datasets
 WRITTEN_RULE = f"at most {MOST_WRITTEN:,} datasets of people are written to a file"
 INSTEAD = (
     "hetdp.spaces in Python stores no edges, so balanced, check, extend and verify work there; tallies have fewer"
-    " datasets than votes; hetdp ask needs none"
+    " datasets than votes; hetdp.ask needs none"
 )
 
 

@@ -150,6 +150,9 @@ def _is_single(answer: Any) -> bool:
 
 
 def _first_answer(answers: list[Any], positive: Any, labels: Labels, values: Any, collector: FaultCollector) -> Any:
+    if positive is not None and (not _is_single(positive) or is_missing(positive)):
+        collector.add(Fault("not one answer:", "positive", format_value(positive), SINGLE_RULE))
+        return None
     if positive is not None and len(answers) == 2 and positive not in answers:
         rule = f"positive is one of the answers, {format_value(answers[0])} and {format_value(answers[1])}"
         collector.add(

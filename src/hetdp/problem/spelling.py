@@ -137,7 +137,7 @@ def _with_commas(label: Any) -> str | None:
 def _is_there(label: Any, labels: Labels) -> bool:
     try:
         hash(label)
-    except TypeError:  # which can be no label
+    except TypeError:  # which cannot be a label
         return False
     at = int(labels.indices([label])[0])
     return at >= 0 and is_same(labels.names[at], label)

@@ -17,7 +17,7 @@ import numpy as np
 
 from hetdp.certificate.certificate import Certificate, verify
 from hetdp.errors import UsageError, VerificationError
-from hetdp.mechanism.mechanism import LocalMechanism, seal
+from hetdp.mechanism.mechanism import LocalMechanism, refuse_remote, seal
 from hetdp.problem.classes import classes_of
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
@@ -140,6 +140,7 @@ def prove(mechanism: LocalMechanism) -> ProvedMechanism:
         UsageError: it is not a mechanism, or has no problem.
         VerificationError: it is not private.
     """
+    refuse_remote(mechanism, "released")
     if not isinstance(mechanism, LocalMechanism):
         raise UsageError(
             f"an object of the type {type(mechanism).__name__} cannot be released",  # as text it may name a dataset

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
-from hetdp.mechanism.mechanism import LocalMechanism, Mechanism
+from hetdp.mechanism.mechanism import Mechanism
 from hetdp.problem.space import Floats, Mask
 from hetdp.problem.spelling import shorten_label
-from hetdp.text import format_value, pluralize
+from hetdp.text import format_type, format_value, pluralize
 from hetdp.theory.coordinate import Coordinate
 
 MARK = "SIMULATED"
@@ -60,7 +60,7 @@ class Simulation:
 
     def __str__(self) -> str:
         ones = f"answer 1 in {self.ones:,} of {pluralize(len(self.answers), 'run')}"
-        return f"{MARK}, no release: {ones} at dataset {shorten_label(self.dataset)} (seed {self.seed})"
+        return f"{MARK}, not a release: {ones} at dataset {shorten_label(self.dataset)} (seed {self.seed})"
 
     __repr__ = __str__
 
@@ -82,12 +82,12 @@ def simulate(mechanism: Mechanism, dataset: Hashable, *, seed: int, runs: int = 
     >>> graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
     >>> mechanism = hetdp.design(hetdp.Problem(graph, {"a": 1, "b": 2}))
     >>> hetdp.simulate(mechanism, "a", seed=3, runs=1000)
-    SIMULATED, no release: answer 1 in 744 of 1,000 runs at dataset a (seed 3)
+    SIMULATED, not a release: answer 1 in 744 of 1,000 runs at dataset a (seed 3)
     """
-    if not isinstance(mechanism, LocalMechanism):
-        raise UsageError(f"expected a Mechanism, got {format_value(mechanism)}", "the first argument is a Mechanism")
+    if not isinstance(mechanism, Mechanism):
+        raise UsageError(f"expected a Mechanism, got {format_type(mechanism)}", "the first argument is a Mechanism")
     seed, runs = check_whole("seed", seed, 0), check_whole("runs", runs, 1, MOST_RUNS)
-    z = mechanism.coordinates[mechanism.problem.labels.index(dataset)]
+    z = mechanism.row(dataset)["z"]
     ones = draw_seeded(mechanism.problem.notion.coordinate, np.full(runs, z), seed)
     return Simulation(dataset, seed, np.where(ones, 1, 2).astype(np.int8))
 

@@ -13,6 +13,7 @@ import dash_cytoscape
 from dash import dcc, html
 
 from hetdp.errors import UsageError
+from hetdp.files.formats.registry import DOCUMENT, TABLE_SUFFIXES
 from hetdp.problem.parameters import LETTERS
 from hetdp.problem.spelling import spell_label
 from hetdp.studio.gallery import GALLERY
@@ -59,7 +60,7 @@ def dialog(start: bool) -> Any:
         html.Div(
             [
                 html.Strong("Drop a problem here"),
-                html.Span("or click to choose files: one .json, or edges and datasets as .csv or .parquet"),
+                html.Span(f"or click to choose files: one {DOCUMENT}, or edges and datasets as {TABLE_SUFFIXES}"),
             ],
             className="dropzone",
             **bounds,

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from hetdp.duck import connection, exact_path, quote_name, report_faults
 from hetdp.errors import HetdpError, InputError, UsageError
 from hetdp.files.formats.parquet import PARQUET, PARQUET_RULE, kinds_of
+from hetdp.files.formats.registry import DOCUMENT, FORMATS, TABLE_SUFFIXES
 from hetdp.files.problems import read_problem
 from hetdp.studio.session import Document, new_document
 from hetdp.text import escape_unprintable
@@ -54,7 +55,7 @@ def _require(found: int, most: int, words: str) -> None:
 MOST_BYTES = 32 << 20
 TOO_LARGE = "files that are too large"
 SIZE_RULE = f"dropped files have at most {MOST_BYTES >> 20} MB; {OPENS_ANY}"
-FILES_RULE = "a problem is one .json file, or edges and datasets as .csv or .parquet, dropped together"
+FILES_RULE = f"a problem is one {DOCUMENT} file, or edges and datasets as {TABLE_SUFFIXES}, dropped together"
 
 
 def document_from_files(names: list[str], contents: list[str]) -> Document:
@@ -113,7 +114,7 @@ def _our_name(name: str, count: int) -> str:
     if suffix == "json" and dot:
         return "problem.json"
     for table, other in (("edges", "datasets"), ("datasets", "edges")):
-        if table in stem and suffix in ("csv", "parquet"):
+        if table in stem and f".{suffix}" in FORMATS:
             if count > 1:
                 return f"{table}.{suffix}"
             raise UsageError(f"a table of {table} alone: that of {other} is missing", FILES_RULE)

@@ -34,7 +34,7 @@ from hetdp.tables.plan import Plan, read_approved_plan, require_outside_table, s
 from hetdp.tables.preparation import Preparation, prepare
 from hetdp.tables.promise import Promise, promise_lines
 from hetdp.tables.release import TableRequest
-from hetdp.tables.request import BALANCED, AskRequest, build_request
+from hetdp.tables.request import BALANCED, AskRequest, DesignName, build_request
 from hetdp.text import format_value
 from hetdp.theory.coordinate import LAPLACE
 
@@ -154,7 +154,7 @@ def ask(
     person: str | None = None,
     group: str | None = None,
     by: str | None = None,
-    design: str | None = None,
+    design: DesignName | None = None,
     sheet: str | None = None,
     plan: str | Path | None = None,
     dry_run: bool = False,

@@ -216,7 +216,7 @@ def read_plan(path: Path) -> Plan:
     require_keys(document, KEYS, KEYS, name)
     if document["plan_sha256"] != _digest({key: document[key] for key in KEYS[:-1]}):
         rule = "its last key is a digest of all other keys"
-        refuse(name, Fault("edited by hand", name, "", rule, "make a new plan with hetdp ask and its options"))
+        refuse(name, Fault("edited by hand", name, "", rule, "make a new plan: leave plan= out, or name a new file"))
     try:
         request = request_from_document({key: document[key] for key in REQUEST_KEYS})
     except UsageError as refusal:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -130,7 +130,7 @@ def promise_of(
         codes = np.array(policy.groups.names)[codes]  # names sort as their numbers do
     deciding = policy.deciding[rows] if isinstance(policy.deciding, np.ndarray) else policy.deciding
     make = population_of if population is None else population
-    asked, objective = request.question, request.objective
+    asked, objective = request.question, cast(Any, request.objective)  # a population knows all but fair
     constant = 0 if population is None else _constant(request, epsilon, codes)
     if constant:  # a formula works for any number of people, where tallies would be too many
         make, objective = population_of, BALANCED

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal, get_args
 
 from hetdp.documents import require_keys
 from hetdp.errors import UsageError
@@ -22,7 +22,7 @@ from hetdp.people.questions.reading import from_document as question_from
 from hetdp.people.questions.thresholds import ALL, BLANK, RESPONDENTS, count, share
 from hetdp.problem.answer_words import NO, YES
 from hetdp.tables.predicates import EQUALITIES, Missing, Predicate, canonical_predicate, parse_predicate
-from hetdp.text import format_value
+from hetdp.text import did_you_mean, format_value
 
 WAYS = ("constant", "by_group", "column")
 ALWAYS, DECIDING = "ε", "the deciding ε"
@@ -138,7 +138,8 @@ def _looks_like_a_number(text: str) -> bool:
 
 
 VALUES = (YES, NO, BLANK)  # of a row: it is counted, it is not, or that is unknown
-BALANCED, WEIGHTED_VOTE, FAIR = DESIGNS = ("balanced", "weighted-vote", "fair")
+DesignName = Literal["balanced", "weighted-vote", "fair"]
+BALANCED, WEIGHTED_VOTE, FAIR = DESIGNS = get_args(DesignName)
 REQUEST_KEYS = ("counted", "exact_text", "question", "privacy", "columns", "objective")
 ROLES = ("person", "epsilon", "deciding_epsilon", "group", "area")
 THRESHOLD_RULE = "it must be a whole number of people, or a share from 0% to 100%, such as 50%, 2/3 or 0.5"
@@ -350,7 +351,10 @@ def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Q
 def _require_possible(found: AskRequest) -> None:
     """Refuses a request that contradicts itself."""
     if found.objective not in DESIGNS:
-        raise UsageError(f"the design {format_value(found.objective)}", f"the designs are {', '.join(DESIGNS)}")
+        rule = f"the designs are {', '.join(DESIGNS)}"
+        raise UsageError(
+            f"unknown design {format_value(found.objective)}", rule, did_you_mean(found.objective, DESIGNS)
+        )
     found.question.body()  # refuses a Python function, which nobody could approve
     words = format_value(str(found.question))
     others = found.question.values_used() - set(VALUES)

@@ -331,9 +331,9 @@ def test_what_the_record_says_where_nothing_is_stated_states_nothing():
         (
             Neighbours(),
             Neighbours("pupil", "a b"),
-            "state it once: hetdp ledger declare --unit 'pupil' --relation 'a b'",
+            "state it once: hetdp.Ledger.declare with unit='pupil' relation='a b'",
         ),
-        (Neighbours("pupil"), Neighbours("pupil", "a b"), "state it once: hetdp ledger declare --relation 'a b'"),
+        (Neighbours("pupil"), Neighbours("pupil", "a b"), "state it once: hetdp.Ledger.declare with relation='a b'"),
     ],
 )
 def test_a_charge_about_something_else_is_refused_with_what_to_do(known, given, hint):

@@ -355,6 +355,8 @@ def test_unknown_sources_and_classes_are_refused(ledger):
             ask()
     with pytest.raises(UsageError, match="no source 'x'"):
         ledger.status("x")
+    with pytest.raises(UsageError, match=r"no source 'survy'; .* did you mean 'survey'"):
+        ledger.record("survy", TENTH, "n")
     with pytest.raises(UsageError, match="a charge of gaussian; the source 'survey' counts epsilon"):
         ledger.spend("survey", Charge.to_classes("gaussian", {"a": 1}), "q", "1", fail_if_drawn)
     with pytest.raises(UsageError, match="the facts of an entry are not JSON"):

@@ -14,12 +14,13 @@ from math import prod
 import numpy as np
 
 from hetdp.problem.axis import Axis
+from hetdp.problem.decimals import UNIT
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices
 
 LOW_EIGHT, FOUR, TWO, PATH, MOVES = range(5)  # operations; LOW_EIGHT: the last three axes at once
 ON_GRID, LARGEST = range(2)  # notes on the start labels: all on the grid, bits of the largest
-GRID = 2.0**40
+GRID = 1.0 / UNIT
 INFINITE_BITS = 0x7FF0000000000000
 WIDE = 8  # shortest row for which vectorized code pays off
 BIG = 2.0**52  # all floats from here on are integers

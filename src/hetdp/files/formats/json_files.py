@@ -35,7 +35,7 @@ def table_of(document: dict[str, Any], key: str, name: str, known: tuple[str, ..
     """The records under a key as a table, with None where a record lacks a field; other fields are named only."""
     records = document.get(key)
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
-        what = "missing key" if records is None else "no list of records:"
+        what = "missing key" if records is None else "not a list of records:"
         rule = f"{key!r} is a list of objects"
         close = closest(key, [other for other, value in document.items() if isinstance(value, list)])
         hint = f"rename {format_value(close[0])} to {key}" if close and records is None else ""

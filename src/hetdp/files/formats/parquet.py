@@ -210,7 +210,7 @@ def codecs(path: Path) -> set[int]:
         length, end = file.read(4), file.read(4)
         begin = size - 8 - int.from_bytes(length, "little")
         if end != MAGIC or begin < len(MAGIC):
-            raise ValueError("no footer of a Parquet file")
+            raise ValueError("not the footer of a Parquet file")
         file.seek(begin)
         footer = file.read(size - 8 - begin)
     try:

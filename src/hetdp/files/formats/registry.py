@@ -20,6 +20,7 @@ FORMATS: dict[str, TableFormat] = {
     ".parquet": parquet.FORMAT,
 }
 SUFFIXES = (DOCUMENT, *FORMATS)
+TABLE_SUFFIXES = " or ".join(FORMATS)  # for messages
 
 
 def suffix_of(path: str | Path) -> str:

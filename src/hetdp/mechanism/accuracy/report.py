@@ -167,7 +167,7 @@ def accuracy(
     values: Any = None,
     prior: Any = None,
     baselines: bool = True,
-    objective: Any = None,
+    objective: ObjectiveName | Iterable[ObjectiveName] | None = None,
     engine: EngineName = "auto",
 ) -> Accuracy:
     """The exact accuracy of mechanisms. It costs no privacy budget, since no data is read.

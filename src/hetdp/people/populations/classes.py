@@ -28,7 +28,8 @@ from hetdp.people.populations.folding import (
     take_distinct,
     to_units,
 )
-from hetdp.people.privacy.epsilons import GRID, LARGEST, RULE, UNBOUNDED, Units, epsilon_to_units
+from hetdp.people.privacy.epsilons import LARGEST, RULE, UNBOUNDED, Units, epsilon_to_units
+from hetdp.problem.decimals import GRID
 from hetdp.threads import run_in_threads, slices
 
 

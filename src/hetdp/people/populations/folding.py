@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.people.privacy.epsilons import GRID, LARGEST, UNBOUNDED, Units
-from hetdp.problem.decimals import marks_of, unpack_marks
+from hetdp.people.privacy.epsilons import LARGEST, UNBOUNDED, Units
+from hetdp.problem.decimals import GRID, marks_of, unpack_marks
 from hetdp.problem.space import Floats
 from hetdp.threads import run_in_threads, slices, sort_in_threads
 

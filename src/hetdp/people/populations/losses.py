@@ -17,7 +17,8 @@ from hetdp.certificate.losses import SCALE
 from hetdp.people.populations.balanced import Balanced
 from hetdp.people.populations.folding import BLOCK, Whole
 from hetdp.people.populations.vote import WeightedVote
-from hetdp.people.privacy.epsilons import GRID, UNBOUNDED
+from hetdp.people.privacy.epsilons import UNBOUNDED
+from hetdp.problem.decimals import GRID
 from hetdp.problem.space import Floats
 from hetdp.threads import run_in_threads, slices
 

@@ -20,7 +20,7 @@ from hetdp.people.populations.losses import largest_losses_of, losses_of, round_
 from hetdp.people.populations.odds import odds_of_all
 from hetdp.people.populations.population import BALANCED, OBJECTIVES, WEIGHTED_VOTE, Population, document_of
 from hetdp.people.populations.vote import WeightedVote
-from hetdp.people.privacy.epsilons import GRID
+from hetdp.problem.decimals import GRID
 from hetdp.problem.space import Floats
 from hetdp.text import did_you_mean, format_value
 from hetdp.theory.coordinate import LAPLACE
@@ -80,7 +80,7 @@ CEILING = 1 << 53  # in units; a label beyond it, z = 8,192, is lowered to it, s
 MARGINS = [size * 10**power for power in range(10) for size in (1, 2, 5)]
 NEGLIGIBLE = 1e-9  # an error below which larger margins are not listed
 FORMULAS: dict[str, type[Balanced] | type[WeightedVote]] = {BALANCED: Balanced, WEIGHTED_VOTE: WeightedVote}
-STATEMENTS = {
+STATEMENTS: dict[str, str] = {
     BALANCED: "the label of a table is a lower bound on the least sum of ε to the other answer, and one person's value"
     " changes it by at most that person's ε",
     WEIGHTED_VOTE: "one person's value changes z by at most that person's ε",

@@ -13,8 +13,9 @@ from hetdp.people.populations.balanced import Balanced
 from hetdp.people.populations.folding import Whole
 from hetdp.people.populations.losses import Limits, limits_of, losses_of
 from hetdp.people.populations.vote import WeightedVote
-from hetdp.people.privacy.epsilons import GRID, UNBOUNDED, units_to_floats
+from hetdp.people.privacy.epsilons import UNBOUNDED, units_to_floats
 from hetdp.problem.answer_words import YES_AND_NO
+from hetdp.problem.decimals import GRID
 from hetdp.problem.space import Floats, Indices
 
 SMALLEST = float(np.finfo(np.float64).tiny)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -72,7 +72,9 @@ def objective_of(document: Mapping[str, Any], population: Population) -> str:
 # Populations ----------------------------------------------------------------------------------------------------------
 
 
-BALANCED, WEIGHTED_VOTE = OBJECTIVES = ("balanced", "weighted-vote")
+PopulationObjective = Literal["balanced", "weighted-vote"]
+OBJECTIVES: tuple[PopulationObjective, PopulationObjective] = ("balanced", "weighted-vote")
+BALANCED, WEIGHTED_VOTE = OBJECTIVES
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +130,7 @@ class Population:
             found.update(np.ascontiguousarray(column[classes.member], dtype="<i8").data)
         return f"sha256:{found.hexdigest()}"
 
-    def design(self, objective: str = BALANCED) -> PopulationMechanism:
+    def design(self, objective: PopulationObjective = BALANCED) -> PopulationMechanism:
         """A mechanism for the population, in closed form.
 
         Args:
@@ -163,7 +165,9 @@ class Population:
         >>> people.design_from(people.design("weighted-vote").document()).objective
         'weighted-vote'
         """
-        return self.design(objective_of(document, self))
+        from hetdp.people.populations.mechanism import design_population
+
+        return design_population(self, objective_of(document, self))
 
     def baselines(self, margin: int, threshold: Any = None) -> dict[str, float]:
         """The worst accuracy of other methods over all tables of one margin, by name.

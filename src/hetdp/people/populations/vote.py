@@ -12,7 +12,8 @@ from hetdp.people.populations.balanced import Label
 from hetdp.people.populations.classes import PART
 from hetdp.people.populations.folding import Whole
 from hetdp.people.populations.population import Population
-from hetdp.people.privacy.epsilons import GRID, UNBOUNDED
+from hetdp.people.privacy.epsilons import UNBOUNDED
+from hetdp.problem.decimals import GRID
 from hetdp.theory import voting
 
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
 from hetdp.numbers import parse_decimal
+from hetdp.problem.decimals import GRID
 from hetdp.text import format_value
 
-GRID = 40  # ε and labels are multiples of 2 to the power of minus this
 UNBOUNDED = 1 << 62  # in units of the grid: no protection is promised
 LARGEST = 1 << 52  # in units of the grid; a finite ε above it (4,096) is lowered to it, which a float holds exactly
 RULE = 'ε is a decimal number ≥ 0, or "inf" where no protection is promised'

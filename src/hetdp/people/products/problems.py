@@ -100,7 +100,7 @@ MOST_DIGITS = 18  # of numbers that are shown in full
 MOST_RULE = f"at most {MOST_DATASETS:,} datasets can be searched"
 UNIT = "one person's value"
 NEIGHBOURS = "one person has another value; the people and every ε are public"
-FEWER = "tallies fold people who are alike; a population, as in hetdp ask, needs no datasets at all"
+FEWER = "tallies fold people who are alike; a population, as in hetdp.ask, needs no datasets at all"
 
 
 def privacy_of(given: Any) -> Privacy:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
 from hetdp.numbers import parse_decimal
-from hetdp.text import format_value
+from hetdp.text import did_you_mean, format_value
 from hetdp.theory.catalogue import currency_names, find_currency
 from hetdp.theory.notion import Currency
 
@@ -33,9 +33,9 @@ def currency_of(name: str) -> Currency:
     """
     found = find_currency(name)
     if found is None:
-        raise UsageError(
-            f"there is no currency {format_value(name)}", f"it must be one of {', '.join(currency_names())}"
-        )
+        known = currency_names()
+        rule = f"it must be one of {', '.join(known)}"
+        raise UsageError(f"there is no currency {format_value(name)}", rule, did_you_mean(name, known))
     return found
 
 

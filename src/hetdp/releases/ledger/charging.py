@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import isqrt
 from typing import Any, NamedTuple
 
@@ -33,7 +33,7 @@ from hetdp.releases.ledger.charge import CLASS, EVERYBODY, Charge, SealedCharge,
 from hetdp.releases.ledger.database import Database
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, combine_neighbours, read_neighbours
 from hetdp.releases.ledger.schema import Statement
-from hetdp.text import format_value
+from hetdp.text import did_you_mean, format_value
 
 IS_STORED = Statement(select(schema.charges.c.digest).where(schema.charges.c.digest == bindparam("wanted")))
 STORE = Statement(insert(schema.charges), ("digest", "content"))
@@ -152,16 +152,21 @@ def _is_same_charge(database: Database, connection: Connection, entry: Entry, se
     )
 
 
-def require_terms(database: Database, source: str, entry: Entry | None) -> Terms:
+def require_terms(database: Database, source: str, entry: Entry | None, known: Iterable[str] = ()) -> Terms:
     """The terms with which a source was declared; refuses a source without any.
+
+    Args:
+        database: the database of the ledger.
+        source: the name of the source.
+        entry: the entry that declares it, if there is one.
+        known: names of other sources, one of which may be meant.
 
     Raises:
         UsageError: there is no such entry.
     """
     if entry is None:
-        raise UsageError(
-            f"the ledger has no source {format_value(source)}", "data is declared before it is asked about"
-        )
+        rule = "data is declared before it is asked about"
+        raise UsageError(f"the ledger has no source {format_value(source)}", rule, did_you_mean(source, known))
     return read_terms(database, entry)
 
 

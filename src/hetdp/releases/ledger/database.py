@@ -54,12 +54,12 @@ DECLARING = Doubt(
     "this was written; nothing was spent",
 )
 RECORDING = Doubt(
-    "it is not known whether this was recorded. Hint: look at `hetdp ledger history` before you record it again, since"
+    "it is not known whether this was recorded. Hint: look at hetdp.Ledger.history before you record it again, since"
     " it would be charged twice",
-    "this was recorded. Hint: look at `hetdp ledger history`, and do not record it again",
+    "this was recorded. Hint: look at hetdp.Ledger.history, and do not record it again",
 )
 CREATING = Doubt(
-    "it is not known whether the ledger was made; nothing was spent. Hint: `hetdp ledger status` tells",
+    "it is not known whether the ledger was made; nothing was spent. Hint: hetdp.Ledger.status tells",
     "the ledger was made; nothing was spent",
 )
 NOTING_PLACE = Doubt(NOTHING_SPENT, NOTHING_SPENT)

@@ -193,7 +193,14 @@ class LedgerCore:
             UsageError: there is no such source.
         """
         key = declaration_key(source)
-        return require_terms(self.database, source, find_entries(self.database, connection, head, key).get(key))
+        return self._require_terms(
+            connection, head, source, find_entries(self.database, connection, head, key).get(key)
+        )
+
+    def _require_terms(self, connection: Connection, head: Head, source: str, entry: Entry | None) -> Terms:
+        if entry is None:  # the message suggests a source that may be meant
+            self.sources.update(self.database, connection, head)
+        return require_terms(self.database, source, entry, [terms.source for terms in self.sources.declared])
 
     def find_source(self, name: str | None) -> tuple[str, str]:
         """A source and its currency; by default the only source of the ledger.
@@ -237,7 +244,7 @@ class LedgerCore:
             if key in known:
                 sealed = asked.charge.seal(head.secret)
                 return SpendResult(require_same_charge(database, connection, known[key], sealed), False)
-            terms = require_terms(database, asked.source, known.get(declared_as))
+            terms = self._require_terms(connection, head, asked.source, known.get(declared_as))
             after, is_news = neighbours_after(database, connection, head, terms, asked.neighbours)
             sealed, exceeded, names = charge_all(database, connection, head, terms, asked.charge)
             if exceeded:
@@ -283,7 +290,7 @@ class LedgerCore:
         with database.reading() as connection:
             head = self.read_head(connection)
             known = find_entries(database, connection, head, key, declared_as)
-            terms = require_terms(database, source, known.get(declared_as))
+            terms = self._require_terms(connection, head, source, known.get(declared_as))
             require_currency(terms, charge)
             sealed = charge.seal(head.secret)
             if key in known:

@@ -156,10 +156,8 @@ def _refusal(known: Neighbours, given: Neighbours, source: str) -> UsageError:
             " relation= for a charge"
         )
     elif unstated:
-        options = " ".join(
-            f"--{key} {_words_for(one)}" for key, one in zip(KEYS, given, strict=True) if key in unstated
-        )
-        hint = f"if all that was charged so far was about the same, state it once: hetdp ledger declare {options}"
+        options = " ".join(f"{key}={_words_for(one)}" for key, one in zip(KEYS, given, strict=True) if key in unstated)
+        hint = f"if all that was charged so far was about the same, state it once: hetdp.Ledger.declare with {options}"
     return UsageError(f"a charge about {given}", rule, hint)
 
 
