@@ -233,7 +233,7 @@ def test_the_deciding_epsilon_by_group_and_by_person(tmp_path):
         ({"at_least": 3, "of": "nobody"}, "3 of nobody"),
         ({"at_least": "3%", "of": "nobody"}, "a share is of 'all' rows or of 'respondents'"),
         ({"design": "average"}, "the designs are balanced, weighted-vote, fair"),
-        ({"design": "blanced"}, "unknown design 'blanced'; .* did you mean 'balanced'"),
+        ({"design": "blanced"}, "fair. Hint: did you mean 'balanced'?"),
         ({"dry_run": False}, "only if a ledger pays for it"),
         ({"simulate": True}, "dry_run=True together with simulate=True"),
         ({"dry_run": False, "simulate": True, "seed": -1}, "the seed is -1"),
