@@ -39,3 +39,11 @@ def test_an_unknown_notion_or_engine_is_refused():
         hetdp.induced_bounds(graph, 0, 0.5, notion="other")
     with pytest.raises(hetdp.UsageError, match="unknown engine"):
         hetdp.induced_bounds(graph, 0, 0.5, engine="other")
+
+
+def test_a_notion_with_settings_is_taken_from_a_problem():
+    graph = hetdp.DatasetGraph.from_edges("ab", "bc", 1.0)
+    notion = hetdp.Problem(graph, [1, 1, 2], "renyi", alpha=2).notion
+    assert hetdp.induced_bounds(graph, "a", 0.1, notion)[1] > hetdp.induced_bounds(graph, "a", 0.1)[1]
+    with pytest.raises(hetdp.UsageError, match=r"notion='renyi' by its name alone; .* notion=problem.notion"):
+        hetdp.induced_bounds(graph, "a", 0.1, notion="renyi")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import pickle
 import random
+from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -178,10 +180,16 @@ REFUSED = {
 }
 
 
+@pytest.mark.parametrize("order", [2, 2.0, np.int64(2), np.float32(2), Fraction(2), Decimal(2)])
+def test_an_order_is_a_number_of_any_type(order):
+    assert find_notion("renyi", {"alpha": order}) is find_notion("renyi", {"alpha": 2.0})
+
+
 @pytest.mark.parametrize(("settings", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_an_order_out_of_range_is_refused(settings, message):
     with pytest.raises(hetdp.UsageError) as refused:
         find_notion("renyi", settings)
     assert str(refused.value) == message
-    with pytest.raises(hetdp.UsageError, match="the notion 'pure' with alpha=2; it has no settings"):
+    words = "the notion 'pure' with alpha=2; it has no settings; alpha belongs to the notion 'renyi'"
+    with pytest.raises(hetdp.UsageError, match=words):
         find_notion("pure", {"alpha": 2})

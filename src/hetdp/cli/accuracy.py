@@ -41,7 +41,7 @@ OBJECTIVE = click.Option(
     type=Objective(OBJECTIVES),
     multiple=True,
     help="Compare only this objective; can be repeated. Default: all, except average for more than 30,000 datasets"
-    " (1,000 under gaussian, bounded-range and renyi), where it may take long.",
+    " (1,000 if the notion's bounds are not linear in p), where it may take long.",
 )
 NO_BASELINES = click.Option(["--no-baselines"], is_flag=True, help="Omit the baselines.")
 FORMAT = click.Option(

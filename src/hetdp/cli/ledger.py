@@ -57,7 +57,7 @@ OPTIONS = [
     click.Option(
         ["--currency"],
         metavar="NAME",
-        help="What is counted, and how it adds up: epsilon (default), epsilon-delta, gaussian or renyi-ALPHA.",
+        help="What is counted, and how it adds up: epsilon (default), or the currency of another notion of privacy.",
     ),
     click.Option(["--unit"], metavar="WORDS", help="Whose data changes between neighbours: person, household, …"),
     click.Option(

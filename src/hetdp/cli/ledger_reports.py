@@ -152,14 +152,15 @@ def parse_amount(option: str, text: Any, currency: str, name: str | None = None)
         UsageError: there is no δ where it is counted.
     """
     from hetdp.errors import UsageError
+    from hetdp.releases.ledger.amounts import currency_of
     from hetdp.text import format_value
 
-    if currency != "epsilon-delta" or text is None or text == "inf":
+    if text is None or text == "inf" or not currency_of(currency).has_delta:
         return text
     pair = tuple(text.split(":"))
     if len(pair) != 2:
         example = "1:1e-6" if name is None else f"{name}=0.1:1e-7"
-        rule = "in epsilon-delta, an amount is ε:δ"
+        rule = f"in {currency}, an amount is ε:δ"
         raise UsageError(f"{option} without δ: {format_value(text)}", rule, f"{option} {example}")
     return pair
 
@@ -238,11 +239,12 @@ def _people_charge(currency: str, people: str, **columns: str) -> Any:
 
 def _class_charge(charge: tuple[str, ...], currency: str) -> Any:
     from hetdp.people.names import parse_pairs
+    from hetdp.releases.ledger.amounts import currency_of
     from hetdp.releases.ledger.charge import Charge
 
     given = parse_pairs("--charge", charge, "CLASS=AMOUNT", "each class has one amount")
     amounts: dict[str, Any] = {name: parse_amount("--charge", value, currency, name) for name, value in given.items()}
-    if currency == "epsilon-delta":
+    if currency_of(currency).has_delta:
         pairs_of = {name: (pair, pair) if isinstance(pair, str) else pair for name, pair in amounts.items()}
         first, second = ({name: pair[at] for name, pair in pairs_of.items()} for at in (0, 1))
         return Charge.to_classes(currency, first, second)

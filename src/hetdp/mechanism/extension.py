@@ -34,7 +34,7 @@ from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value
-from hetdp.theory.catalogue import NotionName
+from hetdp.theory.catalogue import FAMILIES, NotionName
 from hetdp.theory.notion import Notion
 
 TURNS = 4  # most rounds of closing pins downward and upward; one is nearly always enough
@@ -202,6 +202,9 @@ def induced_bounds(
     if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0.0 <= float(alpha) <= 1.0:
         fault = Fault("alpha out of range:", "alpha", format_value(alpha), PROBABILITY_RULE)
         raise InputError("induced bounds", [fault])
+    if isinstance(notion, str) and notion in FAMILIES:
+        why = "this notion has settings of its own, which a problem holds"
+        raise UsageError(f"notion={notion!r} by its name alone", why, "notion=problem.notion")
     start = np.full(graph.size, np.inf)
     rule = notion_for(graph, notion)
     start[graph.index(dataset)] = rule.coordinate.from_probability(alpha)

@@ -22,15 +22,15 @@ from hetdp.problem.faults import FaultCollector
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
+from hetdp.releases.ledger.amounts import currency_of
 from hetdp.releases.ledger.charge import EVERYBODY as NO_CLASS
 from hetdp.releases.ledger.charge import Charge
-from hetdp.theory.approximate import BY_EPSILON_AND_DELTA
 from hetdp.theory.notion import BACK, Notion
 from hetdp.theory.pure import BY_EPSILON
 
 EVERYBODY = NO_CLASS  # the account of edges without a class, and of people without a group
 CLASS, PERSON = "class", "person"
-EPSILON, EPSILON_DELTA = BY_EPSILON.name, BY_EPSILON_AND_DELTA.name
+EPSILON = BY_EPSILON.name  # what answers about people are counted in
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ def charge_of(costs: Costs, currency: str | None = None) -> Charge:
             any other that differs.
     """
     first = costs.main
-    is_widened = (costs.currency, currency) == (EPSILON, EPSILON_DELTA)
-    counted_by = EPSILON_DELTA if is_widened else costs.currency
+    is_widened = currency is not None and currency_of(currency).includes == costs.currency
+    counted_by = currency if currency is not None and is_widened else costs.currency
     zeros = {"delta": np.zeros(len(costs.names))} if is_widened else {}
     if costs.kind == CLASS:
         columns = {name: values.tolist() for name, values in (costs.used | zeros).items()}

@@ -14,7 +14,7 @@ from hetdp.theory.directed import DOWN, EPSILON_BACK, UP, fall_below, gain, rise
 from hetdp.theory.directed import fall as fall_without
 from hetdp.theory.directed import rise as rise_without
 from hetdp.theory.notion import Currency, Notion, Parameter, Promises, log_ratio
-from hetdp.theory.pure import EPSILON
+from hetdp.theory.pure import BY_EPSILON, EPSILON
 from hetdp.theory.pure import meet as meet_without
 from hetdp.theory.rounding import (
     EIGHT_ULPS_DOWN,
@@ -144,6 +144,7 @@ BY_EPSILON_AND_DELTA = Currency(
     10**9,
     "For each account, the ε used by all its releases add up, and so do the δ.",
     has_delta=True,
+    includes=BY_EPSILON.name,
 )
 APPROXIMATE = Notion(
     name="approximate",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from decimal import Decimal
 from numbers import Real
 from typing import Any, Literal
 
@@ -54,13 +55,15 @@ def fault_of_settings(name: str, given: Mapping[str, Any]) -> tuple[str, str] | 
     wanted = {setting.name: setting for setting in FAMILIES[name].settings} if name in FAMILIES else {}
     for extra in given:
         if extra not in wanted:
+            owners = [family.name for family in FAMILIES.values() if extra in {one.name for one in family.settings}]
             rule = f"it has the settings {', '.join(wanted)}" if wanted else "it has no settings"
+            rule += f"; {extra} belongs to the notion {' or '.join(map(repr, owners))}" if owners else ""
             return f"the notion {name!r} with {extra}={format_value(given[extra])}", rule
     for key, setting in wanted.items():
         value = given.get(key)
         if value is None:
             return f"the notion {name!r} without {key}", setting.rule
-        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        is_number = isinstance(value, Real | Decimal) and not isinstance(value, bool)
         if not is_number or not _is_finite(value) or not setting.holds(float(value)):
             return f"the notion {name!r} with {key}={format_value(value)}", setting.rule
     return None
@@ -129,5 +132,5 @@ def _find(key: str) -> Notion | None:
 def _is_finite(value: float) -> bool:
     try:
         return math.isfinite(value)
-    except OverflowError:  # an integer that no float can hold
+    except (OverflowError, ValueError):  # an integer that no float can hold, or a signalling NaN
         return False

@@ -64,6 +64,7 @@ class Currency(NamedTuple):
         rule: how amounts add up, as a sentence.
         squared: whether what people write is squared before it adds up.
         has_delta: whether δ is counted beside it.
+        includes: the name of a currency whose amounts count here too, with δ = 0; empty if there is none.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Currency(NamedTuple):
     rule: str
     squared: bool = False
     has_delta: bool = False
+    includes: str = ""
 
 
 class Curve(NamedTuple):

@@ -184,7 +184,7 @@ def accuracy(
         baselines: whether to measure baselines on the same problem, too; for votes and tallies these include the
             ε-weighted vote, dropping people below the mean ε, Sampling and PE.
         objective: without a mechanism: the objectives to compare, one or several. By default all, except an average
-            of more than 30,000 datasets (1,000 under gaussian, bounded-range and renyi), which may take minutes.
+            of more than 30,000 datasets (1,000 if the notion's bounds are not linear in p), which may take minutes.
         engine: "auto", "cpu" or "reference"; all give the same bits.
 
     Raises:

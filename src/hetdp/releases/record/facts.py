@@ -18,7 +18,7 @@ from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.problem.answer_words import BARE, answer_words, constant_odds
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import ProductSpace
-from hetdp.releases.charges import CLASS, EPSILON_DELTA, Costs, account_name
+from hetdp.releases.charges import CLASS, Costs, account_name
 from hetdp.releases.ledger.amounts import currency_of
 from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.ledger.neighbours import UNSTATED
@@ -96,7 +96,7 @@ def charge_of_composition(composition: dict[str, Any], currency: str) -> Charge 
         return None
     rows = composition["charged"]
     amounts, deltas = ({row["account"]: row[name] or "0" for row in rows} for name in ("used", "delta"))
-    return Charge.to_classes(currency, amounts, deltas if currency == EPSILON_DELTA else None)
+    return Charge.to_classes(currency, amounts, deltas if currency_of(currency).has_delta else None)
 
 
 def facts_of_problem(proof: ProvedMechanism, costs: Costs) -> dict[str, Any]:
