@@ -44,21 +44,22 @@ def voters(people: int) -> hetdp.Problem:
     space = ProductSpace(
         [Axis.person(at, ("yes", "no"), float(e)) for at, e in enumerate(rng.uniform(0.05, 1, people))]
     )
-    no = np.zeros(space.size, dtype=np.uint8)
-    for at in range(people):
-        no.reshape(-1, 2, 1 << at)[:, 1] += 1
+    no = np.zeros(1, dtype=np.uint8)
+    for _ in range(people):
+        no = np.concatenate([no, no + np.uint8(1)])
     return hetdp.Problem(space, np.where(2 * no < people, np.int8(1), np.int8(2)))
 
 
 def tallies(size: int, states: int = 1) -> hetdp.Problem:
     """The majority of three groups of this size. With two states, deciding votes have a separate ε."""
     counts = np.arange(size + 1, dtype=np.int16)
-    answers = np.where(
-        2 * (counts[:, None, None] + counts[:, None] + counts).ravel() > 3 * size, np.int8(1), np.int8(2)
-    )
+    planes = np.empty((size + 1,) * 3, dtype=np.int8)
+    for first, plane in enumerate(planes):  # all at once would need several times the memory
+        plane[:] = np.where(2 * (first + counts[:, None] + counts) > 3 * size, np.int8(1), np.int8(2))
+    answers = planes.ravel()
     tables = [np.array([[e, e / 2], [e / 2, e]])[:states, :states] for e in (0.1, 0.5, 1.0)]
     axes = [Axis.tally(at, size, np.broadcast_to(e, (2, 2, states, states))) for at, e in enumerate(tables)]
-    return hetdp.Problem(ProductSpace(axes, (answers - 1).astype(np.uint8)), answers)
+    return hetdp.Problem(ProductSpace(axes, (answers - 1).view(np.uint8) if states > 1 else None), answers)
 
 
 def deciding(size: int) -> hetdp.Problem:

@@ -266,6 +266,60 @@ def survey_arcs(
     worst[:4] = min(plain)
 
 
+def largest_changes(
+    launch, z, states, size, axis, kinds, leads_to, starts, changes, tables, unbound, values, value_places, pairs,
+    pair_places, first, halved, notes, edges,
+):  # fmt: skip
+    assert len(z) == size
+    positions, apart, begin, end, table, count = axis.tolist()
+    found = []
+    for change in range(begin, end):
+        u = np.arange(size)
+        position = u // apart % positions
+        to = leads_to[starts[change] + position]
+        u, v = u[to > position], (u + (to - position) * apart)[to > position]
+        cell = table + kinds[starts[change] + position][to > position].astype(np.int64) * count**2
+        cell += states[u].astype(np.int64) * count + states[v] if count > 1 else 0
+        for source, target, epsilon in zip(u.tolist(), v.tolist(), tables[cell].tolist(), strict=True):
+            before, after = int(z[source]), int(z[target])
+            if epsilon == FAR and not unbound:
+                continue
+            if halved and before * after < 0:
+                places = [_place(values, end + 2 * FAR) for end in (before, after)]
+                if None in places:
+                    notes[5] = 1
+                    continue
+                place = _place(pairs, places[0] * value_places + places[1] + 1)
+                first[place] = min(int(first[place]), source * changes + change)
+                continue
+            difference = abs(_tail(before, halved) - _tail(after, halved))
+            found.append((abs(before - after), difference, source, target, before, after))
+    edges[:] = [-1, -1, 0, 0] * (2 * launch.blocks)
+    if found:
+        edges[:4] = max(found, key=lambda one: (one[0], one[1], -one[2]))[2:]
+        edges[4:8] = max(found, key=lambda one: (one[1], one[0], -one[2]))[2:]
+
+
+def _tail(units, halved):
+    if abs(units) == FAR:
+        return 0.0
+    tail = np.exp(-abs(units) / GRID)
+    return 0.5 * tail if halved else tail / (1.0 + tail)
+
+
+def measure_values(launch, z, answers, size, axes, axis_count, factors, halved, notes, worst, sums):
+    assert len(z) == len(answers) == size
+    better, at = np.where(answers == 1, z, -z), np.arange(size)
+    notes[:] = (better < 0).sum(), (better == 0).sum()
+    errors = np.array([1 - _tail(one, halved) if one < 0 else _tail(one, halved) for one in better.tolist()])
+    for positions, apart, begin in axes[: 3 * axis_count].reshape(-1, 3).tolist():
+        errors = errors * factors[begin + at // apart % positions]
+    worst[:] = [FAR, -1] * launch.blocks
+    worst[:2] = better.min(), np.argmin(better)
+    sums[:] = 0.0
+    sums[-1] = errors.sum()
+
+
 def _place(places, key):
     """The place of a key in a set; None if it is full."""
     found = np.flatnonzero(places == key)
@@ -291,6 +345,8 @@ KERNELS = {
         meet_neighbours,
         find_links,
         survey_arcs,
+        largest_changes,
+        measure_values,
     )
 }
 

@@ -57,7 +57,7 @@ def test_products_of_every_kind_give_the_same_bits(device, kind, seed):
     rng = np.random.default_rng(seed)
     space = random_space(rng)
     labels = random_start(rng, space.size, kind)
-    assert_as_reference(GpuEngine(device, ProductEngine()), space, labels)
+    assert_as_reference(GpuEngine(device, ProductEngine), space, labels)
 
 
 @DEVICE
@@ -69,7 +69,7 @@ def test_products_with_pins_give_the_same_bits(device, kind, seed):
     roles = random_roles(rng, space)
     labels = random_start(rng, space.size, kind)
     labels = np.where(roles == 0, np.where(np.isinf(labels), 0.0, labels), np.inf)
-    assert_as_reference(GpuEngine(device, ProductEngine()), space, labels, roles)
+    assert_as_reference(GpuEngine(device, ProductEngine), space, labels, roles)
 
 
 @DEVICE
@@ -104,7 +104,7 @@ def test_large_tiles_of_people_and_long_lines_are_cut_and_joined(device):
         ]
         space = ProductSpace(axes)
         labels = np.where(rng.random(space.size) < 0.01, random_start(rng, space.size, "grid"), np.inf)
-        ours = GpuEngine(device, UnusedEngine()).grow(space, PURE, labels).labels
+        ours = GpuEngine(device, UnusedEngine).grow(space, PURE, labels).labels
         assert ours.tobytes() == ProductEngine().grow(space, PURE, labels).labels.tobytes()
 
 
@@ -114,7 +114,7 @@ def test_bounded_range_gives_the_same_bits(device):
     for _ in range(5):
         space = random_space(rng, 300)
         labels = random_start(rng, space.size, "grid")
-        ours = GpuEngine(device, ProductEngine()).grow(space, notion, labels).labels
+        ours = GpuEngine(device, ProductEngine).grow(space, notion, labels).labels
         assert bits(ours) == bits(engine_for("reference", space, notion, "grow").grow(space, notion, labels).labels)
 
 
@@ -197,8 +197,8 @@ def test_a_device_that_fails_is_an_error_or_left_to_the_cpu(device):
     space = space_of_voters(5)
     labels = np.where(np.arange(32) == 3, 0.5, np.inf)
     with pytest.raises(DeviceError, match=r"the GPU \(NumPy\)"):
-        GpuEngine(device, ProductEngine()).grow(space, PURE, labels)
-    assert_as_reference(GpuEngine(device, ProductEngine(), insist=False), space, labels)
+        GpuEngine(device, ProductEngine).grow(space, PURE, labels)
+    assert_as_reference(GpuEngine(device, ProductEngine, insist=False), space, labels)
 
 
 def test_a_device_that_fails_at_the_links_is_an_error_or_left_to_the_cpu():
@@ -206,7 +206,7 @@ def test_a_device_that_fails_at_the_links_is_an_error_or_left_to_the_cpu():
     labels = np.where(np.arange(32) == 3, 0.5, np.inf)
     for insist in (True, False):
         device = NumpyDevice()
-        growth = GpuEngine(device, ProductEngine(), insist).grow(space, PURE, labels)
+        growth = GpuEngine(device, ProductEngine, insist).grow(space, PURE, labels)
         device.memory = 100
         if insist:
             with pytest.raises(DeviceError):
@@ -217,13 +217,13 @@ def test_a_device_that_fails_at_the_links_is_an_error_or_left_to_the_cpu():
 
 def test_more_axes_than_kernels_hold_are_left_to_others():
     space = ProductSpace([Axis.person(at, "x", 1.0) for at in range(65)])
-    assert not GpuEngine(NumpyDevice(), UnusedEngine()).supports(space, PURE, "grow")
-    assert not GpuEngine(NumpyDevice(), UnusedEngine()).supports(
+    assert not GpuEngine(NumpyDevice(), UnusedEngine).supports(space, PURE, "grow")
+    assert not GpuEngine(NumpyDevice(), UnusedEngine).supports(
         space_of_voters(3), find_notion("renyi", {"alpha": 2.0}), "grow"
     )
-    assert not GpuEngine(NumpyDevice(), UnusedEngine()).supports(space_of_voters(3), PURE, "settle")
+    assert not GpuEngine(NumpyDevice(), UnusedEngine).supports(space_of_voters(3), PURE, "settle")
     with pytest.raises(hetdp.UsageError, match="the fair search on a GPU"):
-        GpuEngine(NumpyDevice(), UnusedEngine()).settle(space_of_voters(3), PURE, np.ones(8))
+        GpuEngine(NumpyDevice(), UnusedEngine).settle(space_of_voters(3), PURE, np.ones(8))
 
 
 def test_the_registry_gives_the_engine_where_there_is_a_device(monkeypatch):

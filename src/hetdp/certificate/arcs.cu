@@ -8,7 +8,7 @@ typedef unsigned char Byte;
 #define FAR (1LL << 61)
 #define MOST_AXES 64
 #define THREADS 256
-#define TOGETHER 4  // datasets of a thread, which share what is looked up for an axis
+#define TOGETHER 3  // datasets of a thread, which share what is looked up for an axis
 
 // Repeats a statement for each dataset of a thread. The loop is unrolled, so that what it indexes stays in registers.
 #define DATASETS_OF_THREAD(at) _Pragma("unroll") for (int at = 0; at < TOGETHER; at++) if (at < count)
@@ -187,5 +187,82 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) survey_arcs(
         result[1] = own.source;
         result[2] = own.target;
         result[3] = own.epsilon;
+    }
+}
+
+// Largest changes ------------------------------------------------------------------------------------------------------
+
+// p of the less probable answer at z. With `halved`, p is 1/2 * e^-|z|; else the odds are e^z.
+__device__ inline double tail_of(Whole z, bool halved) {
+    if (z == FAR || z == -FAR) return 0.0;
+    const double tail = exp(-fabs((double)z / 1099511627776.0));
+    return halved ? 0.5 * tail : tail / (1.0 + tail);
+}
+
+// An edge, the distance of z at its ends, and the difference of p.
+struct Edge {
+    Whole source, target, apart;
+    double difference;
+};
+
+__device__ inline bool is_wider(const Edge& one, const Edge& other) {
+    if (one.apart != other.apart) return one.apart > other.apart;
+    if (one.difference != other.difference) return one.difference > other.difference;
+    return one.source < other.source;
+}
+
+__device__ inline bool is_steeper(const Edge& one, const Edge& other) {
+    if (one.difference != other.difference) return one.difference > other.difference;
+    if (one.apart != other.apart) return one.apart > other.apart;
+    return one.source < other.source;
+}
+
+__device__ inline void write_edge(Whole* result, const Edge& edge, const Whole* z) {
+    result[0] = edge.source;
+    result[1] = edge.target;
+    result[2] = edge.source < 0 ? 0 : z[edge.source];
+    result[3] = edge.source < 0 ? 0 : z[edge.target];
+}
+
+// Of all edges along one axis on one side of 1/2, those with the largest distance of z and with the largest difference of
+// p, for each block: source and target, -1 if there is none, and both z. Edges across 1/2 are left to the host: each
+// distinct pair of z is put into the set `pairs`, with its first edge, as arcs across are by survey_arcs. Edges without a
+// constraint take part only if `unbound`.
+extern "C" __global__ void __launch_bounds__(THREADS) largest_changes(
+    const Whole* z, const Byte* states, Whole size, const Whole* axis, const int* kinds, const int* leads_to,
+    const Whole* starts, Whole changes, const Whole* tables, Whole unbound, Key* values, Whole value_places, Key* pairs,
+    Whole pair_places, Key* first, Whole halved, Whole* notes, Whole* edges_of_blocks) {
+    __shared__ Edge all[THREADS][2];
+    const Sets sets = {values, pairs, first, value_places, pair_places, 1};
+    const Whole apart = axis[APART], positions = axis[POSITIONS], told = axis[STATES];
+    Edge widest = {-1, -1, -1, -1.0}, steepest = widest;
+    for (Whole u = (Whole)blockIdx.x * blockDim.x + threadIdx.x; u < size; u += (Whole)gridDim.x * blockDim.x) {
+        const int position = (int)(u / apart % positions);
+        for (Whole change = axis[FIRST]; change < axis[LAST]; change++) {
+            const int to = leads_to[starts[change] + position];
+            if (to <= position) continue;  // each edge once
+            const Whole v = u + (to - position) * apart, zu = z[u], zv = z[v];
+            Whole cell = axis[TABLE] + kinds[starts[change] + position] * told * told;
+            if (told > 1) cell += states[u] * told + states[v];
+            if (tables[cell] == FAR && !unbound) continue;
+            if (halved && ((zu < 0 && zv > 0) || (zu > 0 && zv < 0))) {
+                if (place_of_triple(sets, zu, zv, 0, (Key)(u * changes + change)) < 0) notes[OVERFLOWN] = 1;
+                continue;
+            }
+            const Edge found = {u, v, zu < zv ? zv - zu : zu - zv, fabs(tail_of(zu, halved) - tail_of(zv, halved))};
+            if (is_wider(found, widest)) widest = found;
+            if (is_steeper(found, steepest)) steepest = found;
+        }
+    }
+    all[threadIdx.x][0] = widest;
+    all[threadIdx.x][1] = steepest;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int thread = 1; thread < (int)blockDim.x; thread++) {
+            if (is_wider(all[thread][0], widest)) widest = all[thread][0];
+            if (is_steeper(all[thread][1], steepest)) steepest = all[thread][1];
+        }
+        write_edge(edges_of_blocks + 8 * blockIdx.x, widest, z);
+        write_edge(edges_of_blocks + 8 * blockIdx.x + 4, steepest, z);
     }
 }

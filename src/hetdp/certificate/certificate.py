@@ -111,6 +111,22 @@ class SelfSurveying(ABC):
         """
 
 
+class RemoteClaim(ABC):
+    """A mechanism whose values are not in this process: the verifier's code looks at them where they are."""
+
+    @abstractmethod
+    def survey(self, problem: Problem) -> tuple[Survey, Chains]:
+        """The findings on all arcs of a problem, and the proof that no free dataset can be more accurate.
+
+        Raises:
+            UsageError: it is not a mechanism of this problem.
+        """
+
+    @abstractmethod
+    def losses_along(self, allowed: Floats) -> Floats:
+        """The largest loss along each axis, rounded up to nine places, and never above what is allowed."""
+
+
 @dataclass(frozen=True)
 class Certificate:
     """The result of `verify`, in exact arithmetic.
@@ -195,6 +211,8 @@ def verify(problem: Problem | SelfSurveying, mechanism: Any) -> Certificate:
         survey, follow = problem.survey(mechanism)
         return certificate_of(problem, survey, follow())
     require_problem(problem)
+    if isinstance(mechanism, RemoteClaim):
+        return certificate_of(problem, *mechanism.survey(problem))
     if not isinstance(mechanism, Claim):
         certificate = verify(problem, _values(problem, mechanism))
         exact = isinstance(mechanism, PartialMechanism) and mechanism.p is None and mechanism.error is None

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hetdp.certificate.certificate import Certificate, certificate_of
 from hetdp.certificate.enclosure import crossing_holds
+from hetdp.certificate.losses import largest_losses
 from hetdp.certificate.products import changes_of
 from hetdp.certificate.rule import LOOSE, Chains, Survey
 from hetdp.certificate.rules import rule_of
@@ -31,7 +32,7 @@ THREADS = 256
 BLOCKS = 8  # for each multiprocessor
 WIDEST = 1 << 14  # datasets of a row, unless the last axis is longer
 VALUES, TRIPLES = 1 << 16, 1 << 18  # places for distinct values and triples across ½
-NOTES = 6
+NOTES, COLUMNS = 6, 6  # of the kernels, and of an axis
 NOWHERE = np.iinfo(np.uint64).max
 UNPINNED = "a boundary dataset is not pinned"
 
@@ -90,9 +91,7 @@ def survey_on_device(
     failing = np.zeros(TRIPLES, dtype=np.uint8)
     sets = values, VALUES, triples, TRIPLES, first
     notes, worst = _launch_survey(table, device, claim, sets, failing, halved)
-    if notes[5]:
-        what = f"more than {VALUES:,} different values, or {TRIPLES:,} different arcs, across ½"
-        raise DeviceError(what, "the GPU's proof settles each of them once, on the host", CPU)
+    _require_room(notes)
     across = table.across(device.download(values), device.download(triples), device.download(first))
     holds, slack = crossing_holds(across.z_source, across.z_target, across.epsilon)
     if not holds.all():
@@ -106,6 +105,84 @@ def survey_on_device(
     for at in range(len(settled)):
         _offer(seen, int(across.source[at]), int(across.target[at]), float(across.epsilon[at]), float(settled[at]))
     return seen, _chains(notes)
+
+
+class Changes(NamedTuple):
+    """Some edges along one axis, with z at both ends; among them are those of the largest loss and difference of p."""
+
+    source: Indices
+    target: Indices
+    before: Floats
+    after: Floats
+
+
+def largest_changes(
+    space: ProductSpace, device: Device, claim: DeviceClaim, halved: bool, unbound: bool = False
+) -> list[Changes]:
+    """For each axis the edges with the largest changes of z and of p, and one for each pair of z across ½.
+
+    Args:
+        space: the space.
+        device: the device that holds the claim.
+        claim: the mechanism.
+        halved: whether p = ½ is special, as it is for pure ε.
+        unbound: whether edges without a constraint take part.
+
+    Raises:
+        DeviceError: the device failed, or there are too many different edges across ½.
+    """
+    table = _ChangeTable(space)
+    return [_changes_along(table, device, claim, axis, halved, unbound) for axis in range(len(space.axes))]
+
+
+def _changes_along(
+    table: _ChangeTable, device: Device, claim: DeviceClaim, axis: int, halved: bool, unbound: bool
+) -> Changes:
+    size = table.rows * table.width
+    blocks = max(1, min(-(-size // THREADS), BLOCKS * device.processors))
+    values, pairs = (device.upload(np.zeros(places, dtype=np.uint64)) for places in (VALUES, TRIPLES))
+    first = device.upload(np.full(TRIPLES, NOWHERE, dtype=np.uint64))
+    notes, edges = device.upload(np.zeros(NOTES, dtype=np.int64)), device.empty(8 * blocks, np.int64)
+    arcs, tables = table.changes(device), device.upload(table.units())
+    sets = values, VALUES, pairs, TRIPLES, first
+    along = device.upload(table.axes[axis])
+    arguments = (claim.z, claim.states, size, along, *arcs, tables, int(unbound), *sets, int(halved), notes, edges)
+    device.launch(source(), Launch("largest_changes", blocks, THREADS, arguments))
+    _require_room(device.download(notes))
+    ends = device.download(edges).reshape(-1, 4)
+    ends = np.unique(ends[ends[:, 0] >= 0], axis=0).T
+    across = table.across(device.download(values), device.download(pairs), device.download(first), 1)
+    return Changes(
+        np.concatenate([ends[0], across.source]),
+        np.concatenate([ends[1], across.target]),
+        np.concatenate([_z_of(ends[2]), across.z_source]),
+        np.concatenate([_z_of(ends[3]), across.z_target]),
+    )
+
+
+def losses_on_device(space: ProductSpace, device: Device, claim: DeviceClaim, allowed: Floats, notion: Any) -> Floats:
+    """The largest loss along each axis, as `losses_along` finds it on the host.
+
+    On one side of ½ the loss of an edge is the distance of z, so that the edge with the largest one is enough.
+    """
+    halved = rule_of(notion).halved
+    assert halved is not None, "verify_on_device has proved it"
+    found = largest_changes(space, device, claim, halved, unbound=True)
+    numbers = np.repeat(np.arange(len(found)), [len(one.source) for one in found])
+    before, after = (
+        np.concatenate(columns) for columns in zip(*((one.before, one.after) for one in found), strict=True)
+    )
+    return largest_losses(before, after, numbers, allowed, notion)
+
+
+def _z_of(units: Indices) -> Floats:
+    return np.where(np.abs(units) == FAR, np.copysign(np.inf, units), units / UNITS)
+
+
+def _require_room(notes: NDArray[np.int64]) -> None:
+    if notes[5]:
+        what = f"more than {VALUES:,} different values, or {TRIPLES:,} different arcs, across ½"
+        raise DeviceError(what, "the GPU's proof settles each of them once, on the host", CPU)
 
 
 def _chains(notes: NDArray[np.int64]) -> Chains:
@@ -160,7 +237,7 @@ class _ChangeTable:
             axes.append([axis.length, apart, first, len(kinds), cells, axis.epsilon.shape[1]])
             tables.append(axis.epsilon.ravel())
             cells += axis.epsilon.size
-        self._axes = np.array(axes, dtype=np.int64).reshape(-1, NOTES)
+        self.axes = np.array(axes, dtype=np.int64).reshape(-1, COLUMNS)
         self._kinds, self._leads_to = (_concatenate(columns).astype(np.int32) for columns in (kinds, leads_to))
         self._starts = np.cumsum([0, *map(len, kinds)])
         self._epsilon = np.concatenate(tables)
@@ -169,29 +246,32 @@ class _ChangeTable:
             self._inner_from == len(axes) or prod(space.shape[self._inner_from - 1 :]) <= WIDEST
         ):
             self._inner_from -= 1
-        self._width = prod(space.shape[self._inner_from :])
+        self.width = prod(space.shape[self._inner_from :])
         self.rows = prod(space.shape[: self._inner_from])
 
     def arguments(self, device: Device) -> tuple[Any, ...]:
         """The arguments of the kernel that describe the arcs."""
+        sizes = len(self.axes), self._inner_from, self.rows, self.width
+        cells = max(1, len(self._epsilon))
+        return device.upload(self.axes.ravel()), *sizes, *self.changes(device), device.upload(self.units()), cells
+
+    def changes(self, device: Device) -> tuple[Any, ...]:
+        """The arguments of the kernels that describe what one person may change."""
+        return *map(device.upload, (self._kinds, self._leads_to, self._starts)), max(1, len(self._axis_of))
+
+    def units(self) -> NDArray[np.int64]:
+        """All ε in units."""
         with np.errstate(over="ignore"):
             scaled = np.minimum(np.where(np.isinf(self._epsilon), 0.0, self._epsilon) * UNITS, FAR / 2)
-        units = np.append(np.where(np.isinf(self._epsilon), FAR, scaled.astype(np.int64)), FAR)
-        kinds, leads_to, starts = map(device.upload, (self._kinds, self._leads_to, self._starts))
-        sizes = len(self._axes), self._inner_from, self.rows, self._width
-        changes = kinds, leads_to, starts, max(1, len(self._axis_of))
-        return device.upload(self._axes.ravel()), *sizes, *changes, device.upload(units), max(1, len(self._epsilon))
+        return np.append(np.where(np.isinf(self._epsilon), FAR, scaled.astype(np.int64)), FAR)
 
-    def across(self, values: Any, triples: Any, first: Any) -> _Across:
-        """The triples of a set, decoded."""
+    def across(self, values: Any, triples: Any, first: Any, cells: int = 0) -> _Across:
+        """The triples of a set, decoded; with cells = 1, pairs without ε."""
         place = np.flatnonzero(triples)
-        pair, cell = np.divmod(triples[place].astype(np.int64) - 1, max(1, len(self._epsilon)))
-        low, high = ((values[side].astype(np.int64) - 2 * FAR) for side in np.divmod(pair, VALUES))
-        z_source, z_target = (
-            np.where(np.abs(one) == FAR, np.copysign(np.inf, one), one / UNITS) for one in (low, high)
-        )
+        pair, cell = np.divmod(triples[place].astype(np.int64) - 1, cells or max(1, len(self._epsilon)))
+        z_source, z_target = (_z_of(values[side].astype(np.int64) - 2 * FAR) for side in np.divmod(pair, VALUES))
         source, change = np.divmod(first[place].astype(np.int64), max(1, len(self._axis_of)))
-        axes = self._axes[np.array(self._axis_of, dtype=np.int64)[change]]
+        axes = self.axes[np.array(self._axis_of, dtype=np.int64)[change]]
         position = source // axes[:, 1] % axes[:, 0]
         to = self._leads_to[self._starts[change] + position]
         target = source + (to - position) * axes[:, 1]

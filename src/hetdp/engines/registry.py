@@ -7,7 +7,7 @@ by "auto" for large spaces of people if CuPy is installed; without a working dev
 from __future__ import annotations
 
 import logging
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from hetdp import progress
 from hetdp.compilation import compile_later, use_compiled, uses_compiled
@@ -16,10 +16,13 @@ from hetdp.engines.contract import Engine, Operation
 from hetdp.errors import UsageError
 from hetdp.interrupts import uninterrupted
 from hetdp.problem.graph import DatasetGraph
-from hetdp.problem.product import ProductSpace
+from hetdp.problem.product import MOST_LOCAL, ProductSpace
 from hetdp.problem.space import SMALL, Space
 from hetdp.text import did_you_mean
 from hetdp.theory.notion import Notion
+
+if TYPE_CHECKING:
+    from hetdp.engines.gpu.engine import GpuEngine
 
 ENGINES = ("cpu", "gpu", "product", "reference")  # in order of preference
 EngineName = Literal["auto", "cpu", "gpu", "product", "reference", "dask"]  # as in ENGINES and PARTITIONED
@@ -31,6 +34,7 @@ WORTH_A_GPU = 1 << 25  # datasets; with fewer, the CPU is done before a device i
 
 def engine_for(name: str, space: Space, notion: Notion, operation: Operation) -> Engine:
     """The engine with a name, or for "auto" the preferred one that supports the operation on this space."""
+    require_local(space)
     words = "searching"
     if name == "auto":
         names = [known for known in ENGINES if known != "gpu" or _is_worth_a_gpu(space)]
@@ -70,6 +74,32 @@ def engine_for(name: str, space: Space, notion: Notion, operation: Operation) ->
     )
 
 
+def gpu_engine(name: str, space: Space, notion: Notion) -> GpuEngine:
+    """The engine gpu, for spaces whose labels stay on the device.
+
+    Raises:
+        UsageError: another engine is requested, or it does not support the space.
+        DeviceError: there is no device.
+    """
+    if name not in ("auto", "gpu"):
+        require_local(space)
+    engine = _load_gpu()
+    if not engine.supports(space, notion, "grow"):
+        raise UsageError(f"engine 'gpu' cannot grow under the notion {notion.name!r}", "it adds one ε for each edge")
+    return engine
+
+
+def require_local(space: Space) -> None:
+    """Refuses a space whose labels do not fit into this process.
+
+    Raises:
+        UsageError: it has more datasets.
+    """
+    if space.size > MOST_LOCAL:
+        rule = f"labels of at most {MOST_LOCAL:,} datasets are held in this process"
+        raise UsageError(f"{space.size:,} datasets", rule, "design(problem, 'balanced') keeps larger ones on a GPU")
+
+
 def _takes_plain_path(space: Space, notion: Notion, operation: Operation) -> bool:
     """True for a stored graph while the compiled search is not ready; then a background process compiles it."""
     if not isinstance(space, DatasetGraph) or uses_compiled(
@@ -101,14 +131,19 @@ def _load(name: str, insist: bool = True) -> Engine:
             from hetdp.engines.cpu.engine import CpuEngine
 
             return CpuEngine()
-        if name in ("product", "gpu"):
+        if name == "product":
             from hetdp.engines.product.engine import ProductEngine
 
-            if name == "product":
-                return ProductEngine()
-            from hetdp.engines.gpu.engine import GpuEngine
-
-            return GpuEngine(find_device(), ProductEngine(), insist)
+            return ProductEngine()
+        if name == "gpu":
+            return _load_gpu(insist)
         from hetdp.engines.reference.engine import ReferenceEngine
 
         return ReferenceEngine()
+
+
+def _load_gpu(insist: bool = True) -> GpuEngine:
+    """The engine gpu; the engine for what it cannot do, which needs a compiler, is loaded when it is needed."""
+    from hetdp.engines.gpu.engine import GpuEngine
+
+    return GpuEngine(find_device(), lambda: _load("product"), insist)

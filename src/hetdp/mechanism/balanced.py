@@ -94,7 +94,7 @@ def balanced_on_device(problem: Problem, space: ProductSpace, engine: GpuEngine)
         sign(device, labels, answers)
         progress.report_stage("proving every edge")
         proof = verify_on_device(problem, space, device, DeviceClaim(labels, answers, boundary, states))
-        z, pinned = download_labels(device, labels), device.download(boundary).astype(np.bool_)
+        z, pinned = download_labels(device, labels), device.download(boundary).view(np.bool_)
     except DeviceError:
         if engine.insists:
             raise

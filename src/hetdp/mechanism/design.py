@@ -8,7 +8,7 @@ from typing import Any, Literal, cast, overload
 
 import numpy as np
 
-from hetdp.engines.registry import EngineName
+from hetdp.engines.registry import EngineName, require_local
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.mechanism.average.program import require_rows
 from hetdp.mechanism.average.search import best_average
@@ -17,10 +17,11 @@ from hetdp.mechanism.compatibility import require_compatible
 from hetdp.mechanism.extension import extend_from
 from hetdp.mechanism.local import LocalSteps, steps_of
 from hetdp.mechanism.mechanism import LocalMechanism, Mechanism
+from hetdp.mechanism.resident import resident_balanced
 from hetdp.mechanism.steps import RemoteProblem
 from hetdp.mechanism.vote import WEIGHTED_VOTE, weighted_vote
 from hetdp.problem.problem import Problem
-from hetdp.problem.product import ProductSpace
+from hetdp.problem.product import MOST_LOCAL, ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.problem.values import weights_of
 from hetdp.text import did_you_mean, format_value
@@ -153,7 +154,9 @@ def design(
             "uniform", or "weight" for the problem's weights. By default the problem's weights if it has any, otherwise
             uniform.
         max_error: the largest allowed probability of a wrong answer at datasets without a given value.
-        engine: "auto", "cpu" or "reference"; all give the same bits.
+        engine: "auto", "cpu", "product", "gpu" or "reference"; all give the same bits. A balanced mechanism of more
+            than 2³⁰ datasets needs a GPU and stays there: it is a Mechanism whose `coordinates` and other arrays are
+            refused, and whose `blocks` and single values can be read.
 
     Raises:
         InputError: no private mechanism satisfies `max_error`, or all weights are zero.
@@ -190,11 +193,13 @@ def design(
 
 def _without_search(
     problem: Problem, objective: str, partial: Any, limit: float | None, engine: EngineName
-) -> LocalMechanism | None:
+) -> Mechanism | None:
     """The mechanism, if a formula or a single growth gives it; None if pins must be chosen first."""
     if objective == WEIGHTED_VOTE:
         return _design_vote(problem, partial, limit)
     if objective == BALANCED and partial is None and limit is None and isinstance(problem.graph, ProductSpace):
+        if problem.graph.size > MOST_LOCAL:
+            return resident_balanced(problem, problem.graph, engine)
         return balanced_mechanism(problem, problem.graph, engine)
     return None
 
@@ -204,6 +209,7 @@ def _design_vote(problem: Problem, partial: Any, limit: float | None) -> LocalMe
     if partial is not None:
         rule = "the weighted vote gives every value itself"
         raise UsageError(f"given values, with the objective {WEIGHTED_VOTE}", rule)
+    require_local(problem.graph)
     found = weighted_vote(problem)
     if limit is not None:
         require_possible(problem, found.coordinates, np.full(len(found), np.nan), limit, "the weighted vote's")

@@ -10,7 +10,7 @@ import numpy as np
 
 from hetdp.certificate.certificate import Certificate, sees_violation
 from hetdp.engines.contract import Engine, Growth, Role, Roles
-from hetdp.engines.registry import EngineName, engine_for
+from hetdp.engines.registry import EngineName, engine_for, require_local
 from hetdp.errors import UsageError
 from hetdp.mechanism.balanced import balanced_with
 from hetdp.mechanism.explanation import BindingPath, binding_path
@@ -104,6 +104,7 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
 
     def read_pins(self, partial: Any) -> Floats:
         """The values as z in graph order."""
+        require_local(self.problem.graph)
         return pins_of(partial, self.problem)
 
     def has_pins(self, pins: Floats) -> bool:

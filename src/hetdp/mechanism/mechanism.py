@@ -7,11 +7,11 @@ as that of a partitioned problem, reads them from where they are stored.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -134,6 +134,10 @@ class Mechanism(Mapping[Any, float]):
         """The number of datasets where it is no better than a coin, and the worst one."""
 
     @abstractmethod
+    def coordinate(self, number: int) -> float:
+        """z at one dataset, by its number."""
+
+    @abstractmethod
     def blocks(self) -> Iterator[Floats]:
         """z of all datasets, in their order, in arrays that fit in memory."""
 
@@ -161,6 +165,9 @@ class Mechanism(Mapping[Any, float]):
 class RemoteMechanism(Mechanism):
     """A mechanism whose values are not in this process; it writes itself to a file or folder."""
 
+    noun: ClassVar[str] = "a partitioned mechanism"  # for messages
+    instead: ClassVar[str] = "hetdp.save writes it to a folder, and hetdp.read_mechanism reads it from there"
+
     @abstractmethod
     def write(self, path: str | Path) -> None:
         """Writes the mechanism atomically, if it is private."""
@@ -174,8 +181,7 @@ def refuse_remote(mechanism: object, done: str) -> None:
     """
     if isinstance(mechanism, RemoteMechanism):
         rule = "this needs all values of a mechanism and its problem in this process"
-        hint = "hetdp.save writes it to a folder, and hetdp.read_mechanism reads it from there"
-        raise UsageError(f"a partitioned mechanism cannot be {done}", rule, hint)
+        raise UsageError(f"{mechanism.noun} cannot be {done}", rule, mechanism.instead)
 
 
 @dataclass(frozen=True)
@@ -281,6 +287,10 @@ class LocalMechanism(Mechanism):
     def __len__(self) -> int:
         return len(self.coordinates)
 
+    def coordinate(self, number: int) -> float:
+        """z at one dataset, by its number."""
+        return float(self.coordinates[number])
+
     def blocks(self) -> Iterator[Floats]:
         """z of all datasets, in their order, in arrays that fit in memory."""
         for first in range(0, len(self), BLOCK):
@@ -308,22 +318,8 @@ class LocalMechanism(Mechanism):
         chain = [problem.labels.index(dataset)]
         while (link := int(links[chain[-1]])) >= 0:
             chain.append(link)
-        first = chain.pop()
-        upper, found = bool(problem.answers[first] == 1), BindingChain([first], given=True)
-        sign = 1.0 if upper else -1.0
-        if self.pinned[first] and not self.was_given[first]:
-            z = self.coordinates
-            found = find_across(problem.notion, first, sign, lambda at: float(z[at]), self._beside)
-        whole = [*found.chain, *chain[::-1]]
-        origin = "" if not self.pinned[whole[0]] else GIVEN if self.was_given[whole[0]] else self.objective
-        path = binding_path(problem, whole, self.coordinates[whole], upper, origin)
-        if found.across is None:
-            return replace(path, moved=self.moved if origin == GIVEN else 0.0)
-        edge = binding_edge(problem, found.across.number, whole[0], sign * found.across.z)
-        across = across_in_words(
-            found, problem.graph.label, lambda end: spell_label(end, problem.labels), edge, problem.notion
-        )
-        return replace(path, across=across)
+        flags = self.pinned.__getitem__, self.was_given.__getitem__
+        return explain_chain(self, problem, chain, *flags, self._beside)
 
     def prove_best(self) -> LocalMechanism:
         """The mechanism with a proof that it is optimal for its pins; without one its links explain nothing.
@@ -426,6 +422,41 @@ class LocalMechanism(Mechanism):
         worst = format_error(coin.error if coin.datasets else 0.0, 4)
         warning = f", {coin.short()}" if coin.short() else ""
         return f"Mechanism({coin.datasets} datasets, {int(self.pinned.sum())} pinned, worst error {worst}{warning})"
+
+
+def explain_chain(
+    mechanism: Mechanism,
+    problem: Problem,
+    chain: list[int],
+    is_pinned: Callable[[int], Any],
+    is_given: Callable[[int], Any],
+    beside: Callable[[int], list[Beside]],
+) -> BindingPath:
+    """The path that binds a dataset of a mechanism that is the best for its pins.
+
+    Args:
+        mechanism: the mechanism.
+        problem: its problem.
+        chain: the dataset, the neighbour that binds it, and so on, up to a pinned one.
+        is_pinned: returns whether the value of a dataset was given or chosen.
+        is_given: returns whether it was given.
+        beside: returns the neighbours of a dataset.
+    """
+    first, before = chain[-1], chain[-2::-1]
+    upper, found = bool(problem.answers[first] == 1), BindingChain([first], given=True)
+    sign = 1.0 if upper else -1.0
+    if is_pinned(first) and not is_given(first):
+        found = find_across(problem.notion, first, sign, mechanism.coordinate, beside)
+    whole = [*found.chain, *before]
+    origin = "" if not is_pinned(whole[0]) else GIVEN if is_given(whole[0]) else mechanism.objective
+    path = binding_path(problem, whole, np.array([mechanism.coordinate(at) for at in whole]), upper, origin)
+    if found.across is None:
+        return replace(path, moved=mechanism.moved if origin == GIVEN else 0.0)
+    edge = binding_edge(problem, found.across.number, whole[0], sign * found.across.z)
+    across = across_in_words(
+        found, problem.graph.label, lambda end: spell_label(end, problem.labels), edge, problem.notion
+    )
+    return replace(path, across=across)
 
 
 def given_mask(objective: str, pinned: Mask) -> Mask:

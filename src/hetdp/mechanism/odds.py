@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from hetdp.certificate.certificate import values_of, verify
+from hetdp.certificate.device_survey import Changes
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.mechanism.mechanism import LocalMechanism, Mechanism
 from hetdp.mechanism.scaling import Columns, edges_as_written, unconstrained_directions
@@ -24,6 +25,7 @@ from hetdp.problem.answer_words import BARE, answer_words
 from hetdp.problem.classes import NONE, classes_of
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.problem import Problem, require_problem
+from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices
 from hetdp.problem.spelling import shorten_label
 from hetdp.text import did_you_mean, escape_unprintable, format_value
@@ -158,7 +160,7 @@ def edge_odds(problem: Problem, mechanism: Any) -> dict[Any, EdgeOdds]:
     source, target, columns = edges_as_written(problem.graph)
     if not len(source):
         raise UsageError("a problem without edges", "odds compare two neighbours")
-    survey = _Survey(problem, z, source, target, columns)
+    survey = _Survey(problem, source, target, (z[source], z[target]), columns)
     classes = classes_of(problem.graph.edge_classes(), FaultCollector("edges"))
     if classes is None:
         return {None: survey.odds(np.arange(len(source)), None)}
@@ -175,6 +177,28 @@ def _private_values(problem: Problem, mechanism: Any) -> Floats:
             fault = Fault("not private:", "mechanism", certificate.violated, rule)
             raise InputError("mechanism", [fault])
     return values_of(problem, mechanism)
+
+
+def odds_of_edges(problem: Problem, space: ProductSpace, found: Sequence[Changes]) -> dict[Any, EdgeOdds]:
+    """The odds of each axis of a space of people, from the edges that change most.
+
+    Args:
+        problem: the problem.
+        space: its space.
+        found: for each axis some edges with a finite ε, the ones with the largest loss and difference among them.
+    """
+    odds: dict[Any, EdgeOdds] = {}
+    for at, (axis, changes) in enumerate(zip(space.axes, found, strict=True)):
+        edges, written = space.arcs_along(at) // 2, axis.written[np.unique(space.lines(at).moves.kinds)]
+        if not edges:
+            continue
+        largest = np.full(len(changes.source), np.max(written, initial=0.0, where=np.isfinite(written)))
+        survey = _Survey(problem, changes.source, changes.target, (changes.before, changes.after), {"epsilon": largest})
+        own = survey.odds(np.arange(len(changes.source)), axis.name)
+        odds[axis.name] = replace(own, edges=edges)
+    if not odds:
+        raise UsageError("a problem without edges", "odds compare two neighbours")
+    return odds
 
 
 class Change(NamedTuple):
@@ -243,14 +267,17 @@ def _by_class(numbers: Indices) -> Iterator[tuple[int, Indices]]:
 class _Survey:
     """The difference between probabilities and the privacy loss on every edge."""
 
-    def __init__(self, problem: Problem, z: Floats, source: Indices, target: Indices, columns: Columns) -> None:
-        self.problem, self.z, self.source, self.target = problem, z, source, target
+    def __init__(
+        self, problem: Problem, source: Indices, target: Indices, z: tuple[Floats, Floats], columns: Columns
+    ) -> None:
+        self.problem, self.source, self.target, (before, after) = problem, source, target, z
+        self.z = np.stack(z)
         ways = list(unconstrained_directions(columns))
         self.free = np.sum(ways, axis=0) == len(ways)
         self.one_sided = ~self.free & np.any(ways, axis=0)
         strengths = [values for name, values in columns.items() if PARAMETERS[name].scales]
         self.epsilon = np.max([np.where(np.isinf(values), -np.inf, values) for values in strengths], axis=0)
-        coordinate, (before, after) = problem.notion.coordinate, (z[source], z[target])
+        coordinate = problem.notion.coordinate
         nearer_one = (before > 0.0) & (after > 0.0)  # there 1 − p is precise
         sign = np.where(nearer_one, -1.0, 1.0)
         self.difference = np.abs(coordinate.probability(sign * before) - coordinate.probability(sign * after))
@@ -286,7 +313,7 @@ class _Survey:
     def _change(self, edge: int) -> Change:
         """The change along one edge, for the answer that changes by the larger factor, in the rising direction."""
         coordinate, ends = self.problem.notion.coordinate, (int(self.source[edge]), int(self.target[edge]))
-        ones = self.z[list(ends)]
+        ones = self.z[:, edge]
         ratios = [float(_log_ratio(coordinate, sign * ones[:1], sign * ones[1:])[0]) for sign in (1.0, -1.0)]
         answer = 1 if ratios[0] >= ratios[1] * AS_MUCH else 2
         p = coordinate.probability(ones if answer == 1 else -ones).tolist()

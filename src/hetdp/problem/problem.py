@@ -107,6 +107,11 @@ class Problem(Frozen):
         return self._weights.product() if isinstance(self._weights, Factors) else self._weights
 
     @property
+    def factors(self) -> Factors | None:
+        """The weights as products of factors, one for each axis, if they are given so."""
+        return self._weights if isinstance(self._weights, Factors) else None
+
+    @property
     def labels(self) -> Labels:
         """The labels of the datasets."""
         return self.graph.labels

@@ -129,6 +129,7 @@ def _place(entry: Any, places: range | dict[Any, tuple[int, Any]]) -> int:
 
 
 States = NDArray[np.uint8]
+MOST_LOCAL = 1 << 30  # datasets whose labels are held in this process; larger mechanisms stay on a GPU
 MOST_ARCS = 1 << 26  # that can be stored: about 1 GB of arrays, and three times as much for a search
 STATES_RULE = "there is one state for each dataset, a whole number below the states of the tables"
 
@@ -182,16 +183,14 @@ class ProductSpace(Frozen):
     @cached_property
     def arc_count(self) -> int:
         """Twice the number of edges; in closed form, unless ε = ∞ depends on the state."""
-        total = 0
-        for axis, one in enumerate(self.axes):
-            lines = self.lines(axis)
-            finite = np.isfinite(one.epsilon)
-            if finite.all() or one.states == 1:
-                moves = np.count_nonzero(finite[lines.moves.kinds, 0, 0])
-                total += lines.high * lines.low * int(moves)
-            else:
-                total += sum(len(block.source) for block in self.blocks_along(axis))
-        return total
+        return sum(map(self.arcs_along, range(len(self.axes))))
+
+    def arcs_along(self, axis: int) -> int:
+        """Twice the number of edges along one axis; those without a constraint do not count."""
+        lines, finite = self.lines(axis), np.isfinite(self.axes[axis].epsilon)
+        if finite.all() or self.axes[axis].states == 1:
+            return lines.high * lines.low * int(np.count_nonzero(finite[lines.moves.kinds, 0, 0]))
+        return sum(len(block.source) for block in self.blocks_along(axis))
 
     @property
     def edge_count(self) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from hetdp.certificate.certificate import RemoteClaim
 from hetdp.certificate.losses import has_loss, largest_losses, losses_along
 from hetdp.errors import UsageError
 from hetdp.mechanism.scaling import Columns, edges_as_written
@@ -63,13 +64,13 @@ class Costs:
         return next(iter(self.allowed))
 
 
-def costs_of(problem: Problem, coordinates: Floats | None = None) -> Costs:
+def costs_of(problem: Problem, coordinates: Floats | RemoteClaim | None = None) -> Costs:
     """The cost of a private mechanism for each class of edges: its largest loss, in either direction.
 
     Args:
         problem: the datasets and edges.
-        coordinates: the mechanism's values, which were proved private. Without them, what any private mechanism may
-            cost: all that is allowed.
+        coordinates: the mechanism's values, which were proved private, or the mechanism itself if they are not in this
+            process. Without them, what any private mechanism may cost: all that is allowed.
 
     Raises:
         UsageError: there are no edges, so that nobody is protected.
@@ -86,8 +87,11 @@ def costs_of(problem: Problem, coordinates: Floats | None = None) -> Costs:
         raise UsageError("there are no edges, so nobody is protected", rule)
     graph = problem.graph
     z = coordinates if has_loss(notion) else None
-    of = _of_product if isinstance(graph, ProductSpace) else _of_graph
-    names, allowed, used = of(graph, z, notion)
+    if isinstance(graph, ProductSpace):
+        names, allowed, used = _of_product(graph, z, notion)
+    else:
+        assert not isinstance(z, RemoteClaim), "only values on spaces of people stay elsewhere"
+        names, allowed, used = _of_graph(graph, z, notion)
     return Costs(CLASS, names, notion.currency.name, allowed, used)
 
 
@@ -170,10 +174,15 @@ def _of_graph(graph: Any, z: Floats | None, notion: Notion) -> tuple[tuple[str, 
     return tuple(names[number] for number in there.tolist()), allowed, used
 
 
-def _of_product(space: Any, z: Floats | None, notion: Notion) -> tuple[tuple[str, ...], Columns, Columns]:
+def _of_product(
+    space: ProductSpace, z: Floats | RemoteClaim | None, notion: Notion
+) -> tuple[tuple[str, ...], Columns, Columns]:
     """The same without storing edges: each axis is a class."""
     along = np.array([_along(space, at) if axis.length > 1 else 0.0 for at, axis in enumerate(space.axes)])
-    losses = along if z is None else losses_along(space, z, along, notion)
+    if isinstance(z, RemoteClaim):
+        losses = z.losses_along(along)
+    else:
+        losses = along if z is None else losses_along(space, z, along, notion)
     found: dict[str, tuple[float, float]] = {}
     for axis, allowed, used in zip(space.axes, along.tolist(), losses.tolist(), strict=True):
         name = account_name(axis.name)

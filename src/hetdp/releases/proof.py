@@ -10,14 +10,17 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from hetdp.certificate.certificate import Certificate, verify
+from hetdp.certificate.losses import certain_answer
 from hetdp.errors import UsageError, VerificationError
-from hetdp.mechanism.mechanism import LocalMechanism, refuse_remote, seal
+from hetdp.mechanism.mechanism import LocalMechanism, Mechanism, refuse_remote, seal
+from hetdp.mechanism.resident import ResidentMechanism
 from hetdp.problem.classes import classes_of
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
@@ -120,26 +123,31 @@ class ProvedMechanism:
         certificate: the proof.
         digest: a digest of exactly these values for exactly this problem.
         costs: what it costs each account.
+        certain: 1 or 2 if every dataset is given this answer for certain; else 0.
         fingerprint: the key of the cached proof; None if it is not cached.
     """
 
     problem: Problem
-    mechanism: LocalMechanism
+    mechanism: LocalMechanism | ResidentMechanism
     certificate: Certificate
     digest: str
     costs: Costs
+    certain: int
     fingerprint: bytes | None = None
 
 
-def prove(mechanism: LocalMechanism) -> ProvedMechanism:
+def prove(mechanism: Mechanism) -> ProvedMechanism:
     """Copies a mechanism and proves the copy on every edge of its problem, whatever certificate it has.
 
-    A proof that this process made of exactly the same bytes is not repeated.
+    A proof that this process made of exactly the same bytes is not repeated. A mechanism on a GPU is proved there, and
+    not copied: nothing changes its values.
 
     Raises:
         UsageError: it is not a mechanism, or has no problem.
         VerificationError: it is not private.
     """
+    if isinstance(mechanism, ResidentMechanism):
+        return _prove_resident(mechanism)
     refuse_remote(mechanism, "released")
     if not isinstance(mechanism, LocalMechanism):
         raise UsageError(
@@ -151,14 +159,32 @@ def prove(mechanism: LocalMechanism) -> ProvedMechanism:
     before = fingerprint_of(problem, copy)
     found = find_proof(before)
     if found is None:
-        certificate = verify(problem, copy)
-        if not certificate.private:
-            raise VerificationError(certificate, f"nothing is released, since the mechanism is {certificate}")
-        found = CachedProof(certificate, digest_of(problem, copy.coordinates), costs_of(problem, copy.coordinates))
+        certificate = _require_private(verify(problem, copy))
+        found = CachedProof(certificate, digest_of(problem, copy.blocks()), costs_of(problem, copy.coordinates))
         before = before if before == fingerprint_of(problem, copy) else None  # the problem was changed meanwhile
         store_proof(before, found)
     copy = seal(replace(copy, certificate=found.certificate))
-    return ProvedMechanism(problem, copy, found.certificate, found.digest, found.costs, before)
+    certain = certain_answer(copy.coordinates)
+    return ProvedMechanism(problem, copy, found.certificate, found.digest, found.costs, certain, before)
+
+
+def _prove_resident(mechanism: ResidentMechanism) -> ProvedMechanism:
+    """Proves a mechanism on its device again."""
+    problem = mechanism.problem
+    certificate = _require_private(verify(problem, mechanism))
+    certain = 0
+    if mechanism.against_coin.error == 0.0:  # every z is infinite
+        answers = int(problem.answers.min()), int(problem.answers.max())
+        certain = answers[0] if answers[0] == answers[1] else 0
+    costs = costs_of(problem, mechanism)
+    digest = digest_of(problem, mechanism.blocks())
+    return ProvedMechanism(problem, mechanism, certificate, digest, costs, certain)
+
+
+def _require_private(certificate: Certificate) -> Certificate:
+    if not certificate.private:
+        raise VerificationError(certificate, f"nothing is released, since the mechanism is {certificate}")
+    return certificate
 
 
 def _copy(mechanism: LocalMechanism, problem: Problem) -> LocalMechanism:
@@ -172,13 +198,14 @@ def _copy(mechanism: LocalMechanism, problem: Problem) -> LocalMechanism:
     return LocalMechanism(problem, z, pinned, links, **options)
 
 
-def digest_of(problem: Problem, coordinates: Floats) -> str:
+def digest_of(problem: Problem, coordinates: Iterable[Floats]) -> str:
     """A digest of the problem's identity and words, the classes of its edges, and every z bit by bit; −0 is 0."""
     found = hashlib.sha256(TITLE)
     found.update(f"{problem.identity}\n{problem.notion.key} {problem.notion.coordinate.name}\n".encode())
     found.update(json.dumps({key: problem.about[key] for key in WORDS if key in problem.about}).encode() + b"\n")
     _add_classes(found, problem.graph)
-    found.update(np.ascontiguousarray(coordinates + 0.0, dtype="<f8").data)
+    for block in coordinates:
+        found.update(np.ascontiguousarray(block + 0.0, dtype="<f8").data)
     return PREFIX + found.hexdigest()
 
 

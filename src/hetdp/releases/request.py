@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.certificate.losses import certain_answer
 from hetdp.errors import Fault, InputError, UsageError
+from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.problem.answer_words import BARE, answer_words
 from hetdp.problem.problem import Problem
 from hetdp.releases.charges import Costs
@@ -168,7 +168,8 @@ class MechanismRequest(DrawRequest):
         if found is not None and found.facts is not None:
             return parse_facts(found.facts)
         facts = facts_of_problem(proof, proof.costs)
-        if found is not None and proof.fingerprint == fingerprint_of(proof.problem, proof.mechanism):
+        copy = proof.mechanism
+        if isinstance(copy, LocalMechanism) and found and proof.fingerprint == fingerprint_of(proof.problem, copy):
             found.facts = json.dumps(facts)
         return facts
 
@@ -189,10 +190,9 @@ class MechanismRequest(DrawRequest):
         """
         if self._dataset is None:
             raise UsageError("no dataset is given", "a mechanism is released at the true dataset")
-        problem, coordinates = self._proof.problem, self._proof.mechanism.coordinates
-        name, z = problem.notion.coordinate.name, float(coordinates[_index_of(problem, self._dataset)])
-        certain = certain_answer(coordinates)
-        return lambda: [draw_answer(name, z, certain)]
+        proof, problem = self._proof, self._proof.problem
+        name, z = problem.notion.coordinate.name, proof.mechanism.coordinate(_index_of(problem, self._dataset))
+        return lambda: [draw_answer(name, z, proof.certain)]
 
 
 def _index_of(problem: Problem, dataset: Any) -> int:

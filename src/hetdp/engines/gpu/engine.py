@@ -49,13 +49,13 @@ class GpuEngine:
 
     Args:
         device: the device.
-        otherwise: the engine for what the device cannot sweep exactly.
+        otherwise: loads the engine for what the device cannot sweep exactly.
         insist: whether an error of the device is raised; if not, the other engine goes on.
     """
 
     name = "gpu"
 
-    def __init__(self, device: Device, otherwise: Engine, insist: bool = True) -> None:
+    def __init__(self, device: Device, otherwise: Callable[[], Engine], insist: bool = True) -> None:
         self.device = device
         self.insists = insist
         self._otherwise = otherwise
@@ -82,7 +82,7 @@ class GpuEngine:
                 raise
             grown = None
         if grown is None:
-            return self._otherwise.grow(space, notion, labels, roles, active)
+            return self._otherwise().grow(space, notion, labels, roles, active)
         return DeviceGrowth(grown, partial(self._links, space, notion, start, grown, roles))
 
     def settle(self, space: Space, notion: Notion, answers: Indices, pins: Floats | None = None) -> Growth:
@@ -117,7 +117,7 @@ class GpuEngine:
         except DeviceError:
             if self.insists:
                 raise
-            return self._otherwise.grow(space, notion, start, roles).links
+            return self._otherwise().grow(space, notion, start, roles).links
 
 
 # Steps of a growth, on arrays of the device ---------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hetdp.engines.registry import EngineName, engine_for
 from hetdp.mechanism.formatting import accuracy_of
-from hetdp.mechanism.mechanism import LocalMechanism
+from hetdp.mechanism.mechanism import LocalMechanism, Mechanism
 from hetdp.mechanism.scaling import edges_as_written, unconstrained_directions
 from hetdp.problem.classes import NONE, classes_of
 from hetdp.problem.faults import FaultCollector
@@ -191,7 +191,7 @@ class Method:
 
     name: str
     baseline: bool
-    mechanism: LocalMechanism = field(repr=False)
+    mechanism: Mechanism = field(repr=False)
     worst_error: float
     worst_at: Any
     mean_error: float

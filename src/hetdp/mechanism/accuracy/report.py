@@ -28,6 +28,7 @@ from hetdp.mechanism.design import ObjectiveName, prior_of
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.formatting import accuracy_of
 from hetdp.mechanism.mechanism import LocalMechanism, Mechanism, seal
+from hetdp.mechanism.resident import ResidentMechanism
 from hetdp.mechanism.verification import problem_and_values
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
@@ -173,7 +174,8 @@ def accuracy(
     """The exact accuracy of mechanisms. It costs no privacy budget, since no data is read.
 
     It has the worst accuracy, the mean under a prior, and both by the number of steps to the other answer. If edges
-    have classes (people, or groups), it has both for the datasets where one change of a class decides.
+    have classes (people, or groups), it has both for the datasets where one change of a class decides. Of a mechanism
+    that stays on a GPU, it has the worst accuracy and the mean, without baselines.
 
     Args:
         mechanism: a mechanism with its problem; or a problem, on which mechanisms are compared.
@@ -198,6 +200,9 @@ def accuracy(
     >>> [round(result[name].mean_accuracy, 3) for name in ("fair", "one ε", "randomised response")]
     [0.809, 0.788, 0.731]
     """
+    if isinstance(mechanism, ResidentMechanism):
+        problem_and_values(mechanism, values, "")
+        return _accuracy_on_device(mechanism, prior)
     problem, given = mechanism, values
     if isinstance(mechanism, Mechanism):
         problem, given = problem_and_values(mechanism, values, "datasets are compared by their steps along edges")
@@ -223,6 +228,29 @@ def accuracy(
         rows += [(True, name, each) for name, each in baselines_on(setting, AVERAGE in wanted, weights)]
     methods = [measure(problem, name, baseline, each, levels) for baseline, name, each in rows]
     return Accuracy(tuple(methods), tuple(compare(methods)), called, setting.threshold)
+
+
+def _accuracy_on_device(mechanism: ResidentMechanism, prior: Any) -> Accuracy:
+    """Worst and mean accuracy of a mechanism on a GPU; distances and baselines would need arrays in this process."""
+    weights = mechanism.problem.factors
+    name = prior if prior is not None else "uniform" if weights is None else "weight"
+    if name not in ("uniform", "weight") or (name == "weight" and weights is None):
+        rule = "the mean on a GPU takes 'uniform', or 'weight' if the problem has weights"
+        raise UsageError(f"the prior {format_value(prior)}", rule)
+    size, nothing, worst = len(mechanism), np.empty(0, dtype=np.int64), mechanism.against_coin
+    levels = Levels(np.broadcast_to(np.int64(0), size), nothing, nothing, nothing, np.broadcast_to(1.0, size))
+    method = Method(
+        name=mechanism.objective,
+        baseline=False,
+        mechanism=mechanism,
+        worst_error=worst.error,
+        worst_at=worst.worst,
+        mean_error=mechanism.mean_error(weights if name == "weight" else None),
+        worst_errors=np.empty(0),
+        mean_errors=np.empty(0),
+        levels=levels,
+    )
+    return Accuracy((method,), (), name, threshold=False)
 
 
 def _method(method: Method) -> dict[str, Any]:

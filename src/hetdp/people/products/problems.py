@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hetdp.device import is_installed
 from hetdp.errors import UsageError
 from hetdp.numbers import parse_exact, parse_whole
 from hetdp.people.names import require_known, require_name, require_names, require_values
@@ -23,7 +24,7 @@ from hetdp.people.questions.question import Question
 from hetdp.problem.answer_words import KEYS, YES_AND_NO
 from hetdp.problem.axis import Axis
 from hetdp.problem.problem import Problem
-from hetdp.problem.product import ProductSpace
+from hetdp.problem.product import MOST_LOCAL, ProductSpace
 from hetdp.problem.query import Answers
 from hetdp.problem.scores import Scores
 from hetdp.problem.values import Factors
@@ -95,9 +96,9 @@ def _of_counts(axis: Axis, chances: Sequence[float]) -> Weights:
 # Building the problem -------------------------------------------------------------------------------------------------
 
 
-MOST_DATASETS = 1 << 30
+MOST_DATASETS = 1 << 33  # whose labels fit into the memory of a GPU of 140 GB
 MOST_DIGITS = 18  # of numbers that are shown in full
-MOST_RULE = f"at most {MOST_DATASETS:,} datasets can be searched"
+BLOCK = 1 << 26  # datasets whose answers are found at once, if there are more than a process searches
 UNIT = "one person's value"
 NEIGHBOURS = "one person has another value; the people and every ε are public"
 FEWER = "tallies fold people who are alike; a population, as in hetdp.ask, needs no datasets at all"
@@ -142,6 +143,12 @@ def require_few(sizes: Sequence[int], values: int, folded: bool, most: int, rule
         )
 
 
+def require_searchable(sizes: Sequence[int], values: int, folded: bool) -> None:
+    """Refuses a space with more datasets than this process can search or, if CuPy is installed, a GPU can hold."""
+    most, where = (MOST_DATASETS, "on a GPU") if is_installed() else (MOST_LOCAL, "without a GPU")
+    require_few(sizes, values, folded, most, f"at most {most:,} datasets can be searched {where}", FEWER)
+
+
 def problem_of(
     sizes: Mapping[str, int],
     axis: Callable[[str, Sequence[str], Any], Axis],
@@ -168,7 +175,7 @@ def problem_of(
         raise UsageError(
             f"the question is {format_value(question)}", "it must be made by hetdp.questions, such as majority()"
         )
-    require_few(list(sizes.values()), len(values), folded, MOST_DATASETS, MOST_RULE, FEWER)
+    require_searchable(list(sizes.values()), len(values), folded)
     promised = privacy_of(privacy)
     table = promised.table(list(sizes), values)
     axes = [axis(group, values, epsilon) for group, epsilon in zip(sizes, tables_of(table, promised), strict=True)]
@@ -209,20 +216,40 @@ def tables_of(table: Table, privacy: Privacy) -> list[Any]:
 
 
 def _answers(axes: Sequence[Axis], sizes: Mapping[str, int], question: Question) -> Answers:
-    """1 where the question holds, else 2, in the order of the datasets."""
-    shape = tuple(axis.length for axis in axes)
-    counts = {}
+    """1 where the question holds, else 2, in the order of the datasets.
+
+    Of a space that is too large for this process, the question is asked in blocks that share the first positions.
+    """
+    shape, counts = tuple(axis.length for axis in axes), list[dict[str, Any]]()
     for at, axis in enumerate(axes):
         along = [1] * at + [axis.length] + [1] * (len(axes) - at - 1)
         columns = axis.counts().T.astype(np.min_scalar_type(-axis.people - 1))
-        counts[axis.name] = {value: one.reshape(along) for value, one in zip(axis.values, columns, strict=True)}
+        counts.append({value: one.reshape(along) for value, one in zip(axis.values, columns, strict=True)})
+    fixed = 0
+    while prod(shape) > MOST_LOCAL and prod(shape[fixed:]) > BLOCK and fixed < len(shape) - 1:
+        fixed += 1
+    found = np.empty(shape, dtype=np.int8)
+    for first in np.ndindex(shape[:fixed]):
+        places = [np.array([at]) for at in first]
+        own = [
+            {value: one.take(place, axis=at) for value, one in of_group.items()}
+            for at, (of_group, place) in enumerate(zip(counts, places, strict=False))
+        ]
+        block = {axis.name: one for axis, one in zip(axes, [*own, *counts[fixed:]], strict=True)}
+        found[first] = _answers_of_block(block, sizes, question, (1,) * fixed + shape[fixed:])[(0,) * fixed]
+    return found.ravel()
+
+
+def _answers_of_block(
+    counts: Mapping[str, Any], sizes: Mapping[str, int], question: Question, shape: tuple[int, ...]
+) -> Answers:
     found = question.holds(counts, sizes)
     try:
         holds = np.broadcast_to(found, shape)
     except ValueError:
         what = f"the function of the question {str(question)!r} gave an array of the shape {found.shape}"
         raise UsageError(what, f"it fits the shape {shape}, with an axis for each group") from None
-    return np.where(holds, np.int8(1), np.int8(2)).ravel()
+    return np.where(holds, np.int8(1), np.int8(2))
 
 
 def about_of(question: Question, privacy: Privacy, change: str) -> dict[str, str]:
@@ -278,7 +305,7 @@ def votes(
     known, change = require_values(values), CHANGE
     if isinstance(people, Integral):
         change = f"person {change}"
-        require_few([int(people)], len(known), False, MOST_DATASETS, MOST_RULE, FEWER)
+        require_searchable([int(people)], len(known), False)
     return problem_of(dict.fromkeys(_names_of_people(people), 1), Axis.person, question, privacy, known, change)
 
 

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from hetdp.certificate.losses import certain_answer
 from hetdp.errors import UsageError
 from hetdp.files.saving import certificate_document
 from hetdp.mechanism.formatting import format_promise
@@ -24,7 +21,6 @@ from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.ledger.neighbours import UNSTATED
 from hetdp.releases.proof import ProvedMechanism
 from hetdp.text import escape_unprintable, pluralize
-from hetdp.theory.coordinate import Coordinate
 
 PARAMETERS = ("epsilon", "delta", "mu")
 MECHANISM = "mechanism"  # the kind of mechanism, in the record
@@ -107,7 +103,7 @@ def facts_of_problem(proof: ProvedMechanism, costs: Costs) -> dict[str, Any]:
         costs: what it costs each account.
     """
     problem, graph = proof.problem, proof.problem.graph
-    about, notion, certain = problem.about, problem.notion, certain_answer(proof.mechanism.coordinates)
+    about, notion, certain = problem.about, problem.notion, proof.certain
     same = constant_odds(answer_words(about, BARE)[certain - 1]) if certain else ""
     odds_of = _odds_by_account(proof)
     unprotected = [
@@ -134,7 +130,9 @@ def facts_of_problem(proof: ProvedMechanism, costs: Costs) -> dict[str, Any]:
         },
         "not_protected": [PUBLIC_PROBLEM, PUBLIC_RELEASE, *unprotected],
         "constant": [{"area": None, "answer": answer_words(about, BARE)[certain - 1]}] if certain else [],
-        "accuracy": [{"area": None, "where": AT_WORST, "probability": _worst(proof, notion.coordinate)}],
+        "accuracy": [
+            {"area": None, "where": AT_WORST, "probability": format_promise(proof.mechanism.against_coin.error)}
+        ],
         "cautions": _cautions(proof),
         "security": security_words(certain > 0),
         "mechanism": {
@@ -186,13 +184,6 @@ def _cautions(proof: ProvedMechanism) -> list[str]:
     """The warnings about datasets where a coin would be as accurate; the true dataset plays no part."""
     caution = str(proof.mechanism.against_coin)
     return [escape_unprintable(f"{caution[:1].upper()}{caution[1:]}.")] if caution else []
-
-
-def _worst(proof: ProvedMechanism, coordinate: Coordinate) -> str:
-    """The least probability of the right answer over all datasets; it is public."""
-    z, answers = proof.mechanism.coordinates, proof.problem.answers
-    worst = coordinate.error(np.min(np.where(answers == 1, z, -z), initial=np.inf), 1)
-    return format_promise(float(worst))
 
 
 def security_words(is_constant: bool) -> list[str]:

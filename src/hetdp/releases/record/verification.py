@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from hetdp.certificate.certificate import verify
+from hetdp.certificate.losses import certain_answer
 from hetdp.errors import UsageError
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.problem.answer_words import BARE, answer_words
@@ -135,7 +136,7 @@ def check_mechanism(record: Document, problem: Problem, mechanism: Any) -> Itera
         raise UsageError(f"an object of the type {type(mechanism).__name__}", "values are proved as a Mechanism")
     recorded = record["mechanism"]
     certificate = verify(problem, mechanism)
-    digest = digest_of(problem, mechanism.coordinates)
+    digest = digest_of(problem, mechanism.blocks())
     same = recorded["kind"] == MECHANISM and recorded["sha256"] == digest
     holds = "the answer was drawn with exactly these values, for exactly this problem"
     yield check_of("mechanism", same, holds, "the answer was drawn with other values, or for another problem")
@@ -150,7 +151,8 @@ def check_mechanism(record: Document, problem: Problem, mechanism: Any) -> Itera
         "the amounts charged are not the largest losses that these values can cause",
     )
     if same and certificate.private:
-        facts = facts_of_problem(ProvedMechanism(problem, mechanism, certificate, digest, costs), costs)
+        certain = certain_answer(mechanism.coordinates)
+        facts = facts_of_problem(ProvedMechanism(problem, mechanism, certificate, digest, costs, certain), costs)
         facts["mechanism"]["objective"] = recorded["objective"]  # files of values alone do not say it
         yield check_content(record, facts, answer_words(problem.about, BARE))
 
