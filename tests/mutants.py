@@ -7,9 +7,10 @@ all tests pass, then nobody would notice this change: read the mutant, and write
 
 The first run traces the first case of every test, up to a second, and notes which functions it enters. Each mutant then
 runs the tests that enter the changed function, the nearest and fastest first; after these come the tests of its module
-and those in the same files, up to LIMIT seconds. Functions that numba compiles cannot be traced; they run the tests of
-their package, first with the JIT switched off. So a survivor may still be killed by one of the other tests: run those
-that should notice it before you write a new one. A timeout counts as killed, but on a busy machine look at it, too.
+and those in the same files, up to LIMIT seconds. Survivors of the nearest tests wait until every mutant has had its
+turn. Functions that numba compiles are traced and tried with the JIT switched off; what survives there runs the tests
+of its package. So a survivor may still be killed by one of the other tests: run those that should notice it before you
+write a new one. A timeout counts as killed, but on a busy machine look at it, too.
 
 All of this happens in FOLDER, on a copy of the repository for each process, with compiled functions of its own. A
 server has imported everything and forks a child for each mutant, which replaces the code of the changed function; what
@@ -43,9 +44,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from types import CodeType, FrameType, FunctionType
-from typing import IO, Any
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -68,8 +69,12 @@ NOT_TRACED = (  # long, or about something else than one function
     "tests/test_working_folder.py",
 )
 COMPILED = ("engines/cpu/", "engines/product/", "certificate/scan.py", "certificate/rows.py", "problem/compiled.py")
-WITHOUT_JIT = ("tests/engines", "tests/certificate/test_scan.py")
+WITHOUT_JIT = ("tests/engines", "tests/certificate/test_scan.py", "tests/certificate/test_rows.py", "-m", "jit_off")
+JIT_OFF = {"NUMBA_DISABLE_JIT": "1"}
+LONGER = 10.0  # times the limit, for tests without the JIT
 NEW_PROCESS = 0.3  # of the time for tests, where they run in a new process
+NEAREST = 0.15  # of the time for tests, at first; survivors run the others when every mutant has had its turn
+FIRST = 10.0  # seconds for these on the clock
 TRACED = 1.0  # seconds of a test that are traced
 MEMORY = 8 << 30
 UNCHANGED = ".unchanged"  # the suffix of a file that a mutant replaces for a while
@@ -197,8 +202,10 @@ class Finder(ast.NodeVisitor):
         self.visit_blocks(node)
 
     def visit_Expr(self, node: ast.Expr) -> None:
-        if isinstance(node.value, ast.Call | ast.Await | ast.Yield | ast.YieldFrom):
-            self.add("deleted statement", node, "pass" if not isinstance(node.value, ast.Yield) else "yield")
+        if isinstance(node.value, ast.Call | ast.Await | ast.YieldFrom):
+            self.add("deleted statement", node, "pass")
+        elif isinstance(node.value, ast.Yield) and node.value.value is not None:
+            self.add("deleted value", node, "yield")
         self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> None:
@@ -383,6 +390,7 @@ def _compiles(root: Path, mutant: Mutant) -> bool:
 SERVE = "HETDP_MUTANTS_SERVE"  # set in a server
 READY = "ready"
 FAILED = pytest.StashKey[bool]()
+Functions = dict[str, list[FunctionType]]
 
 
 class TooLongError(BaseException):
@@ -427,7 +435,7 @@ def _trace(item: pytest.Item, following: pytest.Item | None, cases: int) -> dict
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    item.stash[FAILED] = item.stash.get(FAILED, False) or not report.passed
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed  # a case may be skipped, as without a server
     return report
 
 
@@ -438,6 +446,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     items = defaultdict[str, list[pytest.Item]](list)
     for item in session.items:
         items[_without_case(item.nodeid)].append(item)
+    functions = _find_functions()
     answers = os.fdopen(os.dup(1), "w")
     print(READY + json.dumps(list(items)), file=answers, flush=True)
     for line in sys.stdin:
@@ -445,7 +454,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         chosen = {name: items[name] for name in request["tests"]}
         work = partial(_trace_items, chosen, request["trace"])
         if not request["trace"]:
-            work = partial(_run_items, chosen, request["mutant"])
+            work = partial(_run_items, chosen, request["mutant"], functions)
         result = _in_child(work, request["seconds"])
         print(json.dumps(result), file=answers, flush=True)
     return True
@@ -491,8 +500,8 @@ def _trace_items(items: dict[str, list[pytest.Item]], path: str) -> str:
     return "traced"
 
 
-def _run_items(items: dict[str, list[pytest.Item]], mutant: dict[str, Any] | None) -> str:
-    if mutant and not _patch(Mutant(**mutant)):
+def _run_items(items: dict[str, list[pytest.Item]], mutant: dict[str, Any] | None, functions: Functions) -> str:
+    if mutant and not _patch(Mutant(**mutant), functions):
         return "unknown"
     every = [item for cases in items.values() for item in cases]
     for item, following in zip(every, [*every[1:], None], strict=True):
@@ -502,7 +511,18 @@ def _run_items(items: dict[str, list[pytest.Item]], mutant: dict[str, Any] | Non
     return "survived"
 
 
-def _patch(mutant: Mutant) -> bool:
+def _find_functions() -> Functions:
+    """All functions by the file that defines them; found once, since the search takes as long as a few tests."""
+    found = defaultdict[str, list[FunctionType]](list)
+    gc.unfreeze()  # `conftest.py` hides what was collected
+    for each in gc.get_objects():
+        if isinstance(each, FunctionType):
+            found[each.__code__.co_filename].append(each)
+    gc.freeze()
+    return found
+
+
+def _patch(mutant: Mutant, functions: Functions) -> bool:
     """Replaces the code of all functions that the mutant changes; False if there are none."""
     source = Path(mutant.path).resolve()
     unchanged = source.with_name(source.name + UNCHANGED).read_bytes()
@@ -512,13 +532,11 @@ def _patch(mutant: Mutant) -> bool:
         return False
     new = {(old.co_qualname, old.co_firstlineno): code for old, code in zip(before, after, strict=True) if old != code}
     patched = False
-    gc.unfreeze()  # `conftest.py` hides what was collected
-    for function in gc.get_objects():
-        if isinstance(function, FunctionType) and function.__code__.co_filename == str(source):
-            code = new.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
-            if code and code.co_freevars == function.__code__.co_freevars:
-                function.__code__ = code
-                patched = True
+    for function in functions.get(str(source), ()):
+        code = new.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
+        if code and code.co_freevars == function.__code__.co_freevars:
+            function.__code__ = code
+            patched = True
     return patched
 
 
@@ -568,7 +586,7 @@ class Tests:
         """True if a test calls the function of the mutant; otherwise it may be called on import only."""
         return bool(self.functions[f"{mutant.path}:{mutant.function}"])
 
-    def for_mutant(self, mutant: Mutant) -> list[str]:
+    def for_mutant(self, mutant: Mutant, share: float = 1.0) -> list[str]:
         """The tests of the function, then of its module, then of its package; the nearest and fastest first."""
         folder, module = mutant.path.removeprefix(f"{PACKAGE}/").split("/")[0], Path(mutant.path).stem
         near = re.compile(rf"{mutant.path}|tests/{folder}/|tests/.*test_{module}\b|test_{folder}")
@@ -586,13 +604,39 @@ class Tests:
         total, chosen = 0.0, list[str]()
         for name in ordered:
             total += self.seconds[name]
-            if total > self.limit and chosen:
+            if total > share * self.limit and chosen:
                 break
             chosen.append(name)
         return chosen
 
 
 # Running --------------------------------------------------------------------------------------------------------------
+
+
+class Server:
+    """A process that has collected tests, and runs them in forked children."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdin
+        assert process.stdout
+        self.requests, self.answers = process.stdin, process.stdout
+        self.sound: dict[str, bool] = {}  # whether a test passes on the unchanged sources
+        ready = next((line for line in self.answers if line.startswith(READY)), None)
+        if ready is None:
+            raise RuntimeError("the server has ended")
+        self.names: list[str] = json.loads(ready.removeprefix(READY))
+
+    def ask(self, tests: list[str], mutant: Mutant | None, seconds: float, trace: str = "") -> tuple[str, str]:
+        """Runs tests in a child of the server."""
+        request = {"tests": tests, "mutant": mutant and vars(mutant), "seconds": seconds, "trace": trace}
+        print(json.dumps(request), file=self.requests, flush=True)
+        result, by = json.loads(self.answers.readline())
+        return result, by
+
+    def is_sound(self, name: str) -> bool:
+        if name not in self.sound:
+            self.sound[name] = self.ask([name], None, 600)[0] == "survived"
+        return self.sound[name]
 
 
 class Copy:
@@ -614,7 +658,6 @@ class Copy:
         for stash in folder.glob(f"{PACKAGE}/**/*{UNCHANGED}"):  # of a run that was stopped
             stash.replace(stash.with_suffix(""))
         self.running: list[subprocess.Popen[str]] = []
-        self.sound: dict[str, bool] = {}  # whether a test passes on the unchanged sources in a forked child
 
     def start(self, arguments: Sequence[str], **environment: str) -> subprocess.Popen[str]:
         options = ["-q", "-p", "no:cacheprovider", "--no-header", "--tb=line", *arguments]
@@ -646,61 +689,58 @@ class Copy:
         finally:
             self.end(process)
 
+    def serve(self, arguments: Sequence[str], **environment: str) -> Server:
+        return Server(
+            self.start(["-s", "-p", "tests.mutants", "-p", "no:xdist", *arguments], **environment, **{SERVE: "1"})
+        )
+
     @cached_property
-    def server(self) -> tuple[IO[str], IO[str], list[str]]:
-        """The input and the output of a process that has collected all tests, and their names."""
-        left_out = [f"--ignore={name}" for name in NOT_TRACED]
-        process = self.start(["-s", "-p", "tests.mutants", "-p", "no:xdist", *left_out], **{SERVE: "1"})
-        assert process.stdin
-        assert process.stdout
-        for line in process.stdout:
-            if line.startswith(READY):
-                return process.stdin, process.stdout, json.loads(line.removeprefix(READY))
-        raise RuntimeError("the server has ended")
+    def server(self) -> Server:
+        return self.serve([f"--ignore={name}" for name in NOT_TRACED])
 
-    def ask(self, tests: list[str], mutant: Mutant | None, seconds: float, trace: str = "") -> tuple[str, str]:
-        """Runs tests in a child of the server."""
-        requests, answers, _ = self.server
-        request = {"tests": tests, "mutant": mutant and vars(mutant), "seconds": seconds, "trace": trace}
-        print(json.dumps(request), file=requests, flush=True)
-        result, by = json.loads(answers.readline())
-        return result, by
+    @cached_property
+    def server_without_jit(self) -> Server:
+        """A server in which the functions that numba compiles are plain functions."""
+        return self.serve(WITHOUT_JIT, **JIT_OFF)
 
-    def attempt(self, mutant: Mutant, tests: Tests) -> dict[str, Any]:
-        """Tries one mutant: whether a test fails, and which."""
-        started, chosen, result, by = time.monotonic(), tests.for_mutant(mutant), "unknown", ""
-        if mutant.function and chosen and not _is_compiled(mutant):
-            result, by = self.attempt_in_child(mutant, tests, chosen)
-        if result == "unknown" or (result == "survived" and not tests.enters(mutant)):
+    def attempt(self, mutant: Mutant, tests: Tests, tests_without_jit: Tests, share: float) -> dict[str, Any]:
+        """Tries one mutant: whether a test fails, and which; a share of the tests only, unless it is 1."""
+        started, result, by, is_compiled = time.monotonic(), "unknown", "", _is_compiled(mutant)
+        traced = tests_without_jit if is_compiled else tests
+        chosen = traced.for_mutant(mutant, share)
+        if mutant.function and chosen:
+            seconds = 60.0 + 5.0 * traced.time(chosen) if share == 1.0 else FIRST
+            result, by = self.attempt_in_child(mutant, chosen, seconds)
+        if share < 1.0:
+            result = "killed" if result == "killed" else "survived"
+        elif result == "unknown" or (result == "survived" and (is_compiled or not tests.enters(mutant))):
             with self.changed(mutant):
-                result, by = self.attempt_anew(mutant, tests, chosen)
-        seconds = round(time.monotonic() - started, 1)
-        return {"result": result, "by": by, "tests": len(chosen), "seconds": seconds}
+                result, by = self.attempt_anew(mutant, tests, is_compiled and result == "unknown")
+        return {"result": result, "by": by, "tests": len(chosen), "seconds": round(time.monotonic() - started, 1)}
 
-    def attempt_in_child(self, mutant: Mutant, tests: Tests, chosen: list[str]) -> tuple[str, str]:
+    def attempt_in_child(self, mutant: Mutant, chosen: list[str], seconds: float) -> tuple[str, str]:
+        server = self.server_without_jit if _is_compiled(mutant) else self.server
         while True:
             with self.changed(mutant):
-                result, by = self.ask(chosen, mutant, 60 + 5 * tests.time(chosen))
+                result, by = server.ask(chosen, mutant, seconds)
                 name = _without_case(by)
-                alone = result == "killed" and self.ask([name], mutant, 600)[0] != "survived"
-            if result != "killed" or (alone and self.is_sound(name)):
+                alone = [name] == chosen[:1] or (
+                    result == "killed" and server.ask([name], mutant, 600)[0] != "survived"
+                )
+            if result != "killed" or (alone and server.is_sound(name)):
                 return result, by
             chosen = [other for other in chosen if other != name]  # it fails after others, or without any mutant
 
-    def is_sound(self, name: str) -> bool:
-        if name not in self.sound:
-            self.sound[name] = self.ask([name], None, 600)[0] == "survived"
-        return self.sound[name]
-
-    def attempt_anew(self, mutant: Mutant, tests: Tests, chosen: list[str]) -> tuple[str, str]:
+    def attempt_anew(self, mutant: Mutant, tests: Tests, without_jit: bool) -> tuple[str, str]:
         """Tries a mutant in new processes: one that changes what happens on import, or what numba compiles."""
+        chosen = tests.for_mutant(mutant)
         cache = self.cache.with_name(self.cache.name + "-mutant")
         shutil.rmtree(cache, ignore_errors=True)
         shutil.copytree(self.cache, cache)  # so that no mutant leaves a compiled function behind
         cache.chmod(0o700)
         attempts: list[tuple[list[str], float, dict[str, str]]] = []
-        if _is_compiled(mutant):
-            attempts.append(([*WITHOUT_JIT, "-m", "jit_off"], 900.0, {"NUMBA_DISABLE_JIT": "1"}))
+        if without_jit:
+            attempts.append(([*WITHOUT_JIT], 900.0, JIT_OFF))
         nearest = [name for at, name in enumerate(chosen) if tests.time(chosen[: at + 1]) < NEW_PROCESS * tests.limit]
         attempts.append((nearest or chosen[:1], 600, {}))
         for arguments, seconds, environment in attempts:
@@ -748,14 +788,14 @@ def _failure(output: str) -> str:
     return (failed or output.splitlines()[-3:] or [""])[0][:300]
 
 
-def trace_tests(copy: Copy, part: int, parts: int, path: Path) -> None:
+def trace_tests(server: Server, part: int, parts: int, path: Path) -> None:
     """Notes for each test which functions it enters; those that were noted before are left out."""
     done, files = {json.loads(line)["test"] for line in _lines(path)}, defaultdict[str, list[str]](list)
-    for name in copy.server[2]:
+    for name in server.names:
         if name not in done:
             files[name.partition("::")[0]].append(name)
     for names in list(files.values())[part::parts]:
-        copy.ask(names, None, 600, str(path))
+        server.ask(names, None, 600, str(path))
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -778,24 +818,33 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def attempt_all(copies: list[Copy], chosen: list[Mutant], folder: Path, limit: float, again: bool) -> None:
-    traced, results, lock = folder / "tests.jsonl", folder / "results.jsonl", threading.Lock()
+    traced, traced_without_jit = folder / "tests.jsonl", folder / "tests-without-jit.jsonl"
+    results, lock = folder / "results.jsonl", threading.Lock()
     done = set[str]() if again else {json.loads(line)["id"] for line in _lines(results)}
-    waiting, barrier = SimpleQueue[Mutant](), threading.Barrier(len(copies))
+    waiting, survivors, barrier = SimpleQueue[Mutant](), SimpleQueue[Mutant](), threading.Barrier(len(copies))
     for mutant in chosen:
         if mutant.id not in done:
             waiting.put(mutant)
 
     def work(at: int, copy: Copy) -> None:
-        trace_tests(copy, at, len(copies), traced)
+        trace_tests(copy.server, at, len(copies), traced)
+        if any(map(_is_compiled, chosen)):
+            trace_tests(copy.server_without_jit, at, len(copies), traced_without_jit)
         barrier.wait()
-        tests = Tests(traced, limit)
-        while not waiting.empty():
-            mutant = waiting.get()
-            found = {"id": mutant.id} | vars(mutant) | copy.attempt(mutant, tests)
-            with lock, results.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(found, ensure_ascii=False) + "\n")
-            sys.stdout.write(f"{found['result']} {describe(found)} {found['by']}\n")
-            sys.stdout.flush()
+        tests, tests_without_jit = Tests(traced, limit), Tests(traced_without_jit, LONGER * limit)
+        for share, queue in ((NEAREST, waiting), (1.0, survivors)):
+            with suppress(Empty):
+                while True:
+                    mutant = queue.get_nowait()
+                    found = {"id": mutant.id} | vars(mutant) | copy.attempt(mutant, tests, tests_without_jit, share)
+                    if share < 1.0 and found["result"] == "survived":
+                        found["result"] = "not yet killed"
+                        survivors.put(mutant)
+                    else:
+                        with lock, results.open("a", encoding="utf-8") as file:
+                            file.write(json.dumps(found, ensure_ascii=False) + "\n")
+                    sys.stdout.write(f"{found['result']} {describe(found)} {found['by']}\n")
+                    sys.stdout.flush()
 
     threads = [threading.Thread(target=work, args=each, daemon=True) for each in enumerate(copies)]
     for thread in threads:

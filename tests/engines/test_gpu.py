@@ -118,6 +118,16 @@ def test_bounded_range_gives_the_same_bits(device):
         assert bits(ours) == bits(engine_for("reference", space, notion, "grow").grow(space, notion, labels).labels)
 
 
+@DEVICE
+def test_labels_that_grow_beyond_the_exact_ones_are_left_to_another_engine(device):
+    space = ProductSpace([Axis.tally("a", 3, 0.7), Axis.tally("b", 2, 0.3)])
+    labels = np.full(space.size, np.inf)
+    labels[0] = 8191.75
+    assert_as_reference(GpuEngine(device, ProductEngine()), space, labels)
+    with pytest.raises(AssertionError, match="the device declined"):
+        GpuEngine(device, UnusedEngine()).grow(space, PURE, labels)
+
+
 # The plan -------------------------------------------------------------------------------------------------------------
 
 

@@ -81,6 +81,7 @@ def test_a_column_that_is_too_tall_is_split():
     nothing = np.zeros(0, dtype=np.int64)
     layout = layered_layout(nothing, nothing, np.ones(size, dtype=np.int64), np.ones(size, dtype=np.int8))
     assert layout.lanes > 5
+    assert layout.lanes < layout.tallest < 2 * layout.lanes, "about as wide as tall"
     assert layout.lanes * layout.tallest >= size
     assert np.abs(layout.across - 0.5).max() < 0.5
     assert len({*zip(layout.across.tolist(), layout.up.tolist(), strict=True)}) == size

@@ -147,6 +147,15 @@ def test_the_price_refuses_what_the_release_would_refuse(tmp_path):
             hetdp.ask(as_csv(PEOPLE, tmp_path), **QUESTION, payment=hetdp.Payment(other, **more), dry_run=True)
 
 
+def test_an_answer_that_others_paid_for_has_no_price(tmp_path):
+    ledger, table = Ledger.create(tmp_path / "a.ledger", source="survey", cap=9), as_csv(PEOPLE, tmp_path)
+    hetdp.ask(table, **QUESTION, payment=hetdp.Payment(ledger))
+    assert "released before" in str(hetdp.ask(table, **QUESTION, payment=hetdp.Payment(ledger), dry_run=True).price)
+    as_csv(PEOPLE | {"id": [1, 2, 3, 4, 5, 6, 8]}, tmp_path)
+    with pytest.raises(hetdp.UsageError, match="but other accounts paid"):
+        hetdp.ask(table, **QUESTION, payment=hetdp.Payment(ledger), dry_run=True)
+
+
 def price_of(count: int, largest: str = "0.4", exceeded: int = 1) -> Price:
     one = ClassPrice("pupils", 1, "0.4", "0.4", "0.5", "0.4", None, None, None, exceeded, largest)
     return Price("survey", "1", "epsilon", "ε", (one,) * count, None, (), not exceeded, largest)

@@ -100,6 +100,12 @@ def test_setting_an_edge_to_its_own_value_changes_nothing():
     assert session.document.origin.python
 
 
+def test_a_form_for_more_votes_than_the_studio_shows_is_refused():
+    with pytest.raises(hetdp.UsageError, match="the studio shows at most 1,000,000 datasets"):
+        document_from_form("votes", "20", "", "1")
+    assert document_from_form("tallies", "people=20", "", "1").problem.graph.size == 21
+
+
 def test_a_query_with_one_answer_needs_no_randomness():
     problem = hetdp.spaces.votes(3, hetdp.questions.count("yes", 4), hetdp.privacy.rules(0.5))
     session = Session(new_document("never", problem))

@@ -88,3 +88,7 @@ def test_nothing_is_sent_if_nothing_changes():
     picture.update(session)
     assert picture.changes_since(version) == []
     assert picture.frame_number == 1
+
+
+def test_a_long_name_is_broken_where_its_lines_are_most_alike():
+    assert drawing.wrap_label("abcd ef gh ijklmn") == "abcd ef\ngh ijklmn"

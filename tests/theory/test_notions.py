@@ -14,7 +14,7 @@ from hetdp.theory.notion import reversed_places
 from hetdp.theory.rounding import add_down, half_down
 from tests.theory import notion_points as points
 from tests.theory.exact import precision
-from tests.theory.notion_exact import is_at_most, not_negative, shortfall
+from tests.theory.notion_exact import bound_of, is_at_most, not_negative, shortfall
 from tests.theory.step_points import nudge
 
 NOTION = pytest.mark.parametrize("notion", NOTIONS.values(), ids=NOTIONS.keys())
@@ -87,6 +87,16 @@ def test_the_step_is_close_to_the_exact_bound(notion):
             if any(0.0 < size < 1e-290 for size in edge) or (z < -700 and bound < -660):
                 continue  # such ε and δ count as 0; and e^z is no longer a float
             assert shortfall(bound, z, edge) <= 1e-13 * (1.0 + max(0.0, -bound) / 4.0), (z, edge, bound)
+
+
+@pytest.mark.parametrize("gap", [1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("delta", [0.9, 0.99, 1.0 - 2.0**-20])
+def test_with_a_large_delta_the_step_is_close_even_where_almost_no_error_is_left(delta, gap):
+    """The exact bound on p is 1 − (1 − δ)(1 − e^−gap); z of such a small error is right to eleven digits."""
+    z, edge = math.log(2.0 * (1.0 - delta)) - 0.25 - gap, (math.inf, 0.25, 0.0, delta)
+    with precision(400):
+        exact = float(-(2 * (1 - bound_of(z, edge))).log())
+    assert exact - 1e-11 <= NOTIONS["approximate"].step(z, *edge) <= exact
 
 
 @NOTION

@@ -207,7 +207,7 @@ def _bound_by(partition: Partition, links: Any, own: Any, labels: Any) -> Any:
     if isinstance(labels, LabelWriter) and labels.kind == RANGE:
         return np.ma.MaskedArray(links, free)
     here = (links >= partition.first) & (links < partition.first + partition.size)
-    bound = np.asarray(own)[np.where(here, links - partition.first, 0)]
+    bound = own[np.where(here, links - partition.first, 0)]
     away = np.unique(links[~here & ~free])
     if len(away):
         named = np.empty(len(away), dtype=bound.dtype)

@@ -82,8 +82,8 @@ class TalliedMechanism(TellsOdds):
     people: tuple[tuple[str, Whole], ...] = field(repr=False)
     digest: str
     losses: Floats = field(repr=False)
-    constant: int = 0
-    values: int = 2
+    constant: int
+    values: int
 
     def losses_by_group(self) -> list[float]:
         """The largest of these losses in each reported group."""
