@@ -57,6 +57,10 @@ def test_folders_and_tables_are_distinguished(tmp_path):
     hetdp.save(hetdp.design(PROBLEM), tmp_path / "m.csv")
     with pytest.raises(hetdp.InputError, match=r"hetdp\.read_mechanism reads the table of a mechanism"):
         hetdp.read_problem(tmp_path / "m.csv")
+    with pytest.raises(hetdp.InputError, match=r"kind of document: 'mechanism'.*hetdp\.read_mechanism reads it"):
+        hetdp.read_pins(tmp_path / "m.csv")
+    with pytest.raises(hetdp.InputError, match=r"kind of document: 'problem'.*hetdp\.read_problem reads it"):
+        hetdp.read_pins(tmp_path / "folder")
 
 
 def test_a_wrong_problem_for_a_mechanism_is_refused(tmp_path):

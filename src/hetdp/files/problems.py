@@ -123,6 +123,8 @@ def read_pins(path: str | Path) -> PartialMechanism:
     progress.report_stage("reading the pins")
     table = _open(path)
     findings = FaultCollector(str(path))
+    if {"query", "pinned"} <= table.columns.keys():
+        require_kind({"kind": "mechanism"}, "pins", table.name)
     require_columns(list(table.columns), ("dataset",), PIN_COLUMNS, table.name, findings)
     if not {"p", "z", "error"} & table.columns.keys():
         findings.add(Fault("no values", table.name, "", "pins have a column p, z or error"))
@@ -141,6 +143,9 @@ def read_pins(path: str | Path) -> PartialMechanism:
 
 
 def _open(path: str | Path) -> Table:
+    folder = require_path(path)
+    if path != STANDARD and folder.is_dir():
+        require_kind({"kind": "mechanism" if (folder / "mechanism.json").exists() else "problem"}, "pins", str(path))
     if path == STANDARD or suffix_of(path) == DOCUMENT:
         name, document = open_document(path)
         require_kind(document, "pins", name, kind_of_document(document, "pins"))
