@@ -13,10 +13,8 @@ from hetdp.device import DeviceError
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
-from tests.engines.double import DEVICES, FAR, GRID, NumpyDevice
+from tests.engines.double import DEVICE, FAR, GRID, NumpyDevice
 from tests.engines.products import random_answers, random_space
-
-DEVICE = pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES.keys())
 
 
 def claim_on(device, problem, z: np.ndarray, pinned: np.ndarray) -> DeviceClaim:

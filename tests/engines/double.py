@@ -2,15 +2,17 @@
 
 A launch is checked before it runs: its blocks and threads cover all the work, and its shared memory fits. So the plan
 of a sweep, the order of arguments and the transfers are tested on every machine. What is not tested here is the CUDA
-source itself; where there is a device, the same tests run on it (`DEVICES`).
+source itself; where there is a device, the same tests run on it (`DEVICE`).
 """
 
 from __future__ import annotations
 
+import warnings
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
+import pytest
 
 from hetdp import device as devices
 from hetdp.device import DeviceError, DeviceMemoryError, Launch
@@ -351,12 +353,13 @@ KERNELS = {
 }
 
 
-def _all_devices() -> dict[str, Any]:
-    """The double, and the device of this machine if there is one."""
-    found: dict[str, Any] = {"double": NumpyDevice()}
-    with suppress(DeviceError):
-        found["device"] = devices.find_device()
+def _all_devices() -> list[Any]:
+    """The double, and the device of this machine if there is one, with the marker `gpu`."""
+    found = [pytest.param(NumpyDevice(), id="double")]
+    with suppress(DeviceError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of CuPy when it is imported
+        found.append(pytest.param(devices.find_device(), id="device", marks=pytest.mark.gpu))
     return found
 
 
-DEVICES = _all_devices()
+DEVICE = pytest.mark.parametrize("device", _all_devices())

@@ -17,19 +17,18 @@ from hetdp.device import CPU, RULE, DeviceError
 from hetdp.engines import registry
 from hetdp.engines.gpu import plan
 from hetdp.engines.gpu.engine import GpuEngine, download_labels, grow_balanced, sign, upload_states
-from hetdp.engines.product.engine import ProductEngine
 from hetdp.engines.product.sweep import reach
+from hetdp.engines.reference.engine import ReferenceEngine
 from hetdp.engines.registry import engine_for
 from hetdp.mechanism.balanced import start_labels
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace, as_graph
 from hetdp.theory.catalogue import find_notion
 from hetdp.theory.pure import PURE
-from tests.engines.double import DEVICES, NumpyDevice
+from tests.engines.double import DEVICE, NumpyDevice
 from tests.engines.growths import Search, assert_links_prove, bits, run_grow
 from tests.engines.products import random_answers, random_roles, random_space, random_start
 
-DEVICE = pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES.keys())
 KINDS = ["grid", "positive", "any"]
 
 
@@ -57,7 +56,7 @@ def test_products_of_every_kind_give_the_same_bits(device, kind, seed):
     rng = np.random.default_rng(seed)
     space = random_space(rng)
     labels = random_start(rng, space.size, kind)
-    assert_as_reference(GpuEngine(device, ProductEngine), space, labels)
+    assert_as_reference(GpuEngine(device, ReferenceEngine), space, labels)
 
 
 @DEVICE
@@ -69,7 +68,7 @@ def test_products_with_pins_give_the_same_bits(device, kind, seed):
     roles = random_roles(rng, space)
     labels = random_start(rng, space.size, kind)
     labels = np.where(roles == 0, np.where(np.isinf(labels), 0.0, labels), np.inf)
-    assert_as_reference(GpuEngine(device, ProductEngine), space, labels, roles)
+    assert_as_reference(GpuEngine(device, ReferenceEngine), space, labels, roles)
 
 
 @DEVICE
@@ -105,7 +104,7 @@ def test_large_tiles_of_people_and_long_lines_are_cut_and_joined(device):
         space = ProductSpace(axes)
         labels = np.where(rng.random(space.size) < 0.01, random_start(rng, space.size, "grid"), np.inf)
         ours = GpuEngine(device, UnusedEngine).grow(space, PURE, labels).labels
-        assert ours.tobytes() == ProductEngine().grow(space, PURE, labels).labels.tobytes()
+        assert ours.tobytes() == ReferenceEngine().grow(space, PURE, labels).labels.tobytes()
 
 
 @DEVICE
@@ -114,7 +113,7 @@ def test_bounded_range_gives_the_same_bits(device):
     for _ in range(5):
         space = random_space(rng, 300)
         labels = random_start(rng, space.size, "grid")
-        ours = GpuEngine(device, ProductEngine).grow(space, notion, labels).labels
+        ours = GpuEngine(device, ReferenceEngine).grow(space, notion, labels).labels
         assert bits(ours) == bits(engine_for("reference", space, notion, "grow").grow(space, notion, labels).labels)
 
 
@@ -123,9 +122,9 @@ def test_labels_that_grow_beyond_the_exact_ones_are_left_to_another_engine(devic
     space = ProductSpace([Axis.tally("a", 3, 0.7), Axis.tally("b", 2, 0.3)])
     labels = np.full(space.size, np.inf)
     labels[0] = 8191.75
-    assert_as_reference(GpuEngine(device, ProductEngine()), space, labels)
+    assert_as_reference(GpuEngine(device, ReferenceEngine), space, labels)
     with pytest.raises(AssertionError, match="the device declined"):
-        GpuEngine(device, UnusedEngine()).grow(space, PURE, labels)
+        GpuEngine(device, UnusedEngine).grow(space, PURE, labels)
 
 
 # The plan -------------------------------------------------------------------------------------------------------------
@@ -207,8 +206,8 @@ def test_a_device_that_fails_is_an_error_or_left_to_the_cpu(device):
     space = space_of_voters(5)
     labels = np.where(np.arange(32) == 3, 0.5, np.inf)
     with pytest.raises(DeviceError, match=r"the GPU \(NumPy\)"):
-        GpuEngine(device, ProductEngine).grow(space, PURE, labels)
-    assert_as_reference(GpuEngine(device, ProductEngine, insist=False), space, labels)
+        GpuEngine(device, ReferenceEngine).grow(space, PURE, labels)
+    assert_as_reference(GpuEngine(device, ReferenceEngine, insist=False), space, labels)
 
 
 def test_a_device_that_fails_at_the_links_is_an_error_or_left_to_the_cpu():
@@ -216,7 +215,7 @@ def test_a_device_that_fails_at_the_links_is_an_error_or_left_to_the_cpu():
     labels = np.where(np.arange(32) == 3, 0.5, np.inf)
     for insist in (True, False):
         device = NumpyDevice()
-        growth = GpuEngine(device, ProductEngine, insist).grow(space, PURE, labels)
+        growth = GpuEngine(device, ReferenceEngine, insist).grow(space, PURE, labels)
         device.memory = 100
         if insist:
             with pytest.raises(DeviceError):

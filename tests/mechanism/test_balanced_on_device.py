@@ -9,10 +9,9 @@ import hetdp
 from hetdp.certificate.certificate import verify
 from hetdp.device import DeviceError
 from hetdp.engines import registry
-from tests.engines.double import DEVICES, NumpyDevice
+from hetdp.problem.partial import PartialMechanism
+from tests.engines.double import DEVICE, NumpyDevice
 from tests.engines.products import random_answers, random_space
-
-DEVICE = pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES.keys())
 
 
 @DEVICE
@@ -57,7 +56,7 @@ def test_a_device_that_is_too_small_is_an_error_or_left_to_the_cpu(monkeypatch):
 def test_values_given_beforehand_are_extended_on_a_device(device, monkeypatch):
     monkeypatch.setattr(registry, "find_device", lambda: device)
     problem = hetdp.spaces.tallies({"a": 9}, hetdp.questions.count("yes", at_least=5), 0.5)
-    partial = {(4,): 0.4, (5,): 0.6}
+    partial = PartialMechanism(z={(4,): -0.25, (5,): 0.25})
     ours, theirs = (hetdp.extend(problem, partial, engine=name) for name in ("gpu", "reference"))
     assert ours.coordinates.tobytes() == theirs.coordinates.tobytes()
     with pytest.raises(hetdp.UsageError, match="cannot settle"):

@@ -11,10 +11,9 @@ from hetdp.engines import registry
 from hetdp.mechanism import design as designing
 from hetdp.mechanism.resident import ResidentMechanism
 from hetdp.people.products import problems
-from tests.engines.double import DEVICES, NumpyDevice
+from tests.engines.double import DEVICE, NumpyDevice
 from tests.engines.products import random_answers, random_space
 
-DEVICE = pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES.keys())
 GROUPS = {"A": 7, "B": 5, "C": 3}
 MAJORITY = hetdp.questions.majority()
 
