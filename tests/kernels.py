@@ -13,7 +13,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import hetdp
-from hetdp.compilation import SWITCH
+from hetdp.compilation import SWITCH_VARIABLE
 from hetdp.precompile import compile_for
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
@@ -45,7 +45,7 @@ def compile_all(processes: int = 2) -> None:
 
 
 if __name__ == "__main__":
-    os.environ[SWITCH] = "now"
+    os.environ[SWITCH_VARIABLE] = "now"
     name = sys.argv[1] if sys.argv[1:] else None
     if name is None:
         compile_all()

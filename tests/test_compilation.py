@@ -19,8 +19,8 @@ import pytest
 
 import hetdp
 from hetdp import compilation, precompile, progress
-from hetdp.engines.registry import PLAIN, engine_for
-from hetdp.problem.space import SMALL
+from hetdp.engines.registry import UNCOMPILED_NOTE, engine_for
+from hetdp.problem.space import SMALL_SPACE
 from hetdp.theory.catalogue import NOTIONS
 from hetdp.theory.notion import Notion
 from hetdp.theory.pure import PURE
@@ -28,7 +28,7 @@ from hetdp.theory.pure import PURE
 ROOT = Path(__file__).parents[1]
 TIMEOUT = 500  # seconds, on a very busy machine
 CACHE = os.environ.get("NUMBA_CACHE_DIR", "")
-SIDE = 145  # of a grid with slightly more than SMALL datasets
+SIDE = 145  # of a grid with slightly more than SMALL_SPACE datasets
 
 
 def grid_problem(notion: Notion = PURE) -> hetdp.Problem:
@@ -42,7 +42,7 @@ def grid_problem(notion: Notion = PURE) -> hetdp.Problem:
         name: rng.uniform(0.0, 1e-3 if "delta" in name else 1.0, len(source)).round(5) for name in notion.parameters
     }
     graph = hetdp.DatasetGraph.from_edges(source * 1000, target * 1000, duplicates="min", **columns)
-    assert graph.size > SMALL
+    assert graph.size > SMALL_SPACE
     return hetdp.Problem(graph, np.where(np.arange(graph.size) % SIDE < SIDE // 2, 1, 2), notion)
 
 
@@ -57,7 +57,7 @@ def compiled_notions(tmp_path, monkeypatch):
 
     for name in ("certificate", "problem"):  # now, so that their functions are cached where other tests find them
         import_module(f"hetdp.{name}.compiled")
-    monkeypatch.setenv(compilation.SWITCH, "background")
+    monkeypatch.setenv(compilation.SWITCH_VARIABLE, "background")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(compilation, "_start", start)
     for name, empty in {"_in_use": set(), "_processes": {}, "_refused": [], "_told": set()}.items():
@@ -75,8 +75,8 @@ def compiled_notions(tmp_path, monkeypatch):
 
 
 def test_only_large_problems_wait_for_compilation(compiled_notions):
-    assert not compilation.uses_compiled("grow pure", compilation.MOST_PLAIN)
-    assert compilation.uses_compiled("grow pure", compilation.MOST_PLAIN + 1)
+    assert not compilation.uses_compiled("grow pure", compilation.MOST_UNCOMPILED)
+    assert compilation.uses_compiled("grow pure", compilation.MOST_UNCOMPILED + 1)
     assert compilation.uses_compiled("grow pure", 30_000)  # they are loaded now
     assert not compilation.uses_compiled("settle pure", 30_000)
 
@@ -103,7 +103,7 @@ def test_a_note_is_invalid_for_other_sources_or_another_processor(compiled_notio
 
 
 def in_a_pool(queue: Any) -> None:
-    os.environ[compilation.SWITCH] = ""
+    os.environ[compilation.SWITCH_VARIABLE] = ""
     queue.put(compilation.may_compile_later())
 
 
@@ -117,7 +117,7 @@ def test_a_child_of_multiprocessing_starts_no_process():
 
 
 FORBIDDEN = {
-    "switched off": lambda patch, _: patch.setenv(compilation.SWITCH, "now"),
+    "switched off": lambda patch, _: patch.setenv(compilation.SWITCH_VARIABLE, "now"),
     "the compiler is off": lambda patch, _: patch.setenv("NUMBA_DISABLE_JIT", "1"),
     "a frozen program": lambda patch, _: patch.setattr(sys, "frozen", True, raising=False),
     "no interpreter": lambda patch, _: patch.setattr(sys, "executable", ""),
@@ -223,7 +223,9 @@ def run_cold(folder: Path, **more: str) -> tuple[list[Any], list[str]]:
     place.mkdir(exist_ok=True)
     own = {"NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
     environment = {
-        name: value for name, value in os.environ.items() if name not in (compilation.SWITCH, "NUMBA_DISABLE_JIT")
+        name: value
+        for name, value in os.environ.items()
+        if name not in (compilation.SWITCH_VARIABLE, "NUMBA_DISABLE_JIT")
     }
     command = [sys.executable, "-P", "-W", "error", "-c", COLD, str(log)]
     done = subprocess.run(command, cwd=place, env=environment | own | more, capture_output=True, text=True, check=False)
@@ -273,7 +275,7 @@ def test_the_plain_path_gives_the_same_bits_as_the_compiled_one(notion, compiled
 
     plain = everything()
     assert compiled_notions == [notion.key]
-    monkeypatch.setenv(compilation.SWITCH, "now")
+    monkeypatch.setenv(compilation.SWITCH_VARIABLE, "now")
     monkeypatch.setenv("NUMBA_CACHE_DIR", CACHE)  # where most functions are that would otherwise be compiled again
     compilation.cache_folder.cache_clear()
     assert everything() == plain
@@ -285,10 +287,10 @@ def test_the_plain_path_gives_the_same_bits_as_the_compiled_one(notion, compiled
 def test_a_notebook_shows_why_it_waits_once(compiled_notions, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "ipykernel", sys)
     monkeypatch.setattr(progress, "_explained", set())
-    monkeypatch.setattr("hetdp.engines.registry.WORTH_A_WORD", SMALL)
+    monkeypatch.setattr("hetdp.engines.registry.FEWEST_FOR_NOTE", SMALL_SPACE)
     for _ in range(2):
         engine_for("auto", grid_problem().graph, PURE, "grow")
-    assert capsys.readouterr().err == f"hetdp: {PLAIN}\n"
+    assert capsys.readouterr().err == f"hetdp: {UNCOMPILED_NOTE}\n"
 
 
 COMPILED = """

@@ -71,7 +71,7 @@ def test_one_fault_is_one_line():
 
 
 def test_a_few_faults_are_listed_each_in_a_line():
-    few = InputError("edges", [FAULT] * errors.ALIKE)
+    few = InputError("edges", [FAULT] * errors.MOST_ALIKE)
     assert str(few).splitlines() == ["edges: 5 faults", *[f"  {FAULT}"] * 5]
 
 

@@ -27,11 +27,11 @@ def test_few_entries_and_one_core_need_no_thread(monkeypatch):
         threads.run_in_threads(lambda at: done.append((at, threading.get_ident() == here)), range(1, 9), size)
         return sorted(done)
 
-    for cores, size in ((3, threads.WORTH_THREADS - 1), (1, threads.WORTH_THREADS)):
+    for cores, size in ((3, threads.FEWEST_FOR_THREADS - 1), (1, threads.FEWEST_FOR_THREADS)):
         monkeypatch.setattr(threads, "CORES", cores)
         assert work(size) == [(at, True) for at in range(1, 9)]
     monkeypatch.setattr(threads, "CORES", 3)
-    assert [at for at, _ in work(threads.WORTH_THREADS)] == list(range(1, 9))
+    assert [at for at, _ in work(threads.FEWEST_FOR_THREADS)] == list(range(1, 9))
 
 
 def test_as_many_pieces_as_cores_are_worked_on_at_the_same_time(monkeypatch):

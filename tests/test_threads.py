@@ -54,5 +54,5 @@ def test_no_further_piece_is_begun_after_an_error(error: type[BaseException], mo
 def test_few_entries_are_left_to_the_callers_thread(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(threads, "CORES", 2)
     seen: set[int] = set()
-    run_in_threads(lambda _: seen.add(threading.get_ident()), range(100), threads.WORTH_THREADS - 1)
+    run_in_threads(lambda _: seen.add(threading.get_ident()), range(100), threads.FEWEST_FOR_THREADS - 1)
     assert seen == {threading.get_ident()}

@@ -32,7 +32,7 @@ import hetdp
 from hetdp import compilation
 from hetdp.certificate import compiled as certificate_compiled
 from hetdp.cli.group import VERBS
-from hetdp.partitioned.workspace import MARK
+from hetdp.partitioned.workspace import MARK_FILE
 from hetdp.problem import compiled as building_compiled
 from tests.releases.ledger.stress import new_address
 from tests.stress import long
@@ -244,7 +244,7 @@ def indexes() -> Iterator[Path]:
 def set_work_folder(folder: Path, marks: Path) -> None:
     """A work folder that somebody else has left, with modules wherever Python could look for them."""
     (folder / "workers" / SCRATCH).mkdir(parents=True)
-    (folder / MARK).touch()
+    (folder / MARK_FILE).touch()
     for place in (folder, folder / "workers", folder / "workers" / SCRATCH):
         set_modules(place, marks)
 

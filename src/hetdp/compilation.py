@@ -42,7 +42,7 @@ LOG = logging.getLogger("hetdp")
 # The cache folder -----------------------------------------------------------------------------------------------------
 
 FOLDER = "hetdp"  # in the user's cache folder, or in NUMBA_CACHE_DIR
-SHARED = stat.S_IWGRP | stat.S_IWOTH
+SHARED_WRITE = stat.S_IWGRP | stat.S_IWOTH
 HINT = "NUMBA_CACHE_DIR can name a folder that only you may write to"
 
 
@@ -67,9 +67,9 @@ def cache_folder() -> str | None:
 
 def _base() -> Path:
     """The folder that the user names, or the cache folder of this user on this system."""
-    said, xdg = os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME", "")
-    if said:
-        found = Path(said)
+    numba_folder, xdg = os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME", "")
+    if numba_folder:
+        found = Path(numba_folder)
     elif sys.platform == "win32":
         found = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
@@ -99,7 +99,7 @@ def fault_of(folder: Path) -> str:
         if found.st_uid not in trusted:
             return f"{place} belongs to another user"
         is_sticky = found.st_mode & stat.S_ISVTX and place != real  # others may add files there, but replace none
-        if found.st_mode & SHARED and not is_sticky and not stat.S_ISLNK(found.st_mode):
+        if found.st_mode & SHARED_WRITE and not is_sticky and not stat.S_ISLNK(found.st_mode):
             return f"other users may write to {place}"
     is_reached = real.stat().st_mode & (stat.S_IXGRP | stat.S_IXOTH)  # otherwise others cannot reach what lies below
     for entry in real.rglob("*"):
@@ -107,7 +107,7 @@ def fault_of(folder: Path) -> str:
             found = entry.lstat()
             if found.st_uid not in trusted or not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
                 return f"{entry} is a link, or belongs to another user"
-            if is_reached and found.st_mode & SHARED:
+            if is_reached and found.st_mode & SHARED_WRITE:
                 return f"other users may write to {entry}"
     return ""
 
@@ -117,7 +117,7 @@ def fault_of(folder: Path) -> str:
 BUILDING = "building graphs"  # groups of functions; each search of a notion is another one
 SUMS = "proving sums"
 DIRECTIONS = "proving directions"
-MOST_PLAIN = 2_200_000  # arcs of a graph; with more, waiting for the compiler is shorter than the plain path
+MOST_UNCOMPILED = 2_200_000  # arcs of a graph; with more, waiting for the compiler is shorter than the plain path
 COMPILED_IN = ("certificate", "engines", "problem", "theory")  # packages with functions that are compiled
 
 _in_use: set[str] = set()
@@ -133,7 +133,7 @@ def uses_compiled(functions: str, size: int) -> bool:
         functions: the group of functions.
         size: the number of arcs or datasets that they would go through.
     """
-    if functions in _in_use or size > MOST_PLAIN or is_ready(functions) or not may_compile_later():
+    if functions in _in_use or size > MOST_UNCOMPILED or is_ready(functions) or not may_compile_later():
         _in_use.add(functions)
         return True
     return False
@@ -188,7 +188,7 @@ def _processor() -> str:
 
 # The background process -----------------------------------------------------------------------------------------------
 
-SWITCH = "HETDP_COMPILE"
+SWITCH_VARIABLE = "HETDP_COMPILE"
 LOCK = "compiling.lock"
 PROGRAM = Path(__file__).with_name("precompile.py")
 
@@ -200,7 +200,7 @@ _told: set[str] = set()
 
 def may_compile_later() -> bool:
     """True if a background process may be started, as the docstring of the module says."""
-    if os.environ.get(SWITCH, "") not in ("", "background") or _refused or _is_disabled():
+    if os.environ.get(SWITCH_VARIABLE, "") not in ("", "background") or _refused or _is_disabled():
         return False
     if not sys.executable or getattr(sys, "frozen", False):
         return False
@@ -248,7 +248,7 @@ def _start(notion: str, folder: str) -> Popen[bytes]:
     detached = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)
     return subprocess.Popen(
         python_command(str(PROGRAM), notion),
-        env=python_environment() | {SWITCH: "now", "PYTHONWARNINGS": ""},
+        env=python_environment() | {SWITCH_VARIABLE: "now", "PYTHONWARNINGS": ""},
         cwd=folder,
         stdin=nowhere,
         stdout=nowhere,

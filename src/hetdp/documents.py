@@ -33,7 +33,7 @@ from hetdp.errors import Fault, InputError, UsageError
 from hetdp.text import did_you_mean, format_type, format_value
 
 SCHEMA_VERSION = 1
-DEEPEST = 50  # levels of nested questions
+DEEPEST_NESTING = 50  # levels of nested questions
 MOST_FAULTS = 1000  # listed in one error; the others are counted
 MOST_HINTS = 40  # suggestions for misspelt keys, which take time
 

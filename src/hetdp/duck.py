@@ -80,10 +80,10 @@ def connection() -> Iterator[Any]:
 @cache
 def _database(process: int) -> Any:
     """One database for each process: to make one takes longer than to read a small file, and a fork must not share."""
-    said = {setting: os.environ[name] for setting, name in LIMITS.items() if name in os.environ}
-    if "temp_directory" not in said:
-        said["temp_directory"] = _spill_folder(process)
-    return load().connect(":memory:", config=SETTINGS | said)
+    limits = {setting: os.environ[name] for setting, name in LIMITS.items() if name in os.environ}
+    if "temp_directory" not in limits:
+        limits["temp_directory"] = _spill_folder(process)
+    return load().connect(":memory:", config=SETTINGS | limits)
 
 
 def _spill_folder(process: int) -> str:
@@ -253,8 +253,14 @@ def hide_details(name: str, curator: bool) -> Iterator[None]:
         words = str(refusal)
         if isinstance(refusal, duckdb.InterruptException) or words == INTERRUPTED:
             raise KeyboardInterrupt from None
-        told = next((line for line in words.splitlines() if line.strip()), "")[:200] if curator else ""
-        fault = Fault("cannot be read" + (":" if told else ""), name, told, TABLE_RULE, "" if curator else CURATOR_HINT)
+        first_line = next((line for line in words.splitlines() if line.strip()), "")[:200] if curator else ""
+        fault = Fault(
+            "cannot be read" + (":" if first_line else ""),
+            name,
+            first_line,
+            TABLE_RULE,
+            "" if curator else CURATOR_HINT,
+        )
         raise InputError(name, [fault]) from None
 
 

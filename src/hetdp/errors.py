@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 SHOWN_LINES = 20  # of a list of faults
-ALIKE = 5  # faults of one kind that are listed one by one; if there are more, they are counted
+MOST_ALIKE = 5  # faults of one kind that are listed one by one; if there are more, they are counted
 SHOWN_ALIKE = 3  # of which so many are shown
 
 
@@ -136,7 +136,7 @@ class InputError(HetdpError, ValueError):
             if len(lines) > SHOWN_LINES:
                 break
             count = len(faults) + self.more.get(kind, 0)
-            if count > ALIKE and kind[1]:  # without a rule, each fault says something of its own
+            if count > MOST_ALIKE and kind[1]:  # without a rule, each fault says something of its own
                 lines += _summarize(faults, count)
                 listed += count
             else:
@@ -238,10 +238,10 @@ class BudgetError(HetdpError):
     def __init__(self, source: str, exceeded: int, accounts: int, classes: Sequence[str] = ()) -> None:
         self.source, self.exceeded, self.accounts, self.classes = source, exceeded, accounts, tuple(classes)
         self.arguments = source, exceeded, accounts, self.classes
-        whose = f" ({', '.join(map(format_value, self.classes[:SHOWN_LINES]))})" if self.classes else ""
+        class_words = f" ({', '.join(map(format_value, self.classes[:SHOWN_LINES]))})" if self.classes else ""
         super().__init__(
             f"the budget of {format_value(source)} does not allow this:"
-            f" {exceeded:,} of {pluralize(accounts, 'account')}{whose} would exceed the cap;"
+            f" {exceeded:,} of {pluralize(accounts, 'account')}{class_words} would exceed the cap;"
             " nothing was spent, and no answer was drawn."
         )
 
@@ -286,6 +286,6 @@ class ClusterError(HetdpError):
 
     exit_code = 8
 
-    def __init__(self, what: str, why: str, hint: str = "") -> None:
-        self.what, self.why, self.hint = self.arguments = what, why, hint
-        super().__init__(f"{what}; {why}.{_hint(hint)}")
+    def __init__(self, what: str, reason: str, hint: str = "") -> None:
+        self.what, self.why, self.hint = self.arguments = what, reason, hint
+        super().__init__(f"{what}; {reason}.{_hint(hint)}")

@@ -32,9 +32,9 @@ Number = int | float | str | Fraction | Decimal
 NUMERAL = r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,5})?"
 INFINITY = r"[-+]?[iI][nN][fF]([iI][nN][iI][tT][yY])?"
 GRAMMAR = f"{NUMERAL}|{INFINITY}"  # the same in Python and in DuckDB
-LONGEST = 400  # characters; nothing longer was written by a person
-SHORT = 16  # characters; a numeral of no more has at most 15 digits, or is a whole number of 16
-MOST_BITS = 3 * LONGEST  # of an exact number, which has fewer than LONGEST decimal digits
+LONGEST_NUMERAL = 400  # characters; nothing longer was written by a person
+SHORT_NUMERAL = 16  # characters; a numeral of no more has at most 15 digits, or is a whole number of 16
+MOST_BITS = 3 * LONGEST_NUMERAL  # of an exact number, which has fewer than LONGEST_NUMERAL decimal digits
 MOST_SHOWN = 40  # characters of a typed text in a message
 
 NUMBER_RULE = 'it must be a number such as 3, 0.5, "50%" or "4/5"'
@@ -60,10 +60,10 @@ def parse_number(text: str) -> float | str:
     >>> parse_number("0.1"), parse_number("1e3"), parse_number("-inf"), parse_number("1_000"), parse_number("nan")
     (0.1, 1000.0, -inf, '1_000', 'nan')
     """
-    if len(text) > LONGEST or not _is_number(text):
+    if len(text) > LONGEST_NUMERAL or not _is_number(text):
         return text
     nearest = float(text)
-    return nearest if len(text) <= SHORT and math.isfinite(nearest) else _round_down(text, nearest)
+    return nearest if len(text) <= SHORT_NUMERAL and math.isfinite(nearest) else _round_down(text, nearest)
 
 
 def parse_numbers(texts: list[str | None]) -> list[float | str | None]:
@@ -102,7 +102,7 @@ def numeral_of(number: Any) -> str:
     ('0.1', '0.1', '0.10', '')
     """
     if isinstance(number, Integral) and not isinstance(number, bool):
-        return str(int(number)) if abs(int(number)) < 10**LONGEST else ""
+        return str(int(number)) if abs(int(number)) < 10**LONGEST_NUMERAL else ""
     if isinstance(number, float | np.floating | Decimal | str):
         return str(number).strip()
     return ""
@@ -115,7 +115,7 @@ def parse_decimal(number: Any) -> Decimal | None:
     (Decimal('0.30'), Decimal('0.1'), Decimal('Infinity'), None)
     """
     text = numeral_of(number)
-    return Decimal(text) if len(text) <= LONGEST and _is_number(text) else None
+    return Decimal(text) if len(text) <= LONGEST_NUMERAL and _is_number(text) else None
 
 
 def parse_exact(number: Any, what: str) -> Fraction:
@@ -167,7 +167,7 @@ def _exact(number: Any) -> Fraction | None:
 
 
 def _fraction(text: str) -> Fraction | None:
-    if len(text) > LONGEST:
+    if len(text) > LONGEST_NUMERAL:
         return None
     if percentage := _is_percentage(text):
         share = _fraction(percentage[1])

@@ -18,30 +18,30 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.compilation import SWITCH, hold_lock, note_compiled
+from hetdp.compilation import SWITCH_VARIABLE, hold_lock, note_compiled
 from hetdp.mechanism.compatibility import check
 from hetdp.mechanism.design import design
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.verification import verify
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.problem import Problem
-from hetdp.problem.space import SMALL
+from hetdp.problem.space import SMALL_SPACE
 from hetdp.theory.catalogue import notion_of_key
 from hetdp.theory.notion import Notion
 
-PATIENCE = 1800  # seconds; on a busy machine compiling takes minutes
+TIMEOUT_SECONDS = 1800  # seconds; on a busy machine compiling takes minutes
 NICENESS = 5
 
 
 def compile_for(notion: Notion) -> None:
     """Sends a problem that is just large enough through everything that is compiled, and notes what that was."""
-    labels = np.arange(SMALL + 1) * 1_000  # far apart, so that they are searched
+    labels = np.arange(SMALL_SPACE + 1) * 1_000  # far apart, so that they are searched
     source, target = np.append(labels[:-1], labels[0]), np.append(labels[1:], labels[1])  # an edge is repeated
     columns: dict[str, Any] = {
         name: np.full(len(source), 0.001 if "delta" in name else 0.5) for name in notion.parameters
     }
     graph = DatasetGraph.from_edges(source, target, **columns)
-    problem = Problem(graph, np.where(labels < labels[SMALL // 2], 1, 2), notion)
+    problem = Problem(graph, np.where(labels < labels[SMALL_SPACE // 2], 1, 2), notion)
     pins = dict.fromkeys(problem.boundary, 0.5)
     verify(extend(problem, pins))
     check(problem, pins)
@@ -55,12 +55,12 @@ def compile_for(notion: Notion) -> None:
 def main(keys: Sequence[str]) -> int:
     """Compiles for the notions with these keys."""
     notions = list(map(notion_of_key, keys))
-    os.environ[SWITCH] = "now"
+    os.environ[SWITCH_VARIABLE] = "now"
     if hold_lock() is None:
         return 1
     if sys.platform != "win32":
         os.nice(NICENESS)
-        signal.alarm(PATIENCE)  # ends this process, so that it does not hold the lock for ever
+        signal.alarm(TIMEOUT_SECONDS)  # ends this process, so that it does not hold the lock for ever
     for notion in notions:
         compile_for(notion)
     return 0

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 Piece = TypeVar("Piece")
 CORES = os.cpu_count() or 1
-WORTH_THREADS = 300_000  # entries; with fewer, starting threads takes longer than the work
-SAMPLE = 1 << 10  # numbers by which an array is cut into halves
+FEWEST_FOR_THREADS = 300_000  # entries; with fewer, starting threads takes longer than the work
+SAMPLE_SIZE = 1 << 10  # numbers by which an array is cut into halves
 SORTED_BLOCK = 1 << 15  # numbers at a time, so that they stay in the cache
 
 
-def run_in_threads(work: Callable[[Piece], object], pieces: Iterable[Piece], size: int = WORTH_THREADS) -> None:
+def run_in_threads(work: Callable[[Piece], object], pieces: Iterable[Piece], size: int = FEWEST_FOR_THREADS) -> None:
     """Calls a function on every piece, in as many threads as there are cores, of which the caller's is one.
 
     After an error, or an interrupt in the caller's thread, no further piece is begun.
@@ -40,7 +40,7 @@ def run_in_threads(work: Callable[[Piece], object], pieces: Iterable[Piece], siz
         except BaseException as error:  # the first one is raised below, in the caller's thread
             errors.append(error)
 
-    is_small = CORES == 1 or size < WORTH_THREADS
+    is_small = CORES == 1 or size < FEWEST_FOR_THREADS
     threads = [threading.Thread(target=keep_working) for _ in range(0 if is_small else CORES - 1)]  # a pool is slower
     for thread in threads:
         thread.start()
@@ -58,9 +58,9 @@ def sort_in_threads(numbers: NDArray[Any]) -> NDArray[Any]:
     >>> bool((sort_in_threads(numbers) == np.arange(10**6)).all())
     True
     """
-    if CORES == 1 or len(numbers) < WORTH_THREADS:
+    if CORES == 1 or len(numbers) < FEWEST_FOR_THREADS:
         return np.sort(numbers)
-    sample = np.sort(numbers[:: len(numbers) // SAMPLE])
+    sample = np.sort(numbers[:: len(numbers) // SAMPLE_SIZE])
     middle, found = sample[len(sample) // 2], np.empty_like(numbers)
 
     def work(is_lower: bool) -> None:

@@ -84,8 +84,8 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, 1e308, -1e308, 5e-324, -5e
 @pytest.mark.parametrize("compiled", [False, True])
 def test_every_mixture_of_special_values_is_judged_by_exact_sums(notion, compiled, monkeypatch):
     if compiled:
-        monkeypatch.setattr(edges, "SMALL", 0)
-        monkeypatch.setattr(links, "SMALL", 0)
+        monkeypatch.setattr(edges, "SMALL_SPACE", 0)
+        monkeypatch.setattr(links, "SMALL_SPACE", 0)
     u, v = (ends.ravel() for ends in np.meshgrid(SPECIAL, SPECIAL))
     pairs, steps = list(zip(u.tolist(), v.tolist(), strict=True)), np.arange(len(u))
     for epsilon in (0.0, 5e-324, 0.1, 1.0, 1e308, 1.7e308):

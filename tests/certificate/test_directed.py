@@ -211,9 +211,9 @@ def test_with_one_epsilon_both_ways_and_no_delta_the_verdict_is_that_of_pure_pri
     problem = problem_of(notion, used.source[forth], used.target[forth], columns, np.ones(60))
     for private in (True, False):
         one = hetdp.verify(pure, claim(z))
-        monkeypatch.setattr(directed, "SMALL", 10**9)
+        monkeypatch.setattr(directed, "SMALL_SPACE", 10**9)
         other = hetdp.verify(problem, claim(z))
-        monkeypatch.setattr(directed, "SMALL", 0)
+        monkeypatch.setattr(directed, "SMALL_SPACE", 0)
         assert hetdp.verify(problem, claim(z)) == other  # sifted first, by the compiled loop
         assert (one.private, other.private) == (private, private)
         assert one.edges == other.edges  # violations may differ: directions pair the answers otherwise

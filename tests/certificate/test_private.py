@@ -282,7 +282,7 @@ def test_a_mechanism_on_other_datasets_is_refused():
 
 @pytest.mark.parametrize("rows", [1, 7, 1 << 10])
 def test_checking_some_datasets_finds_the_violations_there_and_nothing_else(rows, monkeypatch):
-    monkeypatch.setattr(certificate, "ROWS", rows)
+    monkeypatch.setattr(certificate, "ROWS_AT_ONCE", rows)
     rng, found = np.random.default_rng(rows), []
     for seed in range(30):
         problem, pins = random_problem(seed, SHAPES[seed % 4])
@@ -384,10 +384,10 @@ def test_repeated_arcs_across_a_half_get_the_verdict_of_their_own_numbers():
 def test_the_method_says_whether_values_were_rounded_to_z():
     problem = path_problem([1.0])
     for values in ({0: 0.5, 1: 0.5}, hetdp.PartialMechanism(p=[0.5, 0.5]), hetdp.PartialMechanism(error=[0.5, 0.5])):
-        assert hetdp.verify(problem, values).method == certificate.ROUNDED
+        assert hetdp.verify(problem, values).method == certificate.EVERY_EDGE_ROUNDED
     mixed = hetdp.PartialMechanism(z={0: 0.0}, p={1: 0.5})
-    assert hetdp.verify(problem, mixed).method == certificate.ROUNDED
-    assert hetdp.verify(problem, hetdp.PartialMechanism(z=[0.0, 0.0])).method == certificate.EVERY
+    assert hetdp.verify(problem, mixed).method == certificate.EVERY_EDGE_ROUNDED
+    assert hetdp.verify(problem, hetdp.PartialMechanism(z=[0.0, 0.0])).method == certificate.EVERY_EDGE
 
 
 def test_what_is_missing_is_named_in_whatever_block_it_is(monkeypatch):

@@ -24,7 +24,7 @@ NOTIONS = ("pure", "bounded-range")
 def small_rows(monkeypatch):
     """Makes rows and caches so short that both are split."""
     monkeypatch.setattr("hetdp.certificate.additive.ROW", 16)
-    monkeypatch.setattr("hetdp.certificate.additive.CACHED", 24)
+    monkeypatch.setattr("hetdp.certificate.additive.CACHED_DATASETS", 24)
     monkeypatch.setattr("hetdp.certificate.additive.BLOCK", 64)
 
 
@@ -34,7 +34,7 @@ def both_certificates(
     """The certificates found arc by arc and row by row."""
     found = []
     for worth in (math.inf, -1):
-        monkeypatch.setattr(rows, "WORTH_ROWS", worth)
+        monkeypatch.setattr(rows, "FEWEST_FOR_ROWS", worth)
         certificate = verify(problem, mechanism)
         assert not isinstance(mechanism, LocalMechanism) or is_private(problem, mechanism) == certificate.private
         found.append(certificate)
@@ -81,7 +81,7 @@ def test_any_values_get_the_same_certificate(seed, monkeypatch):
 def test_a_single_violated_arc_is_found_wherever_it_is(monkeypatch):
     axes = [Axis.tally("a", 4, 0.5), Axis.person("b", ["x", "y", "z"], 0.25), Axis.tally("c", 9, 1.0)]
     problem = hetdp.Problem(ProductSpace(axes), np.ones(150, dtype=np.int8))
-    monkeypatch.setattr(rows, "WORTH_ROWS", -1)
+    monkeypatch.setattr(rows, "FEWEST_FOR_ROWS", -1)
     for at in range(150):
         z = np.zeros(150)
         z[at] = 0.25 + 2.0**-40

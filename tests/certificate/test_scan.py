@@ -87,7 +87,7 @@ def test_every_violated_arc_across_one_half_is_counted_however_many_are_alike(
     problem = hetdp.Problem(graph, np.tile([1, 2], pairs))
     values = np.tile([0.1, 0.9], pairs)
     plain = hetdp.verify(problem, values)
-    monkeypatch.setattr(edges, "SMALL", 0)
+    monkeypatch.setattr(edges, "SMALL_SPACE", 0)
     monkeypatch.setattr(edges, "uses_compiled", lambda functions, size: True)
     found = hetdp.verify(problem, values)
     assert found == plain
@@ -141,8 +141,8 @@ def test_a_certificate_does_not_depend_on_the_size_from_which_loops_are_compiled
     graph = hetdp.DatasetGraph.from_edges(source, target, epsilon, datasets=range(300), duplicates="min")
     problem = hetdp.Problem(graph, rng.integers(1, 3, 300))
     mechanism = hetdp.extend(problem, balanced_pins(problem))
-    monkeypatch.setattr(edges, "SMALL", 0)
-    monkeypatch.setattr(links, "SMALL", 0)
+    monkeypatch.setattr(edges, "SMALL_SPACE", 0)
+    monkeypatch.setattr(links, "SMALL_SPACE", 0)
     assert hetdp.verify(problem, mechanism) == mechanism.certificate
     worse = mechanism.coordinates.copy()
     worse[7] += 0.5

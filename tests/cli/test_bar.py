@@ -89,8 +89,8 @@ class InProcessTerminal(Terminal):
 @pytest.fixture
 def terminal(monkeypatch):
     """A terminal on which the bar appears at once."""
-    monkeypatch.setattr(bar, "PATIENCE", 0.0)
-    monkeypatch.setattr(bar, "PACE", 0.001)
+    monkeypatch.setattr(bar, "DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(bar, "REDRAW_SECONDS", 0.001)
     monkeypatch.setenv("TERM", "xterm")
     end = InProcessTerminal(monkeypatch)
     yield end
@@ -175,7 +175,7 @@ def test_it_is_not_drawn(terminal, monkeypatch, reason):
 
 
 def test_a_short_command_draws_nothing(terminal, monkeypatch):
-    monkeypatch.setattr(bar, "PATIENCE", 60.0)
+    monkeypatch.setattr(bar, "DELAY_SECONDS", 60.0)
     with terminal.bar("searching"):
         progress.report_stage("searching")
     terminal.read_all()
@@ -194,7 +194,7 @@ def test_a_stage_that_comes_again_does_not_move_it_back(terminal):
 def test_its_length_is_constant(stages):
     for place in range(stages):
         drawn = line(place, stages, "", 12.3)
-        assert drawn.index("]") == bar.LENGTH + 1
+        assert drawn.index("]") == bar.BAR_LENGTH + 1
 
 
 def run_on_terminal(what: str) -> tuple[Terminal, subprocess.Popen[bytes]]:

@@ -368,7 +368,7 @@ def test_the_label_of_the_dataset_is_one_line_of_a_file(tmp_path, monkeypatch):
         assert release._content(str(file)) == label
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO("ä\n".encode())))
     assert release._content("-") == "ä"
-    monkeypatch.setattr(release, "LARGEST", 3)
+    monkeypatch.setattr(release, "LARGEST_LABEL", 3)
     file.write_bytes(b"abc")
     assert release._content(str(file)) == "abc"
     for content in (b"abcd", b"\xff"):

@@ -10,7 +10,7 @@ from types import FunctionType
 from hetdp.engines.compiling import compile_globals, digest
 from hetdp.engines.cpu import grow as kernels
 from hetdp.engines.cpu import settle
-from hetdp.engines.cpu.engine import compiled_grow, searching
+from hetdp.engines.cpu.engine import compiled_grow, search_functions
 from hetdp.theory.approximate import APPROXIMATE
 from hetdp.theory.directed import DIRECTED
 from hetdp.theory.pure import PURE
@@ -79,15 +79,18 @@ def test_a_search_is_compiled_once_for_each_notion():
 
 
 def test_searches_share_the_functions_they_call_and_notions_share_what_does_not_depend_on_them():
-    grow, fair = compile_globals(kernels.grow, searching(PURE)), compile_globals(settle.settle, searching(PURE))
+    grow, fair = (
+        compile_globals(kernels.grow, search_functions(PURE)),
+        compile_globals(settle.settle, search_functions(PURE)),
+    )
     assert grow["pop"] is fair["pop"]
-    assert grow["relax"] is compile_globals(settle.tell, searching(PURE))["relax"]
-    other = compile_globals(kernels.grow, searching(DIRECTED))
+    assert grow["relax"] is compile_globals(settle.lower_neighbours, search_functions(PURE))["relax"]
+    other = compile_globals(kernels.grow, search_functions(DIRECTED))
     assert grow["pop"] is other["pop"]
     assert grow["relax"] is not other["relax"]
 
 
 def test_functions_with_the_same_body_but_other_arguments_have_different_names():
     assert digest(DIRECTED.quick, {}) != digest(APPROXIMATE.quick, {})
-    used = [compile_globals(kernels.relax, searching(notion)) for notion in (DIRECTED, APPROXIMATE)]
+    used = [compile_globals(kernels.relax, search_functions(notion)) for notion in (DIRECTED, APPROXIMATE)]
     assert used[0]["quick"] is not used[1]["quick"]

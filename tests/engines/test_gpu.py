@@ -246,7 +246,7 @@ def test_the_registry_gives_the_engine_where_there_is_a_device(monkeypatch):
 def test_auto_uses_a_device_for_large_spaces(monkeypatch):
     monkeypatch.setattr(registry, "find_device", NumpyDevice)
     monkeypatch.setattr(registry, "is_installed", lambda: True)
-    monkeypatch.setattr(registry, "WORTH_A_GPU", 1 << 14)
+    monkeypatch.setattr(registry, "FEWEST_FOR_GPU", 1 << 14)
     engine = engine_for("auto", space_of_voters(14), PURE, "grow")
     assert (engine.name, engine.insists) == ("gpu", False)
     assert engine_for("auto", space_of_voters(13), PURE, "grow").name == "product"
@@ -260,7 +260,7 @@ def test_auto_goes_on_with_the_cpu_and_says_why(monkeypatch, caplog):
 
     monkeypatch.setattr(registry, "find_device", none)
     monkeypatch.setattr(registry, "is_installed", lambda: True)
-    monkeypatch.setattr(registry, "WORTH_A_GPU", 1 << 14)
+    monkeypatch.setattr(registry, "FEWEST_FOR_GPU", 1 << 14)
     assert engine_for("auto", space_of_voters(14), PURE, "grow").name == "product"
     assert caplog.messages == [f"the CPU goes on without a GPU: no GPU was found; {RULE}. Hint: {CPU}"]
     with pytest.raises(DeviceError, match="no GPU was found"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.engines.product.engine import relax, swept
+from hetdp.engines.product.engine import relax, sweep_labels
 from hetdp.engines.product.sweep import BLOCK, passes
 from hetdp.engines.registry import engine_for
 from hetdp.problem.axis import Axis
@@ -58,30 +58,30 @@ def test_bounded_range_gives_the_same_bits(seed):
 
 @pytest.mark.parametrize("values", [2, 3, 4])
 def test_ten_people_are_swept_once(values):
-    """One sweep is what `swept` makes; it declines where that would not be exact."""
+    """One sweep is what `sweep_labels` makes; it declines where that would not be exact."""
     rng = np.random.default_rng(values)
     people = {2: 10, 3: 6, 4: 5}[values]
     names = [str(value) for value in range(values)]
     space = ProductSpace([Axis.person(at, names, round(rng.uniform(0.05, 1.0), 2)) for at in range(people)])
     labels = random_start(rng, space.size, "grid")
-    assert swept(space, PURE, labels, None) is not None
+    assert sweep_labels(space, PURE, labels, None) is not None
     assert_as_reference(space, labels)
     labels[7] = -0.25
-    assert swept(space, PURE, labels, None) is None
+    assert sweep_labels(space, PURE, labels, None) is None
     assert_as_reference(space, labels)
     labels[7] = 0.1
-    assert swept(space, PURE, labels, None) is None, "0.1 is not on the grid"
+    assert sweep_labels(space, PURE, labels, None) is None, "0.1 is not on the grid"
     assert_as_reference(space, labels)
 
 
 def test_sums_that_leave_the_grid_are_not_swept():
     space = ProductSpace([Axis.tally("many", 100, 90.0), Axis.person("one", ["yes", "no"], 0.1)])
     labels = np.where(np.arange(space.size) == 0, round_labels_down(np.array([0.1]))[0], np.inf)
-    assert swept(space, PURE, labels, None) is None
+    assert sweep_labels(space, PURE, labels, None) is None
     assert_as_reference(space, labels)
     near = ProductSpace([Axis.person("one", ["yes", "no"], 0.1)])
-    assert swept(near, PURE, np.array([0.0, 8191.0]), None) is not None
-    assert swept(near, PURE, np.array([0.0, 8191.95]), None) is None
+    assert sweep_labels(near, PURE, np.array([0.0, 8191.0]), None) is not None
+    assert sweep_labels(near, PURE, np.array([0.0, 8191.95]), None) is None
 
 
 def test_a_pin_that_falls_is_not_swept():
@@ -89,7 +89,7 @@ def test_a_pin_that_falls_is_not_swept():
     space = ProductSpace([Axis.tally("group", 2, 0.5)])
     roles = np.array([0, 0, 1], dtype=np.uint8)
     labels = np.array([0.0, 9.0, np.inf])
-    assert swept(space, PURE, labels, roles) is None
+    assert sweep_labels(space, PURE, labels, roles) is None
     assert engine_for("product", space, PURE, "grow").grow(space, PURE, labels, roles).labels.tolist() == [
         0.0,
         9.0,
@@ -125,7 +125,7 @@ def test_spaces_of_several_passes_give_the_same_labels_as_plain_arrays(shape):
             up = np.minimum.accumulate(lines - climb) + climb
             down = np.minimum.accumulate((up + climb)[::-1])[::-1] - climb
             lines[...] = np.minimum(up, down)
-    found = swept(space, PURE, labels, None)
+    found = sweep_labels(space, PURE, labels, None)
     assert found is not None
     assert found.tobytes() == expected.tobytes()
 

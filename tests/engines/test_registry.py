@@ -50,14 +50,14 @@ def test_small_problems_do_not_wait_for_the_compiler():
 
 
 def test_large_problems_are_compiled():
-    size = registry.SMALL // 2 + 2
+    size = registry.SMALL_SPACE // 2 + 2
     large = hetdp.DatasetGraph.from_edges(np.arange(size), np.arange(size) + 1, 1.0)
-    assert large.arc_count > registry.SMALL
+    assert large.arc_count > registry.SMALL_SPACE
     assert engine_for("auto", large, PURE, "grow").name == "cpu"
 
 
 def test_the_next_engine_is_used_where_the_best_one_cannot_be(monkeypatch):
-    monkeypatch.setattr(registry, "SMALL", 0)
+    monkeypatch.setattr(registry, "SMALL_SPACE", 0)
     assert engine_for("auto", ComputedSpace(), PURE, "grow").name == "reference"
     labels = (
         engine_for("auto", ComputedSpace(), PURE, "grow").grow(ComputedSpace(), PURE, np.array([0.0, np.inf])).labels
@@ -119,7 +119,7 @@ def test_the_reference_engine_loads_no_compiler():
 
 def test_a_device_is_tried_for_large_spaces_of_people_only(monkeypatch):
     monkeypatch.setattr(registry, "is_installed", lambda: True)
-    monkeypatch.setattr(registry, "WORTH_A_GPU", 4)
+    monkeypatch.setattr(registry, "FEWEST_FOR_GPU", 4)
     people = [hetdp.spaces.votes(count, hetdp.questions.majority(), 1.0).graph for count in (1, 2, 3)]
     assert [registry._is_worth_a_gpu(space) for space in people] == [False, True, True]
     assert not registry._is_worth_a_gpu(hetdp.DatasetGraph.from_edges(range(5), range(1, 6), 1.0))
@@ -128,8 +128,8 @@ def test_a_device_is_tried_for_large_spaces_of_people_only(monkeypatch):
 
 
 def test_a_problem_of_the_limit_is_still_small(monkeypatch):
-    monkeypatch.setattr(registry, "SMALL", 2)
+    monkeypatch.setattr(registry, "SMALL_SPACE", 2)
     monkeypatch.setattr(registry, "_takes_plain_path", lambda *_: False)
     assert engine_for("auto", GRAPH, PURE, "grow").name == "reference"
-    monkeypatch.setattr(registry, "SMALL", 1)
+    monkeypatch.setattr(registry, "SMALL_SPACE", 1)
     assert engine_for("auto", GRAPH, PURE, "grow").name == "cpu"

@@ -344,7 +344,7 @@ def test_faults_and_problems_are_the_same_however_large_the_tables_are(tmp_path:
             outcomes = []
             for size in (1 << 30, -1):
                 monkeypatch.setattr(csv_files, "SMALL_FILE", size)
-                monkeypatch.setattr(parquet_files, "SMALL", size)
+                monkeypatch.setattr(parquet_files, "SMALL_TABLE", size)
                 outcomes.append(outcome_of(folder, duplicates))
             assert outcomes[0] == outcomes[1], f"seed {seed}, {folder.name}, {duplicates}"
             refused += isinstance(outcomes[0], str)

@@ -15,7 +15,7 @@ import hetdp
 from hetdp.errors import InputError, UsageError
 from hetdp.files import mechanisms, problems, saving, schema
 from hetdp.files.formats import csv_files, json_files, writing
-from hetdp.files.formats.table import DEEPEST, Categorical, Table
+from hetdp.files.formats.table import DEEPEST_NESTING, Categorical, Table
 from hetdp.problem.faults import FaultCollector
 
 # Labels and answers ---------------------------------------------------------------------------------------------------
@@ -61,8 +61,8 @@ def nested(depth: int) -> Any:
         ("\ud800", False),
         ("a\udfff", False),
         ("\ue000", True),
-        (nested(DEEPEST), True),
-        (nested(DEEPEST + 1), False),
+        (nested(DEEPEST_NESTING), True),
+        (nested(DEEPEST_NESTING + 1), False),
     ],
 )
 def test_a_label_that_is_saved_can_be_read_again(label, is_readable):
@@ -88,7 +88,7 @@ def test_cells_of_labels_are_what_the_file_says():
     assert labels([["a", ["b"]], 1.5]) == ([("a", ("b",)), 1.5], [])
     assert labels([[]])[1] == labels([{}])[1] == ["label"]
     deep: Any = "a"
-    for _ in range(DEEPEST):
+    for _ in range(DEEPEST_NESTING):
         deep = [deep]
     assert labels([deep])[1] == []
     assert labels([[deep]])[1] == ["label"]
@@ -167,7 +167,7 @@ def test_a_table_is_named_once(tmp_path):
 def test_a_path_must_exist():
     for path, words in (("nowhere", "no such file"), ("a\0b", "cannot be read")):
         with pytest.raises(InputError, match=words):
-            problems.existing(path)
+            problems.require_existing(path)
 
 
 @pytest.mark.parametrize(
@@ -314,9 +314,9 @@ def test_pins_of_a_problem_that_a_mechanism_does_not_have_are_counted(tmp_path: 
     class Pins:
         z = near
 
-    assert mechanisms._differing(found, Pins()) == 1  # type: ignore[arg-type]
+    assert mechanisms._count_differing(found, Pins()) == 1  # type: ignore[arg-type]
     Pins.z = np.array([np.nan, 5.0])
-    assert mechanisms._differing(found, Pins()) == 1  # type: ignore[arg-type]
+    assert mechanisms._count_differing(found, Pins()) == 1  # type: ignore[arg-type]
 
 
 def test_integers_that_print_otherwise_stay_text():

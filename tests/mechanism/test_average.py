@@ -56,7 +56,7 @@ def mean_accuracy(mechanism):
 def path(request, monkeypatch):
     """Forces small problems through the code paths of large ones."""
     if request.param == "datasets left out":
-        monkeypatch.setattr(search, "SMALL", 0)
+        monkeypatch.setattr(search, "SMALL_PROBLEM", 0)
         monkeypatch.setattr(search, "MASSES", (1e-2, 1e-4, 0.0, 0.0))
     elif request.param == "interior points":
         monkeypatch.setattr(program, "has_many_rows", lambda *_: True)

@@ -34,7 +34,7 @@ def mean_error(case: Case, mechanism: hetdp.Mechanism) -> float:
 @pytest.mark.parametrize("way", ["as it is", "datasets left out"])
 def test_it_is_as_good_as_the_plain_linear_program_up_to_the_gap_it_states(notion, way, monkeypatch):
     if way == "datasets left out":
-        monkeypatch.setattr(search, "SMALL", 0)
+        monkeypatch.setattr(search, "SMALL_PROBLEM", 0)
         monkeypatch.setattr(search, "MASSES", (1e-2, 1e-4, 0.0, 0.0))
     tried = list(cases(5 if way == "as it is" else 6, COUNTS[notion] // (1 if way == "as it is" else 2), notion))
     assert {case.max_error is None for case in tried} == {bool(case.pins) for case in tried} == {True, False}

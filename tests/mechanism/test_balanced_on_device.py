@@ -48,7 +48,7 @@ def test_a_device_that_is_too_small_is_an_error_or_left_to_the_cpu(monkeypatch):
     with pytest.raises(DeviceError, match="does not suffice"):
         hetdp.design(problem, "balanced", engine="gpu")
     monkeypatch.setattr(registry, "is_installed", lambda: True)
-    monkeypatch.setattr(registry, "WORTH_A_GPU", 1)
+    monkeypatch.setattr(registry, "FEWEST_FOR_GPU", 1)
     assert hetdp.design(problem, "balanced").certificate.optimal
 
 

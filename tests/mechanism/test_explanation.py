@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import hetdp
-from hetdp.mechanism.explanation import Across, Beside, BindingPath, find_across, tightest
+from hetdp.mechanism.explanation import Across, AdjacentDataset, BindingPath, find_across, tightest
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.theory.pure import PURE
 from tests.mechanism.problems import cases
@@ -244,7 +244,7 @@ def test_a_search_for_what_binds_follows_tight_edges_only_and_ends_at_a_given_va
 
     def beside(at, given=()):
         return [
-            Beside(other, z[other], (other == 3) == (at == 3), True, other in given, (1.0,))
+            AdjacentDataset(other, z[other], (other == 3) == (at == 3), True, other in given, (1.0,))
             for other in (at - 1, at + 1)
             if other in z
         ]

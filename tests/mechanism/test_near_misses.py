@@ -152,7 +152,7 @@ def test_whether_pins_are_closed_at_once_or_after_a_search_changes_no_bit_on_any
         found = {}
         for engine in ENGINES:
             for arcs in (0, 1 << 40):
-                monkeypatch.setattr(local, "WORTH_A_LOOK", arcs)
+                monkeypatch.setattr(local, "FEWEST_SAMPLED_ARCS", arcs)
                 found[engine, arcs] = hetdp.extend(problem, given, engine=engine)
         whole = found["reference", 0]
         assert whole.certificate.private
@@ -170,7 +170,7 @@ def test_whether_pins_are_closed_at_once_or_after_a_search_changes_no_bit_on_any
 def test_pins_seen_to_miss_take_one_growth_and_one_proof(monkeypatch, calls):
     problem, pins = random_problem(3, "sparse")
     given = hetdp.PartialMechanism(z=np.where(problem.answers == 1, np.nextafter(pins.z, 9.0), pins.z))
-    monkeypatch.setattr(local, "WORTH_A_LOOK", 0)
+    monkeypatch.setattr(local, "FEWEST_SAMPLED_ARCS", 0)
     calls.clear()
     mechanism = hetdp.extend(problem, given)
     assert calls == ["close", "prove"]
@@ -179,7 +179,7 @@ def test_pins_seen_to_miss_take_one_growth_and_one_proof(monkeypatch, calls):
 
 def test_pins_that_fit_are_searched_and_proved_once(monkeypatch, calls):
     problem, pins = random_problem(3, "sparse")
-    monkeypatch.setattr(local, "WORTH_A_LOOK", 0)
+    monkeypatch.setattr(local, "FEWEST_SAMPLED_ARCS", 0)
     calls.clear()
     assert hetdp.extend(problem, pins).moved == 0.0
     assert calls == ["search", "prove"]

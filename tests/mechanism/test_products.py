@@ -55,7 +55,7 @@ def test_balanced_is_the_extension_of_its_own_boundary(seed, engine):
 def test_the_compiled_start_labels_are_those_of_the_plain_loop(seed, monkeypatch):
     ours, _, _ = people_and_graph(20 + seed)
     plain = pins_of(balanced_pins(ours), ours)
-    monkeypatch.setattr("hetdp.mechanism.balanced.SMALL", -1)
+    monkeypatch.setattr("hetdp.mechanism.balanced.SMALL_SPACE", -1)
     assert pins_of(balanced_pins(ours), ours).tobytes() == plain.tobytes()
 
 
@@ -93,7 +93,7 @@ def test_pins_on_both_sides_of_a_half_are_extended_to_the_same_bits(seed):
 def test_the_verifier_lists_the_same_arcs_by_itself(seed, monkeypatch):
     ours, stored, rng = people_and_graph(100 + seed)
     if seed % 2:
-        monkeypatch.setattr(products, "SMALL", -1)  # the compiled list
+        monkeypatch.setattr(products, "SMALL_SPACE", -1)  # the compiled list
         monkeypatch.setattr(products, "BLOCK", 7)
     values = hetdp.PartialMechanism(z=rng.normal(0.0, 1.0, ours.graph.size))
     one, other = hetdp.verify(ours, values), hetdp.verify(stored, values)

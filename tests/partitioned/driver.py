@@ -93,11 +93,11 @@ def serve() -> None:
     report(event="ready")
     for line in sys.stdin:
         request = json.loads(line)
-        dask_cluster.PATIENCE = request.get("patience", 60.0)
-        dask_cluster.STILL = request.get("still", 660.0)
-        dask_cluster.START = request.get("start", 60.0)
-        dask_cluster.ANSWER = request.get("answer", 10.0)
-        dask_cluster.CONNECT = request.get("connect", 20.0)
+        dask_cluster.LOST_TIMEOUT = request.get("patience", 60.0)
+        dask_cluster.HEARTBEAT_TIMEOUT = request.get("still", 660.0)
+        dask_cluster.START_TIMEOUT = request.get("start", 60.0)
+        dask_cluster.ANSWER_TIMEOUT = request.get("answer", 10.0)
+        dask_cluster.CONNECT_TIMEOUT = request.get("connect", 20.0)
         undo = lambda: None  # noqa: E731
         if request.get("stop_at"):
             undo = stop_at(request["stop_at"])

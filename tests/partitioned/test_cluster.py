@@ -115,7 +115,7 @@ def test_a_worker_that_is_killed_costs_only_its_work(processes, tmp_path, moment
 
 def test_a_lost_cluster_is_reported_and_finished_work_is_kept(processes, tmp_path, monkeypatch):
     save_problem(tmp_path, 3, "grid", "range")
-    monkeypatch.setattr(dask_cluster, "PATIENCE", 1.0)
+    monkeypatch.setattr(dask_cluster, "LOST_TIMEOUT", 1.0)
     (tmp_path / "alone").mkdir()
     alone = Processes(tmp_path / "alone", workers=1)
     try:
@@ -283,7 +283,7 @@ def test_a_missing_certificate_is_reported(tmp_path):
 
 
 def test_an_address_without_a_scheduler_is_a_lost_cluster(tmp_path, monkeypatch):
-    monkeypatch.setattr(dask_cluster, "CONNECT", 0.5)
+    monkeypatch.setattr(dask_cluster, "CONNECT_TIMEOUT", 0.5)
     save_problem(tmp_path, 3, "path", "range", 10)
     with pytest.raises(hetdp.ClusterError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"):
         hetdp.read_partitioned(tmp_path / "problem", cluster="tcp://127.0.0.1:9", work=tmp_path / "work")

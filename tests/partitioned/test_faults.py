@@ -195,7 +195,7 @@ def test_an_existing_layout_is_reused_and_never_replaced(tmp_path, monkeypatch):
 def test_an_order_that_separates_neighbours_is_reported(tmp_path, monkeypatch, capsys, order, said):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(workspace, "start_runner", lambda *_: Inline(twice=False))
-    monkeypatch.setattr(cli_reading, "MANY", 10)
+    monkeypatch.setattr(cli_reading, "MANY_DATASETS", 10)
     labels = [at * order % 100 for at in range(100)]
     graph = hetdp.DatasetGraph.from_edges(labels[:-1], labels[1:], 0.5, datasets=range(100))
     hetdp.save(hetdp.Problem(graph, [1] * 50 + [2] * 50), "row")

@@ -22,7 +22,7 @@ from hetdp.partitioned.parquet_rows import Files
 from hetdp.partitioned.partition import LocalGraph, Partition, map_array, write_array, write_cut
 from hetdp.partitioned.shared_files import FileState, file_state, make_folder, open_plain, replace_file, require_real
 from hetdp.partitioned.table_tasks import MergedTallies, Tally, find_repeated, merge_tallies
-from hetdp.partitioned.tables import Ids, _Places
+from hetdp.partitioned.tables import IdSequence, _KindIndex
 from hetdp.partitioned.verification import FREE, PartitionSurvey, _follow_links, _merge
 from hetdp.partitioned.workspace import Mark, Workspace, mark_folder, run_guarded, work_folder, worker_count
 from hetdp.problem.faults import FaultCollector
@@ -234,7 +234,7 @@ def test_links_are_written_as_labels_wherever_they_lead(own, tmp_path):
 
 
 def test_the_first_distinct_answers_are_listed_with_their_rows(monkeypatch):
-    monkeypatch.setattr(datasets, "DIFFERENT", 2)
+    monkeypatch.setattr(datasets, "MOST_ANSWERS", 2)
     plain = np.array([3, 1, 3, 2])
     assert datasets._different(plain, plain.tolist()) == ([3, 1], [0, 1])
     assert datasets._different(["b", None, "a", "b", "c"], ["b", None, "a", "b", "c"]) == (["b", "a"], [0, 2])
@@ -289,11 +289,11 @@ def test_possible_options_give_the_number_of_workers():
 def test_a_work_folder_is_new_empty_or_of_an_earlier_run(tmp_path):
     place = tmp_path / "work"
     assert work_folder(place) == (str(place), False)
-    assert [one.name for one in place.iterdir()] == [workspace.MARK]
+    assert [one.name for one in place.iterdir()] == [workspace.MARK_FILE]
     assert place.stat().st_mode & 0o777 == 0o700
     (place / "more").write_text("")
     assert work_folder(str(place)) == (str(place), False)
-    (place / workspace.MARK).unlink()
+    (place / workspace.MARK_FILE).unlink()
     with pytest.raises(UsageError, match="holds other files, such as 'more'"):
         work_folder(place)
     with pytest.raises(UsageError, match=r"there is no folder .* for the work folder 'b'"):
@@ -401,7 +401,7 @@ cluster = pytest.importorskip("hetdp.partitioned.cluster")
 
 
 class Heard:
-    """A cluster as a `Watch` sees it."""
+    """A cluster as a `ClusterWatch` sees it."""
 
     def __init__(self) -> None:
         self.is_connected, self.found, self.alive = True, {"a": 1.0}, True
@@ -416,11 +416,11 @@ class Heard:
 def test_a_lost_cluster_is_noticed_after_some_patience(monkeypatch):
     now, heard = [100.0], Heard()
     monkeypatch.setattr(cluster.time, "monotonic", lambda: now[0])
-    watch = cluster.Watch(heard)
+    watch = cluster.ClusterWatch(heard)
     watch.look()
     heard.found = {}
     watch.look()
-    now[0] += cluster.PATIENCE
+    now[0] += cluster.LOST_TIMEOUT
     watch.look()
     now[0] += 1
     with pytest.raises(ClusterError, match="all workers were lost"):
@@ -429,20 +429,20 @@ def test_a_lost_cluster_is_noticed_after_some_patience(monkeypatch):
     watch.look()  # one came back
     heard.is_connected = False
     watch.look()
-    now[0] += cluster.PATIENCE + 1
+    now[0] += cluster.LOST_TIMEOUT + 1
     with pytest.raises(ClusterError, match="the scheduler was lost"):
         watch.look()
     heard.alive, now[0] = False, 0.0
     with pytest.raises(ClusterError, match="the scheduler was lost"):
-        cluster.Watch(heard).look()
+        cluster.ClusterWatch(heard).look()
 
 
 def test_a_worker_without_a_heartbeat_is_given_up(monkeypatch):
     now, heard = [100.0], Heard()
     monkeypatch.setattr(cluster.time, "monotonic", lambda: now[0])
-    watch = cluster.Watch(heard)
+    watch = cluster.ClusterWatch(heard)
     watch.look()
-    now[0] += cluster.STILL
+    now[0] += cluster.HEARTBEAT_TIMEOUT
     heard.found = {"a": 1.0, "b": 5.0}
     watch.look()
     now[0] += 1
@@ -481,8 +481,8 @@ def test_an_error_of_another_version_is_foreign():
 
 def test_a_worker_gets_memory_for_itself():
     assert cluster.parse_memory("400MB") == 400_000_000
-    assert workspace.arcs_for(None, "4GB") == 2 * workspace.arcs_for(None, "2GB") == 2 * workspace.ARCS
-    assert workspace.arcs_for("tcp://a:1", "4GB") == workspace.ARCS
+    assert workspace.arcs_for(None, "4GB") == 2 * workspace.arcs_for(None, "2GB") == 2 * workspace.DEFAULT_ARCS
+    assert workspace.arcs_for("tcp://a:1", "4GB") == workspace.DEFAULT_ARCS
     for wrong, words in (("399MB", "400MB or more"), ("much", "a size such as 2GB")):
         with pytest.raises(UsageError, match=words):
             cluster.parse_memory(wrong)
@@ -492,7 +492,7 @@ def test_a_worker_gets_memory_for_itself():
 
 
 def test_ids_are_found_by_their_places():
-    ids = Ids()
+    ids = IdSequence()
     for texts in (["a", "", "ö"], [], ["b"]):
         ids.add(texts)
     assert [ids[at] for at in range(4)] == list(ids) == ["a", "", "ö", "b"]
@@ -503,7 +503,7 @@ def test_ids_are_found_by_their_places():
 
 def test_kinds_of_people_are_found_or_unknown():
     groups = Names(("a", "b"), np.array([0, 1, 1], np.int32))
-    places = _Places(Policy(3, np.array([1.0, 1.0, 2.0]), groups, None))
+    places = _KindIndex(Policy(3, np.array([1.0, 1.0, 2.0]), groups, None))
     asked = [np.array([2.0, 1.0, 1.0, 2.0, 3.0, 0.5]), np.array([1, 1, 0, 0, 1, 1])]
     assert places.of(asked).tolist() == [2, 1, 0, -1, -1, -1]
 
@@ -540,12 +540,12 @@ def test_counts_of_several_files_are_added_by_kind(monkeypatch):
         found.policy.epsilon.tolist(), found.policy.groups.codes.tolist(), found.policy.weights.tolist(), strict=True
     )
     assert list(rows) == [(0.5, 1, 7), (1.0, 0, 4), (1.0, 1, 3)]
-    assert found.said.tolist() == [[3, 4], [0, 4], [3, 0]]
+    assert found.answers.tolist() == [[3, 4], [0, 4], [3, 0]]
     assert found.is_same(merge_tallies("it", ASKED, told[::-1]))
     more = [told[0], tally([1.0, 0.5], [0, 1], ["a", "b"], [4, 6], [[0, 4], [2, 4]])]
     assert not found.is_same(merge_tallies("it", ASKED, more))
     renamed = replace(found.policy, groups=Names(("a", "c"), found.policy.groups.codes))
-    assert not found.is_same(MergedTallies(renamed, found.said))
+    assert not found.is_same(MergedTallies(renamed, found.answers))
     monkeypatch.setattr(table_tasks, "MOST_KINDS", 4)
     merge_tallies("it", ASKED, told)
     monkeypatch.setattr(table_tasks, "MOST_KINDS", 3)

@@ -11,7 +11,7 @@ import pytest
 import hetdp
 from hetdp.people.populations import balanced, folding
 from hetdp.people.populations.balanced import SPAN, Level, least_meeting
-from hetdp.people.populations.folding import FEW, EpsilonLevels, Fold, sort_rows, sorted_rows, to_units
+from hetdp.people.populations.folding import FEW_CLASSES, EpsilonLevels, Fold, sort_rows, sorted_rows, to_units
 from hetdp.people.privacy.epsilons import UNBOUNDED, epsilon_to_units
 from hetdp.tables.policy import Names, Policy
 from hetdp.threads import sort_in_threads
@@ -23,7 +23,7 @@ UNIT = 2.0**40
 @pytest.fixture(autouse=True)
 def treat_few_as_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Uses the code for large populations on small ones."""
-    monkeypatch.setattr("hetdp.people.populations.classes.MANY", 0)
+    monkeypatch.setattr("hetdp.people.populations.classes.MANY_PEOPLE", 0)
 
 
 def epsilons(seed: int, size: int):
@@ -124,7 +124,7 @@ def test_rows_are_sorted_stably_by_their_keys(largest, size):
 @pytest.mark.parametrize("values", [("yes", "no"), ("yes", "no", "blank")])
 @pytest.mark.parametrize("seed", range(12))
 def test_counts_are_those_of_a_loop(seed, values):
-    epsilon, rng = epsilons(seed, 3 * FEW + 50 * seed)
+    epsilon, rng = epsilons(seed, 3 * FEW_CLASSES + 50 * seed)
     groups = rng.choice(["a", "b"], len(epsilon)) if seed % 4 > 1 else None
     people = hetdp.spaces.population(Q.count("yes", 1), epsilon, values, groups=groups)
     answers = rng.integers(0, len(values), len(epsilon))
@@ -151,7 +151,7 @@ def test_few_classes_are_counted_by_bits(people, bits, monkeypatch):
     epsilon, groups = rng.choice([0.0, 0.5, 1.0, np.inf], people), rng.choice(["a", "b"], people)
     for columns in ({}, {"groups": groups}, {"deciding": rng.choice([0.1, 0.2], people)}):
         population = hetdp.spaces.population(Q.count("yes", 1), epsilon, ("yes", "no", "maybe"), **columns)
-        assert len(population.classes.sizes) <= folding.FEW
+        assert len(population.classes.sizes) <= folding.FEW_CLASSES
         answers = rng.integers(0, 3, people)
         expected = np.zeros((len(population.classes.sizes), 3), dtype=np.int64)
         np.add.at(expected, (population.classes.member, answers), 1)
@@ -243,8 +243,8 @@ def test_labels_of_a_handful_of_classes_are_those_of_many(seed, monkeypatch):
     people = hetdp.spaces.population(question, epsilon, ("yes", "no", "maybe"), **columns)
     tables = [people.counts(rng.integers(0, 3, size)) for _ in range(20)]
     plain = [people.design().formula.label(counts) for counts in tables]
-    assert len(people.classes.units) <= balanced.HANDFUL or seed % 3 == 2
-    monkeypatch.setattr(balanced, "HANDFUL", 0)
+    assert len(people.classes.units) <= balanced.FEW_CLASSES or seed % 3 == 2
+    monkeypatch.setattr(balanced, "FEW_CLASSES", 0)
     assert [people.design().formula.label(counts) for counts in tables] == plain
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import hetdp
 from hetdp.people.populations.classes import meetings
-from hetdp.people.populations.mechanism import CEILING
+from hetdp.people.populations.mechanism import LARGEST_LABEL
 from tests.people.cubes import (
     UNIT,
     answers_of,
@@ -191,7 +191,7 @@ def test_neighbours_in_large_populations_keep_their_promises_exactly(objective, 
 def test_labels_too_large_for_floats_are_lowered_together():
     people = hetdp.spaces.population(Q.count("yes", 1), [4000.1, 4096.0, 5000.0, 0.1])
     mechanism = people.design()
-    assert mechanism.coordinate([0, 0, 0, 1]) == CEILING / UNIT == 8192.0
+    assert mechanism.coordinate([0, 0, 0, 1]) == LARGEST_LABEL / UNIT == 8192.0
     assert count_violations(people, coordinates_of(people, mechanism)) == 0
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp import InputError, UsageError, questions
-from hetdp.documents import DEEPEST
+from hetdp.documents import DEEPEST_NESTING
 from hetdp.numbers import format_exact, format_share, parse_exact
 from tests.people.questions_to_ask import NESTED
 
@@ -197,9 +197,9 @@ def test_a_text_that_is_not_toml_is_refused():
 
 def test_deeply_nested_questions_are_refused():
     body = count
-    for _ in range(DEEPEST + 1):
+    for _ in range(DEEPEST_NESTING + 1):
         body = {"asks": "not", "part": body}
-    with pytest.raises(InputError, match=f"at most {DEEPEST} levels are allowed"):
+    with pytest.raises(InputError, match=f"at most {DEEPEST_NESTING} levels are allowed"):
         questions.from_document(document(body))
 
 

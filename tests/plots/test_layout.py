@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
-from hetdp.plots.layout import TALLEST, layered_layout
+from hetdp.plots.layout import TALLEST_COLUMN, layered_layout
 from tests.mechanism.tallies import random_problem, steps_one_by_one
 from tests.plots.shown import line, voters
 
@@ -77,7 +77,7 @@ def test_the_same_graph_always_looks_the_same():
 
 
 def test_a_column_that_is_too_tall_is_split():
-    size = 40 * TALLEST
+    size = 40 * TALLEST_COLUMN
     nothing = np.zeros(0, dtype=np.int64)
     layout = layered_layout(nothing, nothing, np.ones(size, dtype=np.int64), np.ones(size, dtype=np.int8))
     assert layout.lanes > 5

@@ -18,7 +18,7 @@ INFINITE_TO_C = np.array([[0.0, 0.5, np.inf], [0.5, 0.0, 1.0], [np.inf, 1.0, 0.0
 def kernels(request, monkeypatch):
     """Small spaces are marked by plain loops; with a lower limit they are marked by compiled ones."""
     if request.param == "compiled":
-        monkeypatch.setattr(boundary, "SMALL", 0)
+        monkeypatch.setattr(boundary, "SMALL_SPACE", 0)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -31,7 +31,7 @@ def test_random_products_have_the_boundary_of_their_graphs(kernels, seed):
 
 @pytest.mark.parametrize("axes", [4, 7])
 def test_short_rows_are_joined_and_moves_without_a_constraint_do_not_count(kernels, monkeypatch, axes):
-    monkeypatch.setattr(boundary, "JOINED", 100)  # so that patterns end within the space and between its parts
+    monkeypatch.setattr(boundary, "MOST_JOINED", 100)  # so that patterns end within the space and between its parts
     monkeypatch.setattr(boundary, "JOINED_PART", 130)
     people = [Axis.person(name, list("abc"), INFINITE_TO_C if name % 2 else 0.5) for name in range(axes)]
     space = ProductSpace(people)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hetdp.errors import SHOWN_ALIKE, Fault, InputError
-from hetdp.problem.faults import LISTED, FaultCollector
+from hetdp.problem.faults import MOST_LISTED, FaultCollector
 
 
 def fault(what: str, at: int = 0) -> Fault:
@@ -33,7 +33,7 @@ def test_past_a_thousand_faults_of_a_kind_are_counted_and_the_first_of_others_li
         collector.add(fault("late", at))
     error = error_of(collector)
     assert error.total == 5_150
-    assert error.more == {("negative", "rule"): 5_000 - LISTED, ("missing", "rule"): 97, ("late", "rule"): 47}
+    assert error.more == {("negative", "rule"): 5_000 - MOST_LISTED, ("missing", "rule"): 97, ("late", "rule"): 47}
     assert str(error).splitlines() == [
         "edges: 5,150 faults",
         *(
@@ -57,7 +57,7 @@ def test_faults_of_another_error_are_taken_over_with_their_counts():
 
 
 def test_a_thousand_faults_are_listed_and_of_new_kinds_a_few_more(monkeypatch):
-    monkeypatch.setattr("hetdp.problem.faults.LISTED", most := 30)
+    monkeypatch.setattr("hetdp.problem.faults.MOST_LISTED", most := 30)
     collector = FaultCollector("edges")
     for at in range(most + 1):
         collector.add(Fault("one", str(at), "", "rule"))

@@ -161,7 +161,7 @@ def test_integers_in_any_order_are_found_as_a_dictionary_finds_them(integers, ot
     labels_to_find = [*others, *integers]
     first = {number: at for at, number in reversed(list(enumerate(integers)))}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lookup, "SMALL", -1 if is_large else 10**9)
+        patch.setattr(lookup, "SMALL_SPACE", -1 if is_large else 10**9)
         table = Lookup(np.array(integers, dtype=np.int64))
         found = table.positions(np.array(labels_to_find, dtype=np.int64))
     assert found.tolist() == [first.get(number, -1) for number in labels_to_find]

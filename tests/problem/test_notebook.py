@@ -101,7 +101,7 @@ def test_spaces_of_people_have_a_row_for_each_axis():
 
 
 def test_a_boundary_that_takes_long_is_counted_only_on_request(monkeypatch):
-    monkeypatch.setattr("hetdp.problem.problem.COUNTED", 2)
+    monkeypatch.setattr("hetdp.problem.problem.MOST_COUNTED", 2)
     problem = voters()
     assert "on the boundary" not in parse_repr(problem).words
     assert problem.boundary

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.problem.answer_words import BARE, answer_words, yes_or_no
+from hetdp.problem.answer_words import BARE_NUMBERS, answer_words, yes_or_no
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import NamedLabels, labels_of
 from hetdp.problem.spelling import find_label, label_from_json, label_to_json, shorten_label, spell_label
@@ -162,7 +162,7 @@ def test_a_label_is_shortened_only_if_it_is_too_long():
 
 def test_words_for_answers_fall_back_to_numbers_and_print():
     assert answer_words({"answer_1": "", "answer_2": "a\nb"}) == ("answer 1", "a\\nb")
-    assert answer_words({"answer_2": "no"}, BARE) == ("1", "no")
+    assert answer_words({"answer_2": "no"}, BARE_NUMBERS) == ("1", "no")
     assert (yes_or_no(True), yes_or_no(False)) == ("yes", "no")
 
 

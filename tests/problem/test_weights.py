@@ -200,5 +200,5 @@ def test_weights_are_a_copy_that_cannot_be_written_to():
 
 def test_the_boundary_of_a_problem_of_the_limit_is_counted(monkeypatch):
     for limit, counted in ((3, True), (2, False)):
-        monkeypatch.setattr("hetdp.problem.problem.COUNTED", limit)
+        monkeypatch.setattr("hetdp.problem.problem.MOST_COUNTED", limit)
         assert ("on the boundary" in problem()._repr_html_()) == counted

@@ -118,18 +118,18 @@ def test_a_problem_that_changes_during_the_proof_is_not_cached(proofs, monkeypat
 
 
 def test_the_cache_is_small_and_excludes_large_or_oddly_named_problems(proofs, monkeypatch):
-    for number in range(proof.MOST + 3):
+    for number in range(proof.MOST_CACHED + 3):
         prove(same_edges(epsilon=(1.0, 0.5, 0.2 + number / 100)))
-    assert len(proof._cache) == proof.MOST
+    assert len(proof._cache) == proof.MOST_CACHED
     proof.clear_cache()
     prove(same_edges(classes=(("pupils", 1), ("pupils", 1), None)))
-    monkeypatch.setattr(proof, "LARGEST", 9)
+    monkeypatch.setattr(proof, "LARGEST_CACHED", 9)
     prove(poll_mechanism())
     assert not proof._cache
 
 
 def test_the_proof_that_was_used_least_recently_makes_room(proofs, monkeypatch):
-    monkeypatch.setattr(proof, "MOST", 2)
+    monkeypatch.setattr(proof, "MOST_CACHED", 2)
     one, two, three = (same_edges(epsilon=(1.0, 0.5, last)) for last in (0.2, 0.3, 0.4))
     for mechanism in (one, two, one, three):
         prove(mechanism)
@@ -142,11 +142,11 @@ def test_the_proof_that_was_used_least_recently_makes_room(proofs, monkeypatch):
 
 def test_a_problem_of_the_largest_size_is_cached_whatever_the_order_of_its_words(proofs, monkeypatch):
     graph = poll_mechanism().problem.graph
-    monkeypatch.setattr(proof, "LARGEST", graph.size + graph.arc_count)
+    monkeypatch.setattr(proof, "LARGEST_CACHED", graph.size + graph.arc_count)
     prove(poll_mechanism())
     prove(same_edges(about=dict(reversed(WORDS.items()))))
     assert len(proofs) == 1
-    monkeypatch.setattr(proof, "LARGEST", graph.size + graph.arc_count - 1)
+    monkeypatch.setattr(proof, "LARGEST_CACHED", graph.size + graph.arc_count - 1)
     assert prove(poll_mechanism()).fingerprint is None
 
 

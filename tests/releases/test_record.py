@@ -362,8 +362,8 @@ def test_a_constant_answer_has_no_introduction_about_randomness():
         return "".join(page._introduction(record))
 
     assert page.INTRODUCTION[:20] in introduction(0, 1)
-    assert page.SOMEWHERE not in introduction(0, 1)
-    assert page.SOMEWHERE in introduction(1, 2)
+    assert page.SOME_AREAS not in introduction(0, 1)
+    assert page.SOME_AREAS in introduction(1, 2)
     assert page.INTRODUCTION[:20] not in introduction(1, 1)
 
 
@@ -407,9 +407,9 @@ def test_a_record_replaces_neither_the_ledger_nor_its_page_nor_anything_else(rel
 def test_a_record_of_the_largest_size_is_read(released, tmp_path, monkeypatch):
     place = tmp_path / "record.json"
     place.write_text(json.dumps(released[0]))
-    monkeypatch.setattr(document, "LARGEST", place.stat().st_size)
+    monkeypatch.setattr(document, "LARGEST_RECORD", place.stat().st_size)
     assert read_record(place) == released[0]
-    monkeypatch.setattr(document, "LARGEST", place.stat().st_size - 1)
+    monkeypatch.setattr(document, "LARGEST_RECORD", place.stat().st_size - 1)
     with pytest.raises(InputError, match="too large for a record"):
         read_record(place)
 

@@ -15,7 +15,7 @@ import pytest
 import hetdp
 from hetdp.cli.main import main
 from hetdp.mechanism.formatting import format_percentage
-from hetdp.studio.drawing import NEIGHBOURHOOD
+from hetdp.studio.drawing import NEIGHBOURHOOD_SIZE
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.server import create_server
 from hetdp.studio.session import PageView, Session, new_document
@@ -228,7 +228,7 @@ def test_a_problem_of_5000_datasets_is_a_summary_and_a_neighbourhood(studio):
     assert shown_p(page) == pytest.approx(hetdp.design(problem)["25:60"], abs=5e-7)
     page.click("#view label:has-text('Neighbourhood')")
     opened.until("(cy) => cy.nodes('.selected').map((one) => one.data('at'))", [names.index("25:60")])
-    opened.until("(cy) => cy.nodes().length", NEIGHBOURHOOD)
+    opened.until("(cy) => cy.nodes().length", NEIGHBOURHOOD_SIZE)
     page.locator("#inspect-more .chip").first.click()
     opened.wait("Neighbours", "#inspect-words")
     opened.until("(cy) => cy.edges('.selected').length", 1)

@@ -12,8 +12,8 @@ import pytest
 
 import hetdp
 from hetdp.studio.gallery import GALLERY
-from hetdp.studio.guard import NOT_STORED, STORED
-from hetdp.studio.server import LIMIT, create_server
+from hetdp.studio.guard import CACHE_FOREVER, CACHE_NEVER
+from hetdp.studio.server import MOST_REQUEST_BYTES, create_server
 from hetdp.studio.session import Session
 
 
@@ -228,7 +228,7 @@ def test_no_path_leads_to_another_file(ask, path):
 
 
 def test_a_request_that_is_too_large_is_refused(ask):
-    assert ask("/{token}/_dash-update-component", method="POST", length=LIMIT + 1)[0] == 413
+    assert ask("/{token}/_dash-update-component", method="POST", length=MOST_REQUEST_BYTES + 1)[0] == 413
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])
@@ -275,13 +275,13 @@ def test_browsers_store_scripts_and_styles_which_hold_neither_token_nor_problem(
     assert len(paths) >= 15
     for path in [*paths, "_dash-component-suites/dash/dcc/async-graph.js"]:
         plain, content = request_asset(place, path)
-        assert (plain.status, plain.headers["Cache-Control"]) == (200, STORED), path
+        assert (plain.status, plain.headers["Cache-Control"]) == (200, CACHE_FOREVER), path
         assert plain.headers["Vary"] == "Accept-Encoding"
         assert token.encode() not in content
         assert b"two ill" not in content  # a label of the problem
         packed, compressed = request_asset(place, path, **{"Accept-Encoding": "br, gzip"})
         assert packed.headers["Content-Encoding"] == "gzip"
-        assert packed.headers["Cache-Control"] == STORED
+        assert packed.headers["Cache-Control"] == CACHE_FOREVER
         assert int(packed.headers["Content-Length"]) == len(compressed) < len(content)
         assert gzip.decompress(compressed) == content
         refused = request_asset(place, path, **{"Accept-Encoding": "gzip;q=0"})[0]
@@ -307,7 +307,7 @@ def test_browsers_store_scripts_and_styles_which_hold_neither_token_nor_problem(
 def test_nothing_else_is_stored_or_compressed(place, path, headers, status):
     answer, content = request_asset(place, path, **headers, **{"Accept-Encoding": "gzip"})
     assert answer.status == status
-    assert answer.headers["Cache-Control"] == NOT_STORED
+    assert answer.headers["Cache-Control"] == CACHE_NEVER
     assert answer.headers["Content-Encoding"] is None
     assert answer.headers["ETag"] is None
     assert content[:2] != b"\x1f\x8b"
@@ -315,5 +315,5 @@ def test_nothing_else_is_stored_or_compressed(place, path, headers, status):
 
 def test_answers_about_the_problem_are_not_stored(ask):
     found = ask("/{token}/_dash-update-component", method="POST", body=b"{}")[2]
-    assert found["Cache-Control"] == NOT_STORED
-    assert ask("/wrong/assets/studio.js")[2]["Cache-Control"] == NOT_STORED
+    assert found["Cache-Control"] == CACHE_NEVER
+    assert ask("/wrong/assets/studio.js")[2]["Cache-Control"] == CACHE_NEVER

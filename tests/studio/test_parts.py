@@ -302,7 +302,7 @@ def test_a_graph_is_drawn_up_to_a_number_of_datasets_and_edges(monkeypatch):
 
 
 def test_a_neighbourhood_grows_step_by_step_up_to_its_limit(monkeypatch):
-    monkeypatch.setattr(drawing, "NEIGHBOURHOOD", 5)
+    monkeypatch.setattr(drawing, "NEIGHBOURHOOD_SIZE", 5)
     assert drawing.find_neighbourhood(session_of(path_of(20)), 10).tolist() == [8, 9, 10, 11, 12]
     assert drawing.find_neighbourhood(session_of(path_of(20)), 0).tolist() == [0, 1, 2, 3, 4]
     assert drawing.find_neighbourhood(session_of(path_of(3)), 0).tolist() == [0, 1, 2]
@@ -312,7 +312,7 @@ def test_a_neighbourhood_grows_step_by_step_up_to_its_limit(monkeypatch):
 
 def test_a_neighbourhood_stays_while_an_edge_inside_it_is_selected(monkeypatch):
     monkeypatch.setattr(drawing, "MOST_DATASETS", 5)
-    monkeypatch.setattr(drawing, "NEIGHBOURHOOD", 5)
+    monkeypatch.setattr(drawing, "NEIGHBOURHOOD_SIZE", 5)
     found, drawn = session_of(path_of(20)), picture.Picture()
 
     def datasets() -> list[int]:

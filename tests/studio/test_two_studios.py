@@ -15,7 +15,7 @@ import pytest
 
 import hetdp
 from hetdp.studio.callbacks import UNSEEN
-from hetdp.studio.guard import NOT_STORED
+from hetdp.studio.guard import CACHE_NEVER
 from hetdp.studio.server import StudioServer, create_server
 from hetdp.studio.session import PageView, Session
 from hetdp.studio.uploads import document_from_path
@@ -67,7 +67,7 @@ def press_save(place: StudioServer, page: str, revision: int) -> dict[str, Any]:
     assert len(outputs) == 3
     status, text, headers = send_request(port, f"/{token}/_dash-update-component", body)
     assert status == 200, text
-    assert ("Cache-Control", NOT_STORED) in headers
+    assert ("Cache-Control", CACHE_NEVER) in headers
     found: dict[str, Any] = json.loads(text)["response"]
     return found
 

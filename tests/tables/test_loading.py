@@ -117,7 +117,7 @@ def test_duplicate_and_missing_ids_are_refused(form, tmp_path):
 def test_an_id_may_have_the_digest_that_means_nobody(monkeypatch, tmp_path):
     with open_locked(None) as database:
         (largest,) = database.execute("SELECT max(hash(range::VARCHAR)) FROM range(7)").fetchone()
-    monkeypatch.setattr("hetdp.tables.policy.NOBODY", largest)
+    monkeypatch.setattr("hetdp.tables.policy.NO_HASH", largest)
     texts = [str(number) for number in range(7)]
     assert codes_of(as_parquet(PEOPLE | {"id": texts}, tmp_path), make_request()) == [[0, 1, 0, 1, 0, 1, 0]]
 

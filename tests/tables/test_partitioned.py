@@ -257,7 +257,7 @@ def test_two_ids_with_the_same_digest_are_two_people(inline, tmp_path, monkeypat
         return np.unique(np.concatenate([np.load(place) for place in places])).tolist() if low == 0 else []
 
     monkeypatch.setattr(tasks, "find_repeated", find_all)
-    monkeypatch.setattr(tasks, "AGAIN", 2)
+    monkeypatch.setattr(tasks, "DUPLICATES_AT_ONCE", 2)
     folder = write_parts(PEOPLE, tmp_path / "people", [3])
     assert hetdp.ask(folder, **QUESTION, dry_run=True, workers=hetdp.Workers()).plan["counts"]["people"] == 7
     assert inline.ran["find_ids"] == 4 * 2

@@ -179,10 +179,10 @@ def test_how_cells_are_compared_is_declared_only_where_it_matters():
     def meaning(counted: str, **more: Any) -> str:
         return plan.meaning_of_missing(request_of(counted=counted, **more))
 
-    assert plan.FOLDED in meaning("vote = 'yes'")
-    assert plan.EXACT in meaning("vote = 'yes'", exact_text=True)
+    assert plan.FOLDED_COMPARISON in meaning("vote = 'yes'")
+    assert plan.EXACT_COMPARISON in meaning("vote = 'yes'", exact_text=True)
     for counted in ("age > 3", "ok = TRUE", "day < '2024-01-31'"):
-        assert plan.FOLDED not in meaning(counted)
+        assert plan.FOLDED_COMPARISON not in meaning(counted)
         assert ("must be finite numbers" in meaning(counted)) is (counted == "age > 3")
         assert ("compared with a date" in meaning(counted)) is (counted.startswith("day"))
     assert "compared with a date" not in meaning("day = '2024-01-31'")

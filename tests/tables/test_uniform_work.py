@@ -187,7 +187,7 @@ def test_counting_on_workers_takes_the_same_work_too(form, queries, tmp_path):
             place = FORMATS[form](people(share), tmp_path / share / form)
             queries.clear()
             report = tasks.tally_file(shared.file_state(place), make_request(name), False, True)
-            assert report.said is not None
+            assert report.answers is not None
             done[share] = list(queries)
         assert len(done["half"]) > 3
         for share, did in done.items():

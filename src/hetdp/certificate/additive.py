@@ -46,7 +46,7 @@ from hetdp.compilation import SUMS, uses_compiled
 from hetdp.interrupts import uninterrupted
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers
-from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Mask, Space
+from hetdp.problem.space import SMALL_SPACE, EdgeBlock, Floats, Indices, Mask, Space
 from hetdp.threads import run_in_threads
 
 
@@ -54,7 +54,7 @@ def survey_sums(space: Space, z: Floats, links: Indices, halved: bool) -> Survey
     """Looks at every arc of the space; `halved`: p = ½ is special, as it is for pure ε."""
     seen = Survey(links=np.full(space.size, np.nan))
     scan_arcs: Callable[..., Any] = scan.scan_arcs_by_numpy
-    if space.arc_count > SMALL and uses_compiled(SUMS, space.arc_count):
+    if space.arc_count > SMALL_SPACE and uses_compiled(SUMS, space.arc_count):
         with uninterrupted():
             from hetdp.certificate.compiled import scan_arcs
 
@@ -212,7 +212,7 @@ def survey_links(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, 
     """Goes through the links of all free datasets, one by one."""
     seen, columns = Tally(), (better, pinned, links, epsilon)
     scan_links: Callable[..., Any] = scan.scan_links_by_numpy
-    if len(better) > SMALL and uses_compiled(SUMS, len(better)):
+    if len(better) > SMALL_SPACE and uses_compiled(SUMS, len(better)):
         with uninterrupted():
             from hetdp.certificate.compiled import scan_links
 
@@ -272,7 +272,7 @@ def gap_of_a_chain(reach: tuple[float, float], counts: Floats, gaps: Floats) -> 
 
 
 ROW = 1 << 10  # arcs of a row that are looked at together
-CACHED = 1 << 12  # datasets whose values stay in a core's cache while all changes are looked at
+CACHED_DATASETS = 1 << 12  # datasets whose values stay in a core's cache while all changes are looked at
 
 
 def survey_rows(
@@ -302,7 +302,7 @@ def survey_rows(
         while place[0] < stop:
             own = start, stop, rows, values, hops, *seen.least(space.size), halved
             with np.errstate(all="ignore"):  # matters only where the compiler is switched off
-                arcs, found = sift_rows(*own, place, notes, listed, room, CACHED)
+                arcs, found = sift_rows(*own, place, notes, listed, room, CACHED_DATASETS)
             if not found:
                 seen.add(arcs, 0, 0)
                 continue

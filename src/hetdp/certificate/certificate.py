@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from flint import ctx
 
-from hetdp.certificate.enclosure import FINER, FIRST_PRECISION, precision
+from hetdp.certificate.enclosure import FINER_PRECISIONS, FIRST_PRECISION, precision
 from hetdp.certificate.rows import as_readonly, has_rows
 from hetdp.certificate.rule import AnyWorstEdge, Chains, Survey, WorstEdge
 from hetdp.certificate.rules import rule_of
@@ -26,9 +26,9 @@ from hetdp.problem.spelling import shorten_label
 from hetdp.text import pluralize, round_up
 from hetdp.threads import slices
 
-EVERY = "every edge checked"
-ROWS = 1 << 10  # datasets whose edges are looked at together
-ROUNDED = "every edge checked, for z as rounded from the given values"
+EVERY_EDGE = "every edge checked"
+ROWS_AT_ONCE = 1 << 10  # datasets whose edges are looked at together
+EVERY_EDGE_ROUNDED = "every edge checked, for z as rounded from the given values"
 
 
 @runtime_checkable
@@ -158,7 +158,7 @@ class Certificate:
     enclosed: int
     violations: int
     shortfall: str
-    method: str = EVERY
+    method: str = EVERY_EDGE
 
     @property
     def violated(self) -> str:
@@ -182,7 +182,7 @@ class Certificate:
         place = WorstEdge.place if self.worst_edge is None else self.worst_edge.place
         enclosed = f"; {pluralize(self.enclosed, 'comparison')}{place} by the full formula" if self.enclosed else ""
         every = "its one edge" if self.edges == 1 else f"all {self.edges:,} edges"
-        how = "" if self.method == EVERY else f" ({self.method})"
+        how = "" if self.method == EVERY_EDGE else f" ({self.method})"
         return f"private on {every} (least slack {self.slack:.1e}{enclosed}); {optimal}{how}."
 
 
@@ -216,7 +216,7 @@ def verify(problem: Problem | SelfSurveying, mechanism: Any) -> Certificate:
     if not isinstance(mechanism, Claim):
         certificate = verify(problem, _values(problem, mechanism))
         exact = isinstance(mechanism, PartialMechanism) and mechanism.p is None and mechanism.error is None
-        return certificate if exact else replace(certificate, method=ROUNDED)
+        return certificate if exact else replace(certificate, method=EVERY_EDGE_ROUNDED)
     z, pinned, links = _columns(problem, mechanism)
     rule, free = rule_of(problem.notion), _first_free(problem, pinned)
     if rule.rows is not None and has_rows(problem.graph):
@@ -277,7 +277,7 @@ def sees_violation(problem: Problem, z: Floats, datasets: Indices) -> bool:
     graph, rule = problem.graph, rule_of(problem.notion)
     if not isinstance(graph, DatasetGraph):
         return False
-    for block in slices(len(datasets), ROWS):
+    for block in slices(len(datasets), ROWS_AT_ONCE):
         rows = datasets[block]
         counts = graph.indptr[rows + 1] - graph.indptr[rows]
         arcs = np.repeat(graph.indptr[rows] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
@@ -399,7 +399,7 @@ def contradicts(notion: Any, first: float, steps: Iterable[Mapping[str, float]],
     """
     edges, rule = [dict(step) for step in steps], rule_of(notion)
     with precision():
-        for bits in (FIRST_PRECISION, *FINER):
+        for bits in (FIRST_PRECISION, *FINER_PRECISIONS):
             ctx.prec = bits
             decided = rule.is_below(first, edges, last)
             if decided is not None:

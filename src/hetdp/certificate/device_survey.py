@@ -226,15 +226,15 @@ class _ChangeTable:
     def __init__(self, space: ProductSpace) -> None:
         axes, kinds, leads_to, tables = list[list[int]](), list[Indices](), list[Indices](), [np.empty(0)]
         self._axis_of: list[int] = []
-        apart, cells = space.size, 0
+        stride, cells = space.size, 0
         for at, axis in enumerate(space.axes):
-            apart //= axis.length
+            stride //= axis.length
             first = len(kinds)
             for kind, to in changes_of(axis):
                 kinds.append(kind)
                 leads_to.append(to)
                 self._axis_of.append(at)
-            axes.append([axis.length, apart, first, len(kinds), cells, axis.epsilon.shape[1]])
+            axes.append([axis.length, stride, first, len(kinds), cells, axis.epsilon.shape[1]])
             tables.append(axis.epsilon.ravel())
             cells += axis.epsilon.size
         self.axes = np.array(axes, dtype=np.int64).reshape(-1, COLUMNS)

@@ -32,12 +32,19 @@ import numpy as np
 from flint import arb, ctx
 
 from hetdp.certificate.additive import RATIOS
-from hetdp.certificate.enclosure import FILTER, FINER, FIRST_PRECISION, first_alike, path_is_below, precision
+from hetdp.certificate.enclosure import (
+    FILTER_WIDTH,
+    FINER_PRECISIONS,
+    FIRST_PRECISION,
+    first_alike,
+    path_is_below,
+    precision,
+)
 from hetdp.certificate.rule import Losses, Rule, Survey, WorstApproximateEdge, WorstDirectedEdge, follow_chains, pick
 from hetdp.certificate.scan import sift_arcs_by_numpy
 from hetdp.compilation import DIRECTIONS, uses_compiled
 from hetdp.interrupts import uninterrupted
-from hetdp.problem.space import SMALL, EdgeBlock, Floats, Indices, Mask, Space
+from hetdp.problem.space import SMALL_SPACE, EdgeBlock, Floats, Indices, Mask, Space
 from hetdp.threads import run_in_threads
 
 TINY = np.finfo(np.float64).tiny
@@ -68,7 +75,7 @@ def survey_directed(space: Space, z: Floats, links: Indices, better: Floats) -> 
     """
     seen = Survey(links=np.full((4, space.size), np.nan))
     sift: Callable[..., Any] = sift_arcs_by_numpy
-    if space.arc_count > SMALL and uses_compiled(DIRECTIONS, space.arc_count):
+    if space.arc_count > SMALL_SPACE and uses_compiled(DIRECTIONS, space.arc_count):
         with uninterrupted():
             from hetdp.certificate.compiled import sift_arcs as sift
 
@@ -126,7 +133,7 @@ def judge(a: Floats, b: Floats, epsilon: Floats, delta: Floats, below: float = n
         refuted = ~plain & (delta == 0.0) & (summed | (epsilon == 0.0))
         least = np.where(nothing, np.inf, np.where(a <= b, epsilon, room))  # no slack is below it, but for a rounding
         least = np.where(np.isnan(least), -np.inf, least)
-        margin = FILTER * (1.0 + np.abs(a) + np.abs(b))
+        margin = FILTER_WIDTH * (1.0 + np.abs(a) + np.abs(b))
         look = np.flatnonzero(~plain | ~(least - margin > below))
     holds, slack = plain.copy(), least
     open_ = ~(plain | refuted)[look]
@@ -149,8 +156,8 @@ def _by_formula(
         rest = 1.0 - share
         slack = ((epsilon + low) - high) - np.log1p(-share)
         scale = 1.0 + np.abs(high) + np.abs(low) + epsilon
-        near = (np.abs(rest) <= FILTER * (1.0 + np.abs(high))) | (
-            (rest > 0.0) & ~(np.abs(slack) * rest > FILTER * scale)
+        near = (np.abs(rest) <= FILTER_WIDTH * (1.0 + np.abs(high))) | (
+            (rest > 0.0) & ~(np.abs(slack) * rest > FILTER_WIDTH * scale)
         )
     slack = np.where((a == -np.inf) | (epsilon == np.inf) | (delta >= 1.0) | (rest <= 0.0), np.inf, slack)
     slack = np.where(np.isnan(slack), 0.0, slack)
@@ -167,7 +174,7 @@ def _by_formula(
 
 def _holds(a: float, b: float, epsilon: float, delta: float) -> bool:
     """A(a) ≤ e^ε A(b) + δ for finite ε, in logarithms of twice both sides, which cannot overflow."""
-    for bits in (FIRST_PRECISION, *FINER):
+    for bits in (FIRST_PRECISION, *FINER_PRECISIONS):
         ctx.prec = bits
         needed = _twice(a) - 2 * arb(delta)
         if needed <= 0:
@@ -194,10 +201,10 @@ def _twice(z: float) -> arb:
 # Optimality.
 
 
-ROOM = 2.0**-44  # of 1 + |z|: by how much a child may stay below the exact bound of its link
+LINK_ROOM = 2.0**-44  # of 1 + |z|: by how much a child may stay below the exact bound of its link
 ROUNDING = 2.0**-49  # more than the relative error of each formula below
-CURVED = 1.0 + 2.0**-19  # slopes and tails change by less where a parent lacks less than 1e-9
-TIED = 1e-12  # relative; where the two terms of f are so close, the steeper one counts
+CURVATURE_FACTOR = 1.0 + 2.0**-19  # slopes and tails change by less where a parent lacks less than 1e-9
+TIE_WIDTH = 1e-12  # relative; where the two terms of f are so close, the steeper one counts
 
 
 def link_gaps(
@@ -209,7 +216,7 @@ def link_gaps(
         gaps = np.where(child <= 0.0, _below_half(parent, child, *edge), _above_half(parent, child, *edge))
         gaps = np.where(np.isnan(gaps), np.inf, np.maximum(gaps, 0.0))
         slopes = _slopes(parent, child, *edge)
-        room = ROOM * (1.0 + np.abs(child))
+        room = LINK_ROOM * (1.0 + np.abs(child))
     same = (parent == child) & (((epsilon == 0.0) & (delta == 0.0)) | ((epsilon_back == 0.0) & (delta_back == 0.0)))
     gaps = np.where(same, 0.0, gaps)
     look = np.flatnonzero(gaps > np.where(np.isfinite(room), room, 0.0))
@@ -248,7 +255,7 @@ def _below_half(
     kept = np.where(epsilon_back < np.inf, np.logaddexp(low, np.log(2.0 * delta_back)) - epsilon_back, -np.inf)
     twos = np.logaddexp(np.log(-2.0 * np.expm1(-epsilon_back)), kept)
     bound = np.minimum(np.minimum(ones, twos), np.log(2.0))
-    gaps = ((bound - child) + ROUNDING * (1.0 + np.abs(bound))) * CURVED
+    gaps = ((bound - child) + ROUNDING * (1.0 + np.abs(bound))) * CURVATURE_FACTOR
     total = parent + epsilon
     part = total - parent
     error = (parent - (total - part)) + (epsilon - part)
@@ -292,9 +299,9 @@ def _slopes(
     ones = np.where(epsilon < np.inf, np.logaddexp(epsilon + low, np.log(2.0 * delta)), np.inf)
     kept = np.where(epsilon_back < np.inf, np.logaddexp(low, np.log(2.0 * delta_back)) - epsilon_back, -np.inf)
     twos = np.logaddexp(np.log(-2.0 * np.expm1(-epsilon_back)), kept)
-    steep = ones <= twos + TIED * (1.0 + np.abs(twos))
+    steep = ones <= twos + TIE_WIDTH * (1.0 + np.abs(twos))
     exponent = np.where(steep, epsilon, -epsilon_back) + np.abs(child) - np.abs(parent)
-    return np.where(np.isfinite(parent) & np.isfinite(child), np.exp(exponent) * CURVED, 0.0)
+    return np.where(np.isfinite(parent) & np.isfinite(child), np.exp(exponent) * CURVATURE_FACTOR, 0.0)
 
 
 def _rule(worst: Callable[..., Any], losses: Losses | None) -> Rule:

@@ -21,9 +21,9 @@ from hetdp.certificate.rule import Steps
 from hetdp.precision import restore_precision
 from hetdp.problem.space import Floats, Indices, Mask
 
-FILTER = 1e-9  # far more than the rounding of the four functions in `crossing_slack`
+FILTER_WIDTH = 1e-9  # far more than the rounding of the four functions in `crossing_slack`
 FIRST_PRECISION = 80
-FINER = tuple(160 << doubled for doubled in range(7))  # the last is more than any floats can need
+FINER_PRECISIONS = tuple(160 << doubled for doubled in range(7))  # the last is more than any floats can need
 
 
 def crossing_slack(z_source: Floats, z_target: Floats, epsilon: Floats) -> Floats:
@@ -42,7 +42,7 @@ def crossing_holds(z_source: Floats, z_target: Floats, epsilon: Floats) -> tuple
     holds = slack > 0.0
     with np.errstate(over="ignore"):  # an infinite scale leaves every arc to the enclosures
         scale = 1.0 + np.abs(columns[0]) + np.abs(columns[1]) + columns[2]
-    close = np.flatnonzero(np.abs(slack) <= FILTER * scale)
+    close = np.flatnonzero(np.abs(slack) <= FILTER_WIDTH * scale)
     like = first_alike(slack, close, *columns)
     leaders = np.flatnonzero(like == np.arange(len(close)))
     chosen = close[leaders]
@@ -70,7 +70,7 @@ def first_alike(slack: Floats, close: Indices, *columns: Floats) -> Indices:
 
 def _holds(z_source: float, z_target: float, epsilon: float) -> bool:
     """Both conditions, at finer and finer precision until they are decided."""
-    for bits in (FIRST_PRECISION, *FINER):
+    for bits in (FIRST_PRECISION, *FINER_PRECISIONS):
         ctx.prec = bits
         least = (arb(z_source) + epsilon).exp() + arb(-z_target).exp()
         if z_target != -z_source:  # otherwise the two are the same
@@ -85,7 +85,7 @@ def _holds(z_source: float, z_target: float, epsilon: float) -> bool:
 def crossing_gap(parent: float, child: float, epsilon: float, parent_gap: float) -> float:
     """The distance of the child below the exact bound of a crossing link whose parent may be raised by its own gap."""
     with precision():
-        for bits in FINER:
+        for bits in FINER_PRECISIONS:
             ctx.prec = bits
             gap = _bound(arb(parent) + parent_gap, arb(epsilon)) - child
             if gap.is_finite() and gap.rad() < math.ulp(child) / 16:
@@ -141,16 +141,16 @@ def _step_bound(source: Tails, step: dict[str, float]) -> Tails:
     most, least = arb(2), arb(0)
     if back < math.inf and delta_back < 1.0:  # p at the end is at most e^back · p + δ back
         factor, share = arb(back).exp(), 2 * arb(delta_back)
-        rest = _sharper(2 - share - factor * ones, factor * twos - 2 * (factor - 1) - share)
+        rest = _narrower_of(2 - share - factor * ones, factor * twos - 2 * (factor - 1) - share)
         most, least = most.min(factor * ones + share), least.max(rest)
     if epsilon < math.inf and delta < 1.0:  # 1 − p at the start is at most e^ε · (1 − p at the end) + δ
         factor, share = (-arb(epsilon)).exp(), 2 * arb(delta)
-        rest = factor * _sharper(twos - share, 2 - ones - share)
-        most = most.min(_sharper(2 - rest, 2 * (1 - factor) + factor * (ones + share)))
+        rest = factor * _narrower_of(twos - share, 2 - ones - share)
+        most = most.min(_narrower_of(2 - rest, 2 * (1 - factor) + factor * (ones + share)))
         least = least.max(rest)
     return most, least
 
 
-def _sharper(one: arb, other: arb) -> arb:
+def _narrower_of(one: arb, other: arb) -> arb:
     """Of two enclosures of the same number the narrower one."""
     return one if one.rad() <= other.rad() else other

@@ -24,9 +24,9 @@ from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices
 
 SCALE = 10**9  # a loss is rounded up to so many parts of one
-LARGE = 1e4  # beyond which floats lie too far apart for nine places; they are rounded up as they are
+LARGE_LOSS = 1e4  # beyond which floats lie too far apart for nine places; they are rounded up as they are
 PRECISION = 256
-MOST = 1 << 14  # pairs that are looked at exactly; for more, the larger decimal is taken
+MOST_PAIRS = 1 << 14  # pairs that are looked at exactly; for more, the larger decimal is taken
 
 Pairs = Iterable[tuple[Floats, Floats]]
 
@@ -91,7 +91,7 @@ def losses_along(space: ProductSpace, z: Floats, allowed: Floats, notion: Any) -
             near = near[losses.estimate(one[near], other[near]) >= largest[axis] * (1.0 - 2.0 * losses.margin)]
             ends = np.sort([one[near], other[near]], axis=0)
             rows.append(np.unique(np.stack([np.full(len(near), float(axis)), *ends]), axis=1))
-            if sum(row.shape[1] for row in rows) > MOST:
+            if sum(row.shape[1] for row in rows) > MOST_PAIRS:
                 rows = [np.unique(np.concatenate(rows, axis=1), axis=1)]
         _settle(np.unique(np.concatenate(rows, axis=1), axis=1), least, most, undecided, losses)
     return np.minimum(np.where(undecided, most, least), allowed)
@@ -101,14 +101,14 @@ def _decimals(largest: Floats, allowed: Floats, margin: float) -> tuple[Floats, 
     """The two decimals of nine places that a loss may round up to, and where they differ and it matters."""
     with np.errstate(invalid="ignore", over="ignore"):
         least, most = (np.ceil(largest * factor * SCALE) / SCALE for factor in (1.0 - margin, 1.0 + margin))
-    most = np.where(largest < LARGE, most, largest * (1.0 + margin))
-    least = np.where(largest < LARGE, least, most)
+    most = np.where(largest < LARGE_LOSS, most, largest * (1.0 + margin))
+    least = np.where(largest < LARGE_LOSS, least, most)
     return least, most, (least != most) & (least < allowed)
 
 
 def _settle(rows: Floats, least: Floats, most: Floats, undecided: Any, losses: Losses) -> None:
     """Finds for the undecided classes of these rows the smallest decimal that all of their near pairs keep."""
-    if rows.shape[1] > MOST:
+    if rows.shape[1] > MOST_PAIRS:
         return
     classes = rows[0].astype(np.intp)  # of classes that have no row here, nothing is decided
     with precision():
@@ -130,8 +130,8 @@ def _largest(pairs: Pairs, losses: Losses) -> float:
     found = 0.0
     for one, other in pairs:
         with np.errstate(invalid="ignore"):
-            apart = np.abs(one - other)
-        if np.isnan(apart).any() or float(apart.max(initial=0.0)) > found:
+            difference = np.abs(one - other)
+        if np.isnan(difference).any() or float(difference.max(initial=0.0)) > found:
             found = max(found, float(losses.estimate(one, other).max(initial=0.0)))
     return found
 

@@ -17,7 +17,7 @@ import numpy as np
 from hetdp.interrupts import uninterrupted
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
-from hetdp.problem.space import SMALL, EdgeBlock, Indices, Space
+from hetdp.problem.space import SMALL_SPACE, EdgeBlock, Indices, Space
 
 BLOCK = 1 << 16  # datasets looked at together
 Change = tuple[Indices, Indices]  # for each position, the kind of a change and where it leads; −1: nowhere
@@ -41,23 +41,23 @@ def _pieces(space: ProductSpace, changes: list[list[Change]]) -> Iterator[tuple[
 def _arcs(space: ProductSpace, axis: int, change: Change, start: int) -> EdgeBlock:
     """The arcs of one change, from a block of datasets."""
     kinds, leads_to = change
-    apart, table = prod(one.length for one in space.axes[axis + 1 :]), space.axes[axis].epsilon
+    stride, table = prod(one.length for one in space.axes[axis + 1 :]), space.axes[axis].epsilon
     stop = min(start + BLOCK, space.size)
     source, target, epsilon = np.empty(stop - start, np.int64), np.empty(stop - start, np.int64), np.empty(stop - start)
     state_count, states = table.shape[1], np.empty(0, dtype=np.uint8) if space.states is None else space.states
     write: Any = write_arcs
-    if space.arc_count > SMALL:
+    if space.arc_count > SMALL_SPACE:
         with uninterrupted():
             from hetdp.certificate.compiled import write_arcs as write
     columns = kinds, leads_to, table.ravel(), state_count, states
-    count = write(start, stop, apart, space.axes[axis].length, *columns, source, target, epsilon)
+    count = write(start, stop, stride, space.axes[axis].length, *columns, source, target, epsilon)
     return EdgeBlock(source[:count], target[:count], (epsilon[:count],))
 
 
 def write_arcs(
     start: int,
     stop: int,
-    apart: int,
+    stride: int,
     length: int,
     kinds: Any,
     leads_to: Any,
@@ -69,18 +69,18 @@ def write_arcs(
     epsilon: Any,
 ) -> int:
     """Writes down the arcs of one change from some datasets, where it is possible and ε is not ∞; how many they are."""
-    count, position, within = 0, start // apart % length, start % apart
+    count, position, within = 0, start // stride % length, start % stride
     for dataset in range(start, stop):
         to = leads_to[position]
         if to >= 0:
-            other = dataset + (to - position) * apart
+            other = dataset + (to - position) * stride
             place = kinds[position] * state_count * state_count
             if state_count > 1:
                 place += states[dataset] * state_count + states[other]
             source[count], target[count], epsilon[count] = dataset, other, table[place]
             count += table[place] < math.inf
         within += 1
-        if within == apart:
+        if within == stride:
             within, position = 0, position + 1
             if position == length:
                 position = 0

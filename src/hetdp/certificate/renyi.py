@@ -25,21 +25,21 @@ import numpy as np
 from flint import arb, ctx, fmpq
 
 from hetdp.certificate.directed import log_twice
-from hetdp.certificate.enclosure import FINER, FIRST_PRECISION, Tails, first_alike, precision, tails_of
+from hetdp.certificate.enclosure import FINER_PRECISIONS, FIRST_PRECISION, Tails, first_alike, precision, tails_of
 from hetdp.certificate.products import list_arcs
 from hetdp.certificate.rule import LARGEST_GAP, Losses, Rule, Steps, Survey, WorstEdge, follow_chains
 from hetdp.problem.space import EdgeBlock, Floats, Indices, Mask, Space
 from hetdp.threads import run_in_threads
 
 TINY = np.finfo(np.float64).tiny
-DEEPEST = 690.0  # a z beyond it has a tail that may underflow
-COARSEST = 2e4  # at α = 1.00005; closer to 1, a mechanism may be optimal without a proof
-SERIES = 20  # terms, for arguments below a half
-LARGE = 600.0  # exponents from which on powers may leave the floats
-CURVED = 1.0 + 2.0**-10  # slopes change by less where a parent lacks less than LARGEST_GAP
-CLOSE = 1e-6  # nearer to p + q = 1 the steeper of both slopes counts
-TRIES = 8  # to find a gap, each four times the one before
-FINEST = 640  # bits; a path that is not decided with these proves nothing
+DEEPEST_Z = 690.0  # a z beyond it has a tail that may underflow
+COARSEST_FACTOR = 2e4  # at α = 1.00005; closer to 1, a mechanism may be optimal without a proof
+SERIES_TERMS = 20  # terms, for arguments below a half
+LARGE_EXPONENT = 600.0  # exponents from which on powers may leave the floats
+CURVATURE_FACTOR = 1.0 + 2.0**-10  # slopes change by less where a parent lacks less than LARGEST_GAP
+NEAR_KINK = 1e-6  # nearer to p + q = 1 the steeper of both slopes counts
+GAP_TRIES = 8  # to find a gap, each four times the one before
+FINEST_PRECISION = 640  # bits; a path that is not decided with these proves nothing
 
 
 class WorstRenyiEdge(WorstEdge):
@@ -60,22 +60,22 @@ def losses_between(a: Floats, b: Floats, alpha: float) -> Floats:
         log_q = log_twice(low) - math.log(2.0)
         ones = log_q + alpha * gained
         raised = np.exp(ones) - alpha * np.exp(log_q + gained) + (alpha - 1.0) * q  # q times the excess
-        raised = np.where(alpha * gained > LARGE, raised, q * _excess(gained, alpha))
+        raised = np.where(alpha * gained > LARGE_EXPONENT, raised, q * _excess(gained, alpha))
         excess = raised + rest * _excess(-lost, alpha)
         twos = log_twice(-low) - math.log(2.0) - alpha * lost
         large = np.maximum(ones, twos) + np.log1p(np.exp(-np.abs(ones - twos)))
-        found = np.where(ones > LARGE, large, np.log1p(excess)) / (alpha - 1.0)
+        found = np.where(ones > LARGE_EXPONENT, large, np.log1p(excess)) / (alpha - 1.0)
     return np.where(a == b, 0.0, np.where(np.isnan(found), np.inf, np.maximum(found, TINY)))
 
 
 def ratios_of(high: Floats, low: Floats) -> tuple[Floats, Floats]:
     """L and M for p = A(high) ≥ q = A(low), each with nearly all its digits."""
-    apart = np.where(high == low, 0.0, high - low)
-    shrunk = -np.expm1(-apart)
+    difference = np.where(high == low, 0.0, high - low)
+    shrunk = -np.expm1(-difference)
     below = 0.5 * np.exp(np.minimum(high, 0.0))  # p, where that is the smaller tail
     above = 0.5 * np.exp(-np.maximum(low, 0.0))  # 1 − q, where that is
-    gained = np.where(high <= 0.0, apart, np.where(low >= 0.0, np.log1p(above * shrunk / (1.0 - above)), np.nan))
-    lost = np.where(low >= 0.0, apart, np.where(high <= 0.0, np.log1p(below * shrunk / (1.0 - below)), np.nan))
+    gained = np.where(high <= 0.0, difference, np.where(low >= 0.0, np.log1p(above * shrunk / (1.0 - above)), np.nan))
+    lost = np.where(low >= 0.0, difference, np.where(high <= 0.0, np.log1p(below * shrunk / (1.0 - below)), np.nan))
     across = (low < 0.0) & (high > 0.0)
     return np.where(across, log_twice(high) - low, gained), np.where(across, log_twice(-low) + high, lost)
 
@@ -85,7 +85,7 @@ def _excess(exponent: Floats, alpha: float) -> Floats:
     small = np.abs(exponent) * alpha < 0.5
     near = np.where(small, exponent, 0.0)
     power, total = near, np.zeros_like(near)
-    for k in range(2, SERIES):
+    for k in range(2, SERIES_TERMS):
         power = power * near / k
         total = total + power * alpha * math.expm1((k - 1) * math.log(alpha))
     return np.where(small, total, np.expm1(alpha * exponent) - alpha * np.expm1(exponent))
@@ -96,7 +96,7 @@ def coarse_of(alpha: float) -> float:
 
     It is limited, so that nothing is called optimal that lacks more than a hundred-thousandth in z.
     """
-    return min(1.0 + 1.0 / (alpha - 1.0), COARSEST)
+    return min(1.0 + 1.0 / (alpha - 1.0), COARSEST_FACTOR)
 
 
 def margin_of(alpha: float) -> float:
@@ -141,7 +141,7 @@ def judge(a: Floats, b: Floats, epsilon: Floats, alpha: float) -> tuple[Mask, Fl
         slack = np.where(epsilon == np.inf, np.inf, epsilon - loss)
         holds = (a == b) | (slack > 0.0)
         deepest = np.maximum(np.abs(a), np.abs(b))
-        underflows = (deepest > DEEPEST) & (deepest < np.inf)  # tails that a float cannot hold: the loss is not known
+        underflows = (deepest > DEEPEST_Z) & (deepest < np.inf)  # tails that a float cannot hold: the loss is not known
         clear = (np.abs(slack) > margin_of(alpha) * (loss + epsilon) + 2.0 * TINY) & ~underflows
         close = (a != b) & (epsilon < np.inf) & ~clear
     near = np.flatnonzero(close)
@@ -160,7 +160,7 @@ def arc_holds(a: float, b: float, epsilon: float, alpha: float) -> bool:
         return True
     if math.isinf(b):
         return False
-    for bits in (FIRST_PRECISION, *FINER):
+    for bits in (FIRST_PRECISION, *FINER_PRECISIONS):
         ctx.prec = bits
         room = (arb(alpha) - 1) * arb(epsilon) - log_moment(tails_of(a), tails_of(b), alpha)
         if room >= 0:
@@ -202,7 +202,7 @@ def _gap(parent: float, child: float, epsilon: float, guess: float, alpha: float
     """The first of some gaps by which the child, raised, would break the link; ∞ if none does."""
     least = 2.0**-48 * (1.0 + abs(child))
     gap = max(least, 1.001 * guess) if math.isfinite(guess) else least
-    for _ in range(TRIES):
+    for _ in range(GAP_TRIES):
         if not gap <= coarse_of(alpha) * LARGEST_GAP * (1.0 + abs(child)):
             break
         raised = child + gap
@@ -236,8 +236,8 @@ def slopes_of(parent: Floats, child: Floats, alpha: float) -> Floats:
         rising, falling = gained + turned, -lost - turned
         middle = parent + child
         slope = np.where(middle < 0.0, rising, falling)
-        slope = np.where(np.abs(middle) <= CLOSE * (1.0 + np.abs(child)), np.maximum(rising, falling), slope)
-        found = np.exp(slope + np.abs(child) - np.abs(parent)) * CURVED
+        slope = np.where(np.abs(middle) <= NEAR_KINK * (1.0 + np.abs(child)), np.maximum(rising, falling), slope)
+        found = np.exp(slope + np.abs(child) - np.abs(parent)) * CURVATURE_FACTOR
     return np.where(np.isfinite(parent) & np.isfinite(child), np.where(np.isnan(found), np.inf, found), 0.0)
 
 
@@ -247,7 +247,7 @@ def slopes_of(parent: Floats, child: Floats, alpha: float) -> Floats:
 def path_is_below(first: float, steps: Steps, last: float, alpha: float) -> bool | None:
     """True if a path allows less than z = `last` at its end; None where this precision does not decide."""
     epsilons = [step["epsilon"] for step in steps]
-    if math.inf in (first, -last) or math.inf in epsilons or ctx.prec > FINEST:
+    if math.inf in (first, -last) or math.inf in epsilons or ctx.prec > FINEST_PRECISION:
         return False
     if -math.inf in (first, -last):
         return True

@@ -20,13 +20,13 @@ from hetdp.problem.space import Floats, Indices, Space
 NARROW = 32  # rows shorter than this are joined, with ε = ∞ where there is no arc
 
 
-WORTH_ROWS = 1 << 21  # arcs; with fewer, compiling takes longer than it saves
+FEWEST_FOR_ROWS = 1 << 21  # arcs; with fewer, compiling takes longer than it saves
 NO_STATES: Any = np.empty(0, dtype=np.uint8)
 
 
 def has_rows(space: Space) -> bool:
     """True for a space of people with so many arcs that they are looked at row by row."""
-    return isinstance(space, ProductSpace) and space.arc_count > WORTH_ROWS
+    return isinstance(space, ProductSpace) and space.arc_count > FEWEST_FOR_ROWS
 
 
 def as_readonly(array: Any) -> Any:
@@ -57,12 +57,12 @@ def rows_of(space: ProductSpace, longest: int) -> Rows:
     """All changes of a space as rows, and lists of ε for rows of at most this length."""
     changes, runs, lists = list[tuple[int, ...]](), list[tuple[int, ...]](), list[Floats]()
     for at, axis in enumerate(space.axes):
-        apart, states = prod(one.length for one in space.axes[at + 1 :]), axis.states
-        joined = states == 1 and apart < NARROW and apart * axis.length <= longest and axis.shape != "counts"
+        stride, states = prod(one.length for one in space.axes[at + 1 :]), axis.states
+        joined = states == 1 and stride < NARROW and stride * axis.length <= longest and axis.shape != "counts"
         for change in changes_of(axis):
             list_runs = _runs_over_periods if joined else _runs
-            found = list_runs(change, axis.epsilon, apart, longest)
-            period = apart * axis.length
+            found = list_runs(change, axis.epsilon, stride, longest)
+            period = stride * axis.length
             for one in [[run] for run in found] if joined else [found]:
                 first = len(runs)
                 for begin, end, shift, epsilon in one:
@@ -80,7 +80,7 @@ def rows_of(space: ProductSpace, longest: int) -> Rows:
 Run = tuple[int, int, int, Floats]
 
 
-def _runs(change: Change, table: Floats, apart: int, longest: int) -> list[Run]:
+def _runs(change: Change, table: Floats, stride: int, longest: int) -> list[Run]:
     """The runs of a change: neighbouring positions with one kind and one distance are one run."""
     kinds, leads_to = change
     hops = np.where(leads_to >= 0, leads_to - np.arange(len(leads_to)), 0)
@@ -92,20 +92,20 @@ def _runs(change: Change, table: Floats, apart: int, longest: int) -> list[Run]:
         if hops[start]:
             own = table[kinds[start]].ravel()
             epsilon = np.full(longest, own[0]) if len(own) == 1 else own
-            found.append((start * apart, stop * apart, int(hops[start]) * apart, epsilon))
+            found.append((start * stride, stop * stride, int(hops[start]) * stride, epsilon))
     return found
 
 
-def _runs_over_periods(change: Change, table: Floats, apart: int, longest: int) -> list[Run]:
+def _runs_over_periods(change: Change, table: Floats, stride: int, longest: int) -> list[Run]:
     """The same for short periods: one run for each distance, over several whole periods."""
     kinds, leads_to = change
     hops = leads_to - np.arange(len(leads_to))
     found = list[Run]()
     for hop in np.unique(hops[leads_to >= 0]).tolist():
         own = np.where((leads_to >= 0) & (hops == hop), table[kinds, 0, 0], math.inf)
-        period = np.repeat(own, apart)
+        period = np.repeat(own, stride)
         epsilon = np.tile(period, longest // len(period))
-        found.append((0, len(epsilon), hop * apart, epsilon))
+        found.append((0, len(epsilon), hop * stride, epsilon))
     return found
 
 

@@ -95,15 +95,15 @@ def accuracy(
     found = measured(asked, subject, prior, not no_baselines, objectives or None, engine)
     if not mechanisms and not objectives and AVERAGE not in {method.name for method in found.methods}:
         out.say(f"{AVERAGE} is omitted because it may take long; use --objective {AVERAGE} to include it")
-    told = _odds(asked, found) if odds else {}
+    odds_by_method = _odds(asked, found) if odds else {}
     if output is not None and output != STANDARD:
-        _write(out, asked, found, told, output)
+        _write(out, asked, found, odds_by_method, output)
     if as_json or output == STANDARD:
         from hetdp.cli import shapes
 
-        out.emit_document(shapes.accuracy(asked, found, told, output if as_json else None))
+        out.emit_document(shapes.accuracy(asked, found, odds_by_method, output if as_json else None))
     elif output is None:
-        out.emit([FORMS[form or "table"](found), *_sentences(told)])
+        out.emit([FORMS[form or "table"](found), *_sentences(odds_by_method)])
 
 
 FORMS: dict[str, Callable[[Accuracy], str]] = {
@@ -142,9 +142,9 @@ def _odds(problem: Problem, found: Accuracy) -> dict[str, list[EdgeOdds]]:
     return {method.name: [*edge_odds(problem, method.mechanism).values()] for method in methods}
 
 
-def _sentences(told: dict[str, list[EdgeOdds]]) -> list[str]:
+def _sentences(odds_by_method: dict[str, list[EdgeOdds]]) -> list[str]:
     lines = []
-    for name, each in told.items():
+    for name, each in odds_by_method.items():
         lines += ["", f"odds under {name}:", *(f"  {_of_class(one, len(each) > 1)}{one}" for one in each)]
     return lines
 
@@ -169,7 +169,9 @@ def _load_mechanisms(out: Output, paths: tuple[str, ...], problem: Problem) -> d
     return found
 
 
-def _write(out: Output, problem: Problem, found: Accuracy, told: dict[str, list[EdgeOdds]], output: str) -> None:
+def _write(
+    out: Output, problem: Problem, found: Accuracy, odds_by_method: dict[str, list[EdgeOdds]], output: str
+) -> None:
     """A file in the format of its suffix, whole or not at all."""
     from pathlib import Path
 
@@ -181,9 +183,9 @@ def _write(out: Output, problem: Problem, found: Accuracy, told: dict[str, list[
     progress.report_stage("writing")
     form = SUFFIXES[Path(output).suffix.lower()]
     if form == "json":
-        text = as_json(shapes.accuracy(problem, found, told, None))
+        text = as_json(shapes.accuracy(problem, found, odds_by_method, None))
     else:
-        text = "\n".join([FORMS[form](found), *_sentences(told)])
+        text = "\n".join([FORMS[form](found), *_sentences(odds_by_method)])
     with whole_file(Path(output)) as draft:
         draft.write_text(f"{text}\n", encoding="utf-8")
     out.say(f"wrote {output}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from hetdp.cli.options import CLUSTER, DASK, OUTPUT_OPTIONS, PATH, Verb
-from hetdp.cli.release import LEDGER, PAYING, price_code, publish_release, require_places
+from hetdp.cli.release import LEDGER, PAYMENT_OPTIONS, price_code, publish_release, require_places
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -109,7 +109,7 @@ OPTIONS = [
     click.Option(["--simulate"], is_flag=True, help="Draw a trial answer, which is not a release."),
     click.Option(["--seed"], type=click.IntRange(min=0), metavar="N", help="The seed of --simulate. Default: 0."),
     LEDGER,
-    *PAYING,
+    *PAYMENT_OPTIONS,
     click.Option(
         ["--engine"],
         type=click.Choice(["auto", DASK]),

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 USUAL, PROTECTED = 1.0, 0.2
-WANTED = {1: 0.95, 2: 0.05}  # p where the answer is 1, and where it is 2
+BOUNDARY_VALUES = {1: 0.95, 2: 0.05}  # p where the answer is 1, and where it is 2
 DECIDING = "first, when deciding"
 WAYS = {
     "heterogeneous: only when it decides": DECIDING,
     "personalised: always, for the first voter": "first",
     "one ε for everyone, always": "everyone",
 }
-SHOWN = ("111", "112", "121", "211")
+SHOWN_DATASETS = ("111", "112", "121", "211")
 ALL_FIVE = "11111"
 
 
@@ -75,7 +75,7 @@ def demo_numbers() -> dict[str, Any]:
     return shapes.document(
         "demo",
         three_voters=[
-            {"way": title, "accuracy": {votes: accuracy_of(error_at(mechanism, votes)) for votes in SHOWN}}
+            {"way": title, "accuracy": {votes: accuracy_of(error_at(mechanism, votes)) for votes in SHOWN_DATASETS}}
             for title, mechanism in solve_three_ways().items()
         ],
         five_voters=shapes.explanation(solve(voters(5, DECIDING)), ALL_FIVE),
@@ -92,7 +92,7 @@ def refuse_too_much() -> Refusal:
     """The refusal of 95 % accuracy wherever one vote decides, with its repair."""
     problem = voters(3, DECIDING)
     answers = dict(zip(problem.graph.datasets, problem.answers.tolist(), strict=True))
-    verdict = check(problem, {votes: WANTED[answers[votes]] for votes in problem.boundary})
+    verdict = check(problem, {votes: BOUNDARY_VALUES[answers[votes]] for votes in problem.boundary})
     assert verdict.witness is not None
     assert verdict.repair is not None
     return Refusal(verdict.witness, verdict.repair, extend(problem, verdict.repair.pins))
@@ -115,9 +115,11 @@ def _three_voters() -> Iterator[str]:
    ε = {PROTECTED:g}, but only when their vote decides. Three ways to do that:
 """
     ways = solve_three_ways()
-    yield f"   {'Pr[correct answer] when the votes are':<44}" + "".join(f"{votes:>8}" for votes in SHOWN)
+    yield f"   {'Pr[correct answer] when the votes are':<44}" + "".join(f"{votes:>8}" for votes in SHOWN_DATASETS)
     for title, mechanism in ways.items():
-        yield f"   {title:<44}" + "".join(f"{format_percentage(error_at(mechanism, votes), 2):>7}%" for votes in SHOWN)
+        yield f"   {title:<44}" + "".join(
+            f"{format_percentage(error_at(mechanism, votes), 2):>7}%" for votes in SHOWN_DATASETS
+        )
     yield f"""
    The same protection where it matters, and more accurate answers than with one ε for everyone. Each value is the
    best possible, given those at the datasets where one vote decides. The proof for the first line:
@@ -139,7 +141,7 @@ def _five_voters() -> Iterator[str]:
 def _too_much() -> Iterator[str]:
     refusal = refuse_too_much()
     yield f"""3. Asking for too much
-   Suppose we want {100 * WANTED[1]:g} % accuracy wherever one vote decides.
+   Suppose we want {100 * BOUNDARY_VALUES[1]:g} % accuracy wherever one vote decides.
 
    No private mechanism does that. The witness:
       {refusal.witness}

@@ -45,8 +45,8 @@ source fixes whether classes or people pay and, unless they were declared, the u
 about; later charges about another unit or relation are refused. Entries are chained by hashes, so that a change is
 detected. The records of releases reveal a ledger that was restored from a backup.
 """
-UNCOMPARED = "not checked: the rest of the records; `hetdp record verify RECORD --ledger LEDGER` compares it"
-TYPED = "hetdp.ledger.action"
+UNCOMPARED_NOTE = "not checked: the rest of the records; `hetdp record verify RECORD --ledger LEDGER` compares it"
+ACTION_KEY = "hetdp.ledger.action"
 ACTION = click.Argument(["action"], type=click.Choice(list(ACTIONS)), metavar="ACTION")
 LEDGER = click.Argument(["ledger"], metavar="LEDGER")
 RECORDS = click.Argument(["records"], nargs=-1, type=PATH, metavar="[RECORD]...")
@@ -198,7 +198,7 @@ def _verify(address: str, records: tuple[str, ...] = ()) -> Report:
     lines.append(f"entry {found.entry}, {found.hash}")
     if found.records:
         lines.append(f"{pluralize(found.records, 'record')} looked up; every entry that they name was found")
-        lines.append(UNCOMPARED)
+        lines.append(UNCOMPARED_NOTE)
     return {"verified": asdict(found)}, lines
 
 
@@ -233,12 +233,12 @@ class Actions(Verb):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Remembers the action that was typed: help is shown before the arguments are parsed."""
-        ctx.meta[TYPED] = next((word for word in args if not word.startswith("-")), None)
+        ctx.meta[ACTION_KEY] = next((word for word in args if not word.startswith("-")), None)
         return super().parse_args(ctx, args)
 
     def get_help(self, ctx: click.Context) -> str:
         """The help of the action that was typed, or of all actions."""
-        action = ctx.meta.get(TYPED)
+        action = ctx.meta.get(ACTION_KEY)
         if action not in ACTIONS:
             return super().get_help(ctx)
         examples = [line for line in EXAMPLES.splitlines() if line.startswith(f"hetdp ledger {action} ")]

@@ -215,9 +215,9 @@ def record_external_spend(
 
 def _first_charge_lines(before: Status, after: Status) -> list[str]:
     """The lines about what the first charge of a source has fixed; empty if this charge was not the first."""
-    was, now = map(_payers, (before, after))
-    fixed = f"this was the first charge of {before.source!r}: from now on {now}"
-    return [] if was or not now else [f"{fixed}; its losses are about {about(after)}"]
+    old, new = map(_payers, (before, after))
+    fixed = f"this was the first charge of {before.source!r}: from now on {new}"
+    return [] if old or not new else [f"{fixed}; its losses are about {about(after)}"]
 
 
 def _payers(one: Status) -> str:

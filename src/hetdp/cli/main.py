@@ -89,7 +89,7 @@ ARGUMENT = re.compile(
     |\b(?P<name>[a-z_]+)=(?P<value>True\b|'[^']*'|"[^"]*"|[0-9][0-9.]*\b(?!\.))?""",
     re.VERBOSE,
 )
-PLAIN = re.compile(r"""(['"])[\w.%/,-]+\1""")  # a value that the shell takes without quotes
+UNQUOTED_VALUE = re.compile(r"""(['"])[\w.%/,-]+\1""")  # a value that the shell takes without quotes
 
 
 class Failure:
@@ -160,7 +160,7 @@ def in_options(text: str, options: Mapping[str, str]) -> str:
             return found[0]
         if value in (None, "True"):
             return options[name]
-        return f"{options[name]} {value[1:-1] if PLAIN.fullmatch(value) else value}"
+        return f"{options[name]} {value[1:-1] if UNQUOTED_VALUE.fullmatch(value) else value}"
 
     return ARGUMENT.sub(option, text)
 
@@ -189,10 +189,10 @@ def _describe_refusal(error: Any, options: Mapping[str, str]) -> Failure:
 
     code = error.exit_code
     if isinstance(error, errors.InputError):
-        told = error.translate(lambda text: in_options(text, options))
-        return Failure("input", code, str(told), told.faults, told.total)
+        translated = error.translate(lambda text: in_options(text, options))
+        return Failure("input", code, str(translated), translated.faults, translated.total)
     if isinstance(error, errors.NoExtensionError):
-        return _incompatible(error)
+        return _no_extension_failure(error)
     if isinstance(error, errors.LedgerError):
         return Failure("ledger", code, in_options(str(error), options), spent=error.spent)
     if isinstance(error, errors.VerificationError):
@@ -208,7 +208,7 @@ def _describe_refusal(error: Any, options: Mapping[str, str]) -> Failure:
     return Failure(kind, code, in_options(str(error), options))
 
 
-def _incompatible(error: Any) -> Failure:
+def _no_extension_failure(error: Any) -> Failure:
     from hetdp.cli import shapes
     from hetdp.cli.writing import refusal_lines
 

@@ -98,7 +98,7 @@ def _make_problem(
     from hetdp.numbers import parse_whole
     from hetdp.people.names import parse_pairs, require_values
     from hetdp.people.products.problems import require_few, tallies, votes
-    from hetdp.problem.product import INSTEAD, MOST_WRITTEN, WRITTEN_RULE
+    from hetdp.problem.product import INSTEAD_HINT, MOST_WRITTEN, WRITTEN_RULE
 
     is_votes, known = space == VOTES, require_values(values)
     wrong = [name for name, one in (("--group", group), ("--prior", prior)) if one] if is_votes else []
@@ -107,7 +107,7 @@ def _make_problem(
         rule = "votes need --people" if is_votes else "tallies need --group, and can have --prior"
         raise UsageError(f"{wrong[0]} for {space}" if wrong else f"{space} without people", rule)
     asked, promised = _question(**given), _privacy(**given)
-    limits = (MOST_WRITTEN, WRITTEN_RULE, INSTEAD)
+    limits = (MOST_WRITTEN, WRITTEN_RULE, INSTEAD_HINT)
     if people is not None:
         listed = [name.strip() for name in people.split(",")]
         number = parse_whole(people, "the number of people", 1) if people.strip().isdecimal() else None

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-PATIENCE = 1.0  # seconds before anything is drawn
-PACE = 0.1  # seconds between two drawings
-LENGTH = 24  # characters of the bar itself
+DELAY_SECONDS = 1.0  # seconds before anything is drawn
+REDRAW_SECONDS = 0.1  # seconds between two drawings
+BAR_LENGTH = 24  # characters of the bar itself
 
 
 class Bar:
@@ -71,11 +71,11 @@ class Bar:
             self._place = max(self._place, self._stages.index(kind))
 
     def _animate(self) -> None:
-        self._done.wait(PATIENCE)
+        self._done.wait(DELAY_SECONDS)
         while not self._done.is_set():
             with self._lock:
                 self._draw()
-            self._done.wait(PACE)
+            self._done.wait(REDRAW_SECONDS)
 
     def _draw(self) -> None:
         if not self._done.is_set():  # it may have been closed while this thread waited
@@ -96,9 +96,9 @@ def line(place: int, stages: int, words: str, elapsed: float) -> str:
     >>> line(1, 2, "searching", 3.0)
     '[############......#.....] 3 s, searching'
     """
-    start, end = place * LENGTH // stages, (place + 1) * LENGTH // stages
-    mark = start + int(elapsed / PACE) % (end - start)
-    cells = ["#" if at < start or at == mark else "." for at in range(LENGTH)]
+    start, end = place * BAR_LENGTH // stages, (place + 1) * BAR_LENGTH // stages
+    mark = start + int(elapsed / REDRAW_SECONDS) % (end - start)
+    cells = ["#" if at < start or at == mark else "." for at in range(BAR_LENGTH)]
     return f"[{''.join(cells)}] {int(elapsed)} s, {words}"
 
 

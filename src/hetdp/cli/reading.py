@@ -172,7 +172,7 @@ def _size(problem: Problem | PartitionedProblem) -> str:
 # Sources: a file that this process reads, or with --engine dask a folder for workers ----------------------------------
 
 
-MANY = 10_000  # datasets; partitions of fewer need no long rounds, in whatever order the datasets are
+MANY_DATASETS = 10_000  # datasets; partitions of fewer need no long rounds, in whatever order the datasets are
 
 
 def source_of(engine: str, cluster: dict[str, Any]) -> Source:
@@ -285,7 +285,7 @@ class PartitionedSource(Source):
             what = f"{_size(problem)}, {pinned_words(known.count, pins)}"
             out.say(f"read {name_of_path(path)}: {what}, in {pluralize(problem.partition_count, 'partition')}")
             warn_without_edges(out, problem)
-            if problem.graph.ghosts > problem.graph.size >= MANY:
+            if problem.graph.ghosts > problem.graph.size >= MANY_DATASETS:
                 rule = "fewer partitions, or an order in which neighbours are near (--by), need fewer rounds"
                 out.say(f"partitions have {pluralize(problem.graph.ghosts, 'neighbour')} in others; {rule}")
             yield problem, known
@@ -296,7 +296,7 @@ class PartitionedSource(Source):
 
         from hetdp.cli.writing import require_place
         from hetdp.files.formats.writing import require_folder
-        from hetdp.partitioned.mechanism_files import OURS
+        from hetdp.partitioned.mechanism_files import FOLDER_FILES
 
         rule = "with --engine dask, workers write the mechanism to a folder"
         if output is None or output == "-":
@@ -304,7 +304,7 @@ class PartitionedSource(Source):
         if Path(output).suffix:
             raise UsageError(f"-o {output}", f"{rule}, whose name has no ending")
         require_place("-o", output, as_json, suffixes=("",), inputs=(*inputs, self._options.get("work")))
-        require_folder(Path(output), OURS)
+        require_folder(Path(output), FOLDER_FILES)
 
     def require_mechanism(self, path: str) -> None:
         """Refuses what has not the form of a mechanism, before workers are started."""

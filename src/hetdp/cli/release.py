@@ -32,18 +32,18 @@ these cases nothing is spent, with one exception: if a commit fails at the last 
 that the charge was made, or that this is unknown. Run the command again then; it is paid for only once. --dry-run
 shows the price first, with the same exit codes.
 """
-LARGEST = 1 << 20  # bytes of a label
+LARGEST_LABEL = 1 << 20  # bytes of a label
 DRY_RUN = click.Option(
     ["--dry-run"], is_flag=True, help="Show the price only; no dataset is read, and nothing is written."
 )
-LOST = (
+LOST_ANSWER = (
     "the answer was released and is in the ledger, but it could not be shown: {}. Hint: ask again; the answer will be"
     " the same, and nothing is spent."
 )
 LEDGER = click.Option(
     ["--ledger"], metavar="LEDGER", help="The ledger that pays: a file, or postgresql://USER@HOST/DATABASE."
 )
-PAYING = [
+PAYMENT_OPTIONS = [
     click.Option(["--source"], metavar="NAME", help="The name of the data in the ledger; needed if it has several."),
     click.Option(["--version"], metavar="V", help="The version of the data. Default: 1."),
     click.Option(
@@ -160,11 +160,11 @@ def _content(path: str) -> str:
     text: str | None = None
     try:
         if path == STANDARD:
-            data = sys.stdin.buffer.read(LARGEST + 1)
+            data = sys.stdin.buffer.read(LARGEST_LABEL + 1)
         else:
             with Path(path).open("rb") as file:
-                data = file.read(LARGEST + 1)
-        if len(data) <= LARGEST:
+                data = file.read(LARGEST_LABEL + 1)
+        if len(data) <= LARGEST_LABEL:
             text = data.decode("utf-8").removesuffix("\n").removesuffix("\r")
     except OSError as refusal:
         reason = refusal.strerror or "the system refused it"
@@ -236,11 +236,11 @@ def publish_release(
         else:
             out.emit(answer_lines(found))
     except KeyboardInterrupt:
-        raise InterruptedSpend(LOST.format("it was interrupted").rstrip(".")) from None
+        raise InterruptedSpend(LOST_ANSWER.format("it was interrupted").rstrip(".")) from None
     except (BrokenPipeError, UsageError) as refusal:
         abandon_output()
-        why = "nobody reads it" if isinstance(refusal, BrokenPipeError) else refusal.what
-        write_message(f"hetdp: {LOST.format(why)}")
+        reason = "nobody reads it" if isinstance(refusal, BrokenPipeError) else refusal.what
+        write_message(f"hetdp: {LOST_ANSWER.format(reason)}")
         return UnwrittenRecordError.exit_code
     say_payment(out, found)
     if unwritten is not None:
@@ -276,6 +276,6 @@ command = Verb(
     release,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, MECHANISM, *DATASET, LEDGER, *PAYING, DRY_RUN, *INPUT_OPTIONS, *OUTPUT_OPTIONS],
+    [PROBLEM, MECHANISM, *DATASET, LEDGER, *PAYMENT_OPTIONS, DRY_RUN, *INPUT_OPTIONS, *OUTPUT_OPTIONS],
     stages=("reading", "building", "reading", "drawing"),
 )

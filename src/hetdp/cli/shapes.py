@@ -153,11 +153,11 @@ def delivery(verb: str, problem: Problem | RemoteProblem, pinned: int, found: Me
     )
 
 
-def accuracy(problem: Problem, found: Accuracy, told: dict[str, list[EdgeOdds]], output: str | None) -> Shape:
+def accuracy(problem: Problem, found: Accuracy, odds_by_method: dict[str, list[EdgeOdds]], output: str | None) -> Shape:
     """The result of `accuracy`: each method with its proof and, if requested, its odds."""
     facts = found.to_dict()
     for shape, method in zip(facts["methods"], found.methods, strict=True):
-        shape["odds"] = [odds(each) for each in told.get(method.name, [])]
+        shape["odds"] = [odds(each) for each in odds_by_method.get(method.name, [])]
         shape["certificate"] = certificate(method.mechanism.certificate)
     written = {} if output is None else {"output": output}
     return document("accuracy", **written, counts=counts(problem), **facts)
@@ -233,8 +233,8 @@ def ask(given: AskResult, plan: str | None) -> Shape:
     if given.simulated:
         from hetdp.tables.ask import WARNING
 
-        told = [{"area": one.area, "answer": one.answer} for one in given.simulated]
-        found["simulated"] = {"warning": WARNING, "seed": given.simulated[0].seed, "answers": told}
+        simulated = [{"area": one.area, "answer": one.answer} for one in given.simulated]
+        found["simulated"] = {"warning": WARNING, "seed": given.simulated[0].seed, "answers": simulated}
     return found
 
 

@@ -40,7 +40,7 @@ def verify(
     from dataclasses import replace
 
     from hetdp import progress
-    from hetdp.certificate.certificate import ROUNDED
+    from hetdp.certificate.certificate import EVERY_EDGE_ROUNDED
     from hetdp.certificate.certificate import verify as prove
     from hetdp.cli import shapes
     from hetdp.cli.reading import require_input, source_of
@@ -57,7 +57,7 @@ def verify(
         progress.report_stage("proving every edge")
         certificate = prove(asked, claim.mechanism)
         if claim.column != "z":
-            certificate = replace(certificate, method=ROUNDED)
+            certificate = replace(certificate, method=EVERY_EDGE_ROUNDED)
         if as_json:
             out.emit_document(shapes.verification(asked, claim, certificate))
         else:

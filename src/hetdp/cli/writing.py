@@ -176,9 +176,11 @@ def deliver(
 
     say_accuracy(out, mechanism.against_coin, limit)
     if mechanism.moved > 0.0:
-        whose = "given" if mechanism.objective == "extension" else "chosen"
+        origin = "given" if mechanism.objective == "extension" else "chosen"
         moved = round_up(mechanism.moved, 2)
-        out.say(f"the {whose} values were incompatible by a rounding error, and were moved by at most {moved:.1e} in z")
+        out.say(
+            f"the {origin} values were incompatible by a rounding error, and were moved by at most {moved:.1e} in z"
+        )
     if mechanism.search_words:
         out.say(mechanism.search_words)
     out.say(str(mechanism.certificate or "every edge was checked; no certificate was made, as requested"))

@@ -20,7 +20,10 @@ Function = Callable[..., Any]
 Replacements = dict[Function, Function]
 
 OPTIONS: Any = {"nogil": True, "_nrt": False}  # without reference counting of arrays, which took most of the time
-CALLED: Any = OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # only compiled functions call these
+CALLEE_OPTIONS: Any = OPTIONS | {
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}  # only compiled functions call these
 
 _shared: dict[tuple[Any, ...], Function] = {}  # a function and what it calls → its compiled copy
 
@@ -40,7 +43,7 @@ def compile_globals(function: Function, replaced: Replacements) -> dict[str, Any
             key = value, *filter(callable, scope.values())
             if key not in _shared:
                 plain = copy_function(value, value.__name__, scope)
-                _shared[key] = jit.compile_uncached(plain, forceinline=not is_noinline(value), **CALLED)
+                _shared[key] = jit.compile_uncached(plain, forceinline=not is_noinline(value), **CALLEE_OPTIONS)
             found[name] = _shared[key]
     return found
 

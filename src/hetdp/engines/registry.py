@@ -17,7 +17,7 @@ from hetdp.errors import UsageError
 from hetdp.interrupts import uninterrupted
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import MOST_LOCAL, ProductSpace
-from hetdp.problem.space import SMALL, Space
+from hetdp.problem.space import SMALL_SPACE, Space
 from hetdp.text import did_you_mean
 from hetdp.theory.notion import Notion
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 ENGINES = ("cpu", "gpu", "product", "reference")  # in order of preference
 EngineName = Literal["auto", "cpu", "gpu", "product", "reference", "dask"]  # as in ENGINES and PARTITIONED
 PARTITIONED = "dask"  # the engine of partitioned problems, which have their own workers
-PLAIN = "searching without the compiled search, which a background process is compiling"
-WORTH_A_WORD = 200_000  # arcs; fewer take less than a second on the plain path
-WORTH_A_GPU = 1 << 25  # datasets; with fewer, the CPU is done before a device is ready
+UNCOMPILED_NOTE = "searching without the compiled search, which a background process is compiling"
+FEWEST_FOR_NOTE = 200_000  # arcs; fewer take less than a second on the plain path
+FEWEST_FOR_GPU = 1 << 25  # datasets; with fewer, the CPU is done before a device is ready
 
 
 def engine_for(name: str, space: Space, notion: Notion, operation: Operation) -> Engine:
@@ -38,9 +38,9 @@ def engine_for(name: str, space: Space, notion: Notion, operation: Operation) ->
     words = "searching"
     if name == "auto":
         names = [known for known in ENGINES if known != "gpu" or _is_worth_a_gpu(space)]
-        if space.arc_count <= SMALL or _takes_plain_path(space, notion, operation):
+        if space.arc_count <= SMALL_SPACE or _takes_plain_path(space, notion, operation):
             names = sorted(names, key=lambda known: known != "reference")
-            words = PLAIN if space.arc_count > WORTH_A_WORD else words
+            words = UNCOMPILED_NOTE if space.arc_count > FEWEST_FOR_NOTE else words
     elif name in ENGINES:
         names = [name]
     elif name == PARTITIONED:
@@ -65,7 +65,7 @@ def engine_for(name: str, space: Space, notion: Notion, operation: Operation) ->
         if candidate.supports(space, notion, operation):
             if each == "cpu":
                 use_compiled(_functions(notion, operation))
-            progress.explain_wait(words) if words == PLAIN else progress.report_stage(words)
+            progress.explain_wait(words) if words == UNCOMPILED_NOTE else progress.report_stage(words)
             return candidate
     raise UsageError(
         f"engine {name!r} cannot {operation} on a {type(space).__name__} under the notion {notion.name!r}",
@@ -115,7 +115,7 @@ def _functions(notion: Notion, operation: Operation) -> str:
 
 
 def _is_worth_a_gpu(space: Space) -> bool:
-    return space.size >= WORTH_A_GPU and isinstance(space, ProductSpace) and is_installed()
+    return space.size >= FEWEST_FOR_GPU and isinstance(space, ProductSpace) and is_installed()
 
 
 def _load(name: str, insist: bool = True) -> Engine:

@@ -17,8 +17,8 @@ from hetdp.files.formats.json_files import read_json, table_of
 from hetdp.files.formats.parquet import read_parquet
 from hetdp.files.formats.registry import DOCUMENT, FORMATS, suffix_of
 from hetdp.files.formats.table import Table
-from hetdp.files.formats.writing import reading
-from hetdp.files.problems import STANDARD, answer_column, existing, kind_of_document, open_document, parts_of
+from hetdp.files.formats.writing import call_reader
+from hetdp.files.problems import STANDARD, answer_column, kind_of_document, open_document, parts_of, require_existing
 from hetdp.files.schema import (
     INTEGER,
     JSON,
@@ -63,9 +63,9 @@ def open_sheet(path: str | Path) -> Sheet:
         require_kind(meta, "mechanism", name, kind_of_document(meta, "mechanism"))
         table = table_of(meta, "datasets", name, MECHANISM_COLUMNS)
     else:
-        place, name = existing(path), str(path)
+        place, name = require_existing(path), str(path)
         form = FORMATS[suffix_of(path)]
-        table = reading(place, form.read, name, MECHANISM_COLUMNS, False, None)
+        table = call_reader(place, form.read, name, MECHANISM_COLUMNS, False, None)
         meta = form.read_metadata(place, name)
     findings = FaultCollector(name)
     require_form(meta, list(table.columns), name, table.name, findings)
@@ -112,8 +112,8 @@ def _open_folder(place: Path, name: str) -> tuple[Table, dict[str, Any]]:
         rule = "the folder of a mechanism holds mechanism.json and mechanism/part-*.parquet"
         raise InputError(name, [Fault("not a mechanism", name, "", rule)])
     words = place / "mechanism.json"
-    table = reading(parts[0], lambda _: read_parquet(parts, "mechanism/part-*.parquet", MECHANISM_COLUMNS))
-    return table, reading(words, read_json, words.name) if words.exists() else {}
+    table = call_reader(parts[0], lambda _: read_parquet(parts, "mechanism/part-*.parquet", MECHANISM_COLUMNS))
+    return table, call_reader(words, read_json, words.name) if words.exists() else {}
 
 
 # Mechanisms, with or without their problem.
@@ -162,9 +162,9 @@ def read_mechanism(path: str | Path, problem: Problem | RemoteProblem | None = N
     progress.report_stage("reading the mechanism")
     sheet = open_sheet(path)
     if problem is None:
-        return _alone(sheet)
+        return _build_alone(sheet)
     require_own(sheet.meta, sheet.name, problem.identity)
-    return _join(sheet, problem)
+    return _build_on_problem(sheet, problem)
 
 
 def require_own(meta: dict[str, Any], name: str, identity: str) -> None:
@@ -194,17 +194,17 @@ def read_claim(path: str | Path, problem: Problem | RemoteProblem, pins: Any = N
     sheet = open_sheet(path)
     another = sheet.meta.get("problem", problem.identity) != problem.identity
     column = next(name for name in VALUES if name in sheet.table.columns)
-    mechanism = _join(sheet, problem)
-    return LoadedClaim(mechanism, another, column, 0 if pins is None else _differing(mechanism, pins))
+    mechanism = _build_on_problem(sheet, problem)
+    return LoadedClaim(mechanism, another, column, 0 if pins is None else _count_differing(mechanism, pins))
 
 
-def _differing(mechanism: LocalMechanism, pins: Pins) -> int:
+def _count_differing(mechanism: LocalMechanism, pins: Pins) -> int:
     """The number of datasets that a problem pins at another value than the mechanism's, apart from rounding."""
     same = np.isnan(pins.z) | np.isclose(pins.z, mechanism.coordinates, rtol=0.0, atol=NEAR_MISS)
     return int(np.count_nonzero(~same))
 
 
-def _alone(sheet: Sheet, problem: Problem | None = None) -> LocalMechanism:
+def _build_alone(sheet: Sheet, problem: Problem | None = None) -> LocalMechanism:
     """Builds the mechanism in the order of its file."""
     table, findings = sheet.table, FaultCollector(sheet.name)
     kind = sheet.meta.get("labels", TEXT)
@@ -307,9 +307,9 @@ def _links(table: Table, labels: Labels, kind: str, findings: FaultCollector) ->
     return links
 
 
-def _join(sheet: Sheet, problem: Problem) -> LocalMechanism:
+def _build_on_problem(sheet: Sheet, problem: Problem) -> LocalMechanism:
     """Builds the mechanism in the order of its problem."""
-    alone, findings = _alone(sheet, problem), FaultCollector(sheet.name)
+    alone, findings = _build_alone(sheet, problem), FaultCollector(sheet.name)
     row, names = sheet.table.row, problem.labels.names
     where = problem.labels.indices(_as_in(problem, alone.problem.labels.names))
     found = alone.problem.labels.names

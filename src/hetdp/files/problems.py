@@ -16,7 +16,7 @@ from hetdp.files.formats.json_files import STDIN, read_json, table_of
 from hetdp.files.formats.parquet import read_parquet
 from hetdp.files.formats.registry import DOCUMENT, FORMATS, SUFFIXES, TABLE_SUFFIXES, suffix_of
 from hetdp.files.formats.table import Categorical, Table
-from hetdp.files.formats.writing import reading
+from hetdp.files.formats.writing import call_reader
 from hetdp.files.schema import (
     DATASET_COLUMNS,
     EDGE_COLUMNS,
@@ -48,11 +48,13 @@ from hetdp.theory.notion import BACK, Notion
 from hetdp.theory.pure import PURE
 
 DIGITS = frozenset("0123456789")
-WORDS = {"true": True, "false": False}
+TRUTH_WORDS = {"true": True, "false": False}
 STANDARD = "-"
-OURS = frozenset({"problem.json"} | {f"{stem}{suffix}" for stem in ("edges", "datasets") for suffix in (*FORMATS, "")})
-PART = re.compile(r"part-.*[.]parquet")
-HIDDEN = (".", "_")  # what other programs leave beside the parts, such as a note that all went well
+FOLDER_FILES = frozenset(
+    {"problem.json"} | {f"{stem}{suffix}" for stem in ("edges", "datasets") for suffix in (*FORMATS, "")}
+)
+PART_NAME = re.compile(r"part-.*[.]parquet")
+IGNORED_PREFIXES = (".", "_")  # what other programs leave beside the parts, such as a note that all went well
 
 
 def answer_column(values: Any) -> Any:
@@ -81,7 +83,7 @@ def answer(text: str) -> Any:
     """The one-digit integer or truth value that a text means, otherwise the text."""
     if text.removesuffix(".0") in DIGITS:  # data frames turn a column with a gap into floats
         return int(text.removesuffix(".0"))
-    return WORDS.get(text.lower(), text)
+    return TRUTH_WORDS.get(text.lower(), text)
 
 
 def positive_of(positive: Any, values: Any) -> Any:
@@ -151,7 +153,9 @@ def _open(path: str | Path) -> Table:
         require_kind(document, "pins", name, kind_of_document(document, "pins"))
         require_version(document, name)
         return table_of(document, "datasets", name, PIN_COLUMNS)
-    table: Table = reading(existing(path), FORMATS[suffix_of(path)].read, str(path), PIN_COLUMNS, False, None)
+    table: Table = call_reader(
+        require_existing(path), FORMATS[suffix_of(path)].read, str(path), PIN_COLUMNS, False, None
+    )
     return table
 
 
@@ -334,7 +338,7 @@ class Sheets(NamedTuple):
 
 def open_problem(path: str | Path) -> Sheets:
     """Opens a problem: one JSON document, or a folder of tables."""
-    if path != STANDARD and (place := existing(path)).is_dir():
+    if path != STANDARD and (place := require_existing(path)).is_dir():
         return _open_folder(place, str(path))
     name, document = open_document(path)
     require_kind(document, "problem", name, kind_of_document(document, "problem"))
@@ -347,13 +351,13 @@ def open_document(path: str | Path) -> tuple[str, dict[str, Any]]:
     """The name and the content of a JSON document."""
     if path == STANDARD:
         return STDIN, read_json(None, STDIN)
-    place = existing(path)
+    place = require_existing(path)
     if place.suffix.lower() != DOCUMENT:
         rule = f"a problem is a {DOCUMENT} file, or a folder with edges and datasets as {TABLE_SUFFIXES}"
         is_table = place.suffix.lower() in SUFFIXES
         hint = "hetdp.read_mechanism reads the table of a mechanism, hetdp.read_pins that of pins" if is_table else ""
         raise InputError(str(path), [Fault("an unknown kind of file", str(path), place.suffix, rule, hint)])
-    return str(path), reading(place, read_json, str(path))
+    return str(path), call_reader(place, read_json, str(path))
 
 
 def kind_of_document(document: dict[str, Any], wanted: str) -> str:
@@ -364,7 +368,7 @@ def kind_of_document(document: dict[str, Any], wanted: str) -> str:
     return "mechanism" if is_mechanism else wanted
 
 
-def existing(path: str | Path) -> Path:
+def require_existing(path: str | Path) -> Path:
     """The path, if it exists and can be read."""
     place = require_path(path)
     try:
@@ -382,7 +386,7 @@ def _open_folder(folder: Path, name: str) -> Sheets:
     if (folder / "mechanism.json").exists():
         require_kind({"kind": "mechanism"}, "problem", name)
     meta = folder / "problem.json"
-    words = reading(meta, read_json, f"{name}/problem.json") if meta.exists() else {"schema_version": 1}
+    words = call_reader(meta, read_json, f"{name}/problem.json") if meta.exists() else {"schema_version": 1}
     integers = words.get("labels") == INTEGER
     datasets = _folder_table(folder, "datasets", DATASET_COLUMNS, integers)
     labels = datasets.columns.get("dataset", [])
@@ -394,9 +398,9 @@ def _open_folder(folder: Path, name: str) -> Sheets:
 
 def parts_of(folder: Path) -> list[Path]:
     """The parts of a table, in the order of their names; refuses a file that would be left out."""
-    entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith(HIDDEN))
+    entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith(IGNORED_PREFIXES))
     for entry in entries:
-        if not PART.fullmatch(entry.name) or not entry.is_file():
+        if not PART_NAME.fullmatch(entry.name) or not entry.is_file():
             rule = f"{folder.name}/ holds files part-*.parquet, and nothing else"
             raise InputError(str(folder), [Fault("an unexpected entry:", str(folder), format_value(entry.name), rule)])
     return entries
@@ -418,7 +422,7 @@ def _folder_table(
     try:
         if parts:
             return read_parquet(parts, f"{stem}/part-*.parquet", known, likely)
-        table: Table = reading(found[0], FORMATS[found[0].suffix].read, found[0].name, known, integers, likely)
+        table: Table = call_reader(found[0], FORMATS[found[0].suffix].read, found[0].name, known, integers, likely)
         return table
     except InputError as refusal:
         raise InputError(str(folder), refusal.faults, refusal.total) from None

@@ -17,9 +17,9 @@ from hetdp.documents import require_path
 from hetdp.errors import UsageError, VerificationError
 from hetdp.files.formats.json_files import write_json
 from hetdp.files.formats.registry import DOCUMENT, FORMATS, suffix_of
-from hetdp.files.formats.table import DEEPEST
+from hetdp.files.formats.table import DEEPEST_NESTING
 from hetdp.files.formats.writing import whole_file, whole_folder
-from hetdp.files.problems import OURS, STANDARD
+from hetdp.files.problems import FOLDER_FILES, STANDARD
 from hetdp.files.schema import CLASS_RULE, INTEGER, JSON, LABEL_RULE, TEXT, VERSION, notion_words
 from hetdp.mechanism.mechanism import BINDING, LocalMechanism, Mechanism, RemoteMechanism
 from hetdp.numbers import json_number
@@ -130,7 +130,7 @@ def require_readable_classes(classes: Sequence[Any]) -> None:
 
 def _is_readable(label: Any, depth: int = 0) -> bool:
     if isinstance(label, tuple):
-        return bool(label) and depth < DEEPEST and all(_is_readable(entry, depth + 1) for entry in label)
+        return bool(label) and depth < DEEPEST_NESTING and all(_is_readable(entry, depth + 1) for entry in label)
     if isinstance(label, float):
         return math.isfinite(label)
     if isinstance(label, str):
@@ -295,7 +295,7 @@ def _save_problem(problem: Problem, path: str | Path, partial: Any, tables: str)
     words = problem_words(problem)
     words |= kind_words("labels", problem.labels.names, form.is_text)
     words |= kind_words("classes", problem.graph.edge_classes() or (), form.is_text)
-    with whole_folder(Path(path), OURS) as draft:
+    with whole_folder(Path(path), FOLDER_FILES) as draft:
         for name, columns in sheets.items():
             form.write(draft / f"{name}.{tables}", columns)
         with (draft / "problem.json").open("w", encoding="utf-8") as file:

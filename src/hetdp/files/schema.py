@@ -32,7 +32,7 @@ MECHANISM_KEYS = (
 NUMBERS = frozenset({*COLUMNS, "p", "z", "error", "weight"})
 LABELS = frozenset({"dataset", *ENDS, BINDING})
 TEXT, INTEGER, JSON = "text", "integer", "json"  # what the labels in a column are; JSON holds any, as its text
-PANDAS = ("__index_level_", "Unnamed: ")
+PANDAS_PREFIXES = ("__index_level_", "Unnamed: ")
 PANDAS_HINT = "pandas writes its index as a column; index=False leaves it out"
 LABEL_RULE = "a label is text, a finite number, or a list or tuple of these"
 CLASS_RULE = "a class is text, a finite number, or a tuple of these"
@@ -62,7 +62,7 @@ def require_columns(
             findings.add(Fault("a column that would be ignored:", place, name, rule))
         elif name not in known:
             rule = f"the columns are {', '.join(known)}"
-            hint = PANDAS_HINT if name.startswith(PANDAS) or not name else did_you_mean(name, list(known))
+            hint = PANDAS_HINT if name.startswith(PANDAS_PREFIXES) or not name else did_you_mean(name, list(known))
             findings.add(Fault("unknown column", place, format_value(name), rule, hint))
 
 

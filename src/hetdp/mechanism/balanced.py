@@ -36,14 +36,14 @@ from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers
-from hetdp.problem.space import BLOCK, SMALL, EdgeBlock, Floats, Indices
+from hetdp.problem.space import BLOCK, SMALL_SPACE, EdgeBlock, Floats, Indices
 from hetdp.theory.notion import Notion
 from hetdp.threads import run_in_threads, slices
 
 
 def start_labels(problem: Problem, space: ProductSpace) -> Floats:
     """Start labels on the grid: log((1 + e^ε)/2) at both ends of every edge between the answers."""
-    if space.arc_count > SMALL:
+    if space.arc_count > SMALL_SPACE:
         with uninterrupted():
             from hetdp.engines.product.engine import meeting_labels
         return meeting_labels(space, problem.notion, problem.answers)
@@ -152,23 +152,23 @@ def balanced(problem: Problem, engine: EngineName = "auto") -> Floats:
 def _start(problem: Problem) -> Floats:
     """The meeting labels at both ends of every edge between the answers."""
     start = np.full(problem.graph.size, np.inf)
-    meets(problem.graph.edge_blocks(), problem.answers, problem.notion, start)
+    lower_to_meeting(problem.graph.edge_blocks(), problem.answers, problem.notion, start)
     return start
 
 
-def meets(blocks: Iterable[EdgeBlock], answers: Answers, notion: Notion, start: Floats) -> None:
+def lower_to_meeting(blocks: Iterable[EdgeBlock], answers: Answers, notion: Notion, start: Floats) -> None:
     """Lowers the start of every source of an arc between the answers to the meeting label."""
     for block in blocks:
         across = np.flatnonzero(answers[block.source] != answers[block.target])
         columns = [column[across] for column in block.parameters]
-        met = columns[0] if len(columns) == 1 else _each(notion.meet, *columns)
+        met = columns[0] if len(columns) == 1 else _apply_to_rows(notion.meet, *columns)
         np.minimum.at(start, block.source[across], met)
     if len(notion.parameters) == 1:  # the smallest parameter meets first
         boundary = start < np.inf
-        start[boundary] = _each(notion.meet, start[boundary])
+        start[boundary] = _apply_to_rows(notion.meet, start[boundary])
 
 
-def _each(function: Callable[..., float], *columns: Floats) -> Floats:
+def _apply_to_rows(function: Callable[..., float], *columns: Floats) -> Floats:
     """Applies a function to each row; equal rows are computed once."""
     different, which = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
     return np.array([function(*row) for row in different.tolist()])[which.ravel()]

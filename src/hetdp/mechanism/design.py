@@ -27,7 +27,7 @@ from hetdp.problem.values import weights_of
 from hetdp.text import did_you_mean, format_value
 
 ROUNDING = 1e-12  # relative; an error that exceeds the limit by less counts as rounding
-DIGITS = 6
+PRINTED_DIGITS = 6
 
 
 def largest_error(max_error: Any) -> float | None:
@@ -42,15 +42,16 @@ def largest_error(max_error: Any) -> float | None:
 
 
 def require_possible(
-    problem: Problem, z: Floats, pins: Floats, max_error: float | None, whose: str = "the smallest possible"
+    problem: Problem, z: Floats, pins: Floats, max_error: float | None, description: str = "the smallest possible"
 ) -> None:
     """Refuses a largest error that a mechanism exceeds; by default the fair one, whose worst error is the smallest."""
     errors = problem.notion.coordinate.error(z, problem.answers)[np.isnan(pins)]
     worst = float(np.max(errors, initial=0.0))
     if max_error is None or worst <= max_error * (1.0 + ROUNDING):
         return
-    rounded = math.ceil(worst * 10**DIGITS) / 10**DIGITS
-    rule = f"{whose} worst error{'' if np.isnan(pins).all() else ' with the given values'} is {rounded:.{DIGITS}g}"
+    rounded = math.ceil(worst * 10**PRINTED_DIGITS) / 10**PRINTED_DIGITS
+    given = "" if np.isnan(pins).all() else " with the given values"
+    rule = f"{description} worst error{given} is {rounded:.{PRINTED_DIGITS}g}"
     raise InputError("max_error", [Fault("no private mechanism keeps to", "max_error", repr(max_error), rule)])
 
 

@@ -23,8 +23,8 @@ from hetdp.text import format_value
 from hetdp.theory.notion import Notion
 
 GIVEN, EXTENSION, POLISH = "given", "extension", "polish"
-TIGHT = 1e-9  # in z, relative: an edge binds a value that is this close to its bound
-MOST_SEEN = 1000  # most datasets visited to find what binds a value that an objective chose
+TIGHT_WITHIN = 1e-9  # in z, relative: an edge binds a value that is this close to its bound
+MOST_VISITED = 1000  # most datasets visited to find what binds a value that an objective chose
 
 
 @dataclass(frozen=True)
@@ -151,8 +151,8 @@ class BindingPath:
 
 def edge_in_words(parameters: dict[str, float], edge_class: Any) -> str:
     """A phrase for an edge: its parameters, and its class if it has one."""
-    whose = "" if edge_class is None else f" (class {format_value(edge_class)})"
-    return describe_parameters(tuple(parameters), parameters.values()) + whose
+    class_words = "" if edge_class is None else f" (class {format_value(edge_class)})"
+    return describe_parameters(tuple(parameters), parameters.values()) + class_words
 
 
 def binding_path(problem: Problem, chain: list[int], z: Floats, upper: bool, origin: str = GIVEN) -> BindingPath:
@@ -174,7 +174,7 @@ def binding_path(problem: Problem, chain: list[int], z: Floats, upper: bool, ori
     )
 
 
-class Beside(NamedTuple):
+class AdjacentDataset(NamedTuple):
     """A neighbour of a dataset in the search for what binds the dataset.
 
     Attributes:
@@ -207,7 +207,7 @@ class BindingChain(NamedTuple):
 
     chain: list[int]
     given: bool
-    across: Beside | None = None
+    across: AdjacentDataset | None = None
     bound: float = math.inf
     tight: bool = False
 
@@ -217,7 +217,11 @@ class BindingChain(NamedTuple):
 
 
 def find_across(
-    notion: Notion, start: int, sign: float, z_of: Callable[[int], float], beside: Callable[[int], Sequence[Beside]]
+    notion: Notion,
+    start: int,
+    sign: float,
+    z_of: Callable[[int], float],
+    beside: Callable[[int], Sequence[AdjacentDataset]],
 ) -> BindingChain:
     """Follows tight edges from a chosen value to an edge that crosses the boundary, or to a given value.
 
@@ -232,10 +236,10 @@ def find_across(
         beside: returns the neighbours of a dataset.
     """
     came_from, queue, otherwise = {start: -1}, deque([start]), BindingChain([start], False)
-    while queue and len(came_from) <= MOST_SEEN:
+    while queue and len(came_from) <= MOST_VISITED:
         at = queue.popleft()
         own = sign * z_of(at)
-        room = TIGHT * max(1.0, abs(own)) if math.isfinite(own) else 0.0
+        room = TIGHT_WITHIN * max(1.0, abs(own)) if math.isfinite(own) else 0.0
         bounds = [(sign * notion.step(sign * one.z, *one.edge), one) for one in beside(at)]
         across = sorted(((bound, one) for bound, one in bounds if not one.same), key=lambda pair: sign * pair[0])
         tight = [(bound, one) for bound, one in across if own >= sign * bound - room]

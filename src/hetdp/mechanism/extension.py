@@ -37,7 +37,7 @@ from hetdp.text import format_value
 from hetdp.theory.catalogue import FAMILIES, NotionName
 from hetdp.theory.notion import Notion
 
-TURNS = 4  # most rounds of closing pins downward and upward; one is nearly always enough
+MOST_ROUNDS = 4  # most rounds of closing pins downward and upward; one is nearly always enough
 
 
 @overload
@@ -128,7 +128,7 @@ def _close_both_ways(steps: Steps[PinsT, MechanismT], given: PinsT, attach: bool
     neighbour with answer 1 allows.
     """
     pins, search = given, None
-    for upward in (False, True) * TURNS:
+    for upward in (False, True) * MOST_ROUNDS:
         pins = _close(steps, given, pins, upward)
         search = steps.search(pins)
         found = _prove(steps, search.mechanism, search.fell, attach)
@@ -237,5 +237,5 @@ def polish(problem: Problem, values: Any, engine: EngineName = "auto") -> LocalM
         rule = "only a private mechanism can be polished"
         raise InputError("values", [Fault("not private:", "values", certificate.violated, rule)])
     z = values.coordinates if isinstance(values, LocalMechanism) else pins_of(values, problem)
-    kept = np.where(problem.boundary_mask, z, np.nan)
-    return seal(replace(extend_local(problem, kept, engine), objective=POLISH))
+    boundary_values = np.where(problem.boundary_mask, z, np.nan)
+    return seal(replace(extend_local(problem, boundary_values, engine), objective=POLISH))

@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike
 
 from hetdp.problem.space import Floats
 
-NEAR = 1e-4  # a smaller error is shown instead of the accuracy
+SMALL_ERROR = 1e-4  # a smaller error is shown instead of the accuracy
 LEAST, MOST = math.ulp(0.0), math.nextafter(1.0, 0.0)  # the floats next to 0 and 1
 SLACK = 1e-12  # relative rounding error to ignore, so that 0.30000000000000004 prints as 0.3
 SUBNORMAL = Decimal("1e-300")
 DECIMALS = 6  # of a promise
-SHORT = 1e-5  # a smaller error is invisible in DECIMALS decimals
+INVISIBLE_ERROR = 1e-5  # a smaller error is invisible in DECIMALS decimals
 
 
 def format_probability(p: float, complement: float, digits: int = 6) -> str:
@@ -28,7 +28,7 @@ def format_probability(p: float, complement: float, digits: int = 6) -> str:
     >>> format_probability(0.5, 0.5), format_probability(1.0, 2.124e-18)
     ('0.5', '1 − 2.124e-18')
     """
-    return f"1 − {complement:.{digits}g}" if 0.0 < complement < NEAR else f"{p:.{digits}g}"
+    return f"1 − {complement:.{digits}g}" if 0.0 < complement < SMALL_ERROR else f"{p:.{digits}g}"
 
 
 def accuracy_of(error: float) -> float:
@@ -87,7 +87,7 @@ def format_accuracy(error: float, digits: int = 6, right: float | None = None) -
     >>> format_accuracy(1.0, right=1e-20)
     '1e-20'
     """
-    if 0.0 < error < NEAR:
+    if 0.0 < error < SMALL_ERROR:
         return f"1 − {format_error(error, digits)}"
     return _round(1.0 - error if right is None else right, digits, upward=False)
 
@@ -98,7 +98,7 @@ def format_accuracy_limit(error: float, digits: int = 6) -> str:
     >>> format_accuracy_limit(0.37754117), format_accuracy_limit(1.239e-9, 3)
     ('0.622459', '1 − 1.23e-09')
     """
-    if 0.0 < error < NEAR:
+    if 0.0 < error < SMALL_ERROR:
         return f"1 − {_round(error, digits, upward=False)}"
     return _round(1.0 - error, digits, upward=True)
 
@@ -111,7 +111,7 @@ def format_promise(error: float) -> str:
     """
     if error == 0.0:
         return "1"
-    if error < SHORT:
+    if error < INVISIBLE_ERROR:
         return f"1 − {format_error(error, 2)}"
     return f"{math.floor((1.0 - error) * 10**DECIMALS) / 10**DECIMALS:.{DECIMALS}f}"
 

@@ -17,7 +17,7 @@ from hetdp.mechanism.explanation import BindingPath, binding_path
 from hetdp.mechanism.mechanism import LocalMechanism, seal
 from hetdp.mechanism.repair import Repair
 from hetdp.mechanism.steps import NEAR_MISS, Bound, Closure, FreeBoundary, RemoteProblem, Search, Steps, distance, drops
-from hetdp.problem.faults import LISTED
+from hetdp.problem.faults import MOST_LISTED
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels
 from hetdp.problem.partial import pins_of
@@ -27,8 +27,8 @@ from hetdp.problem.space import Floats
 from hetdp.theory.notion import Notion
 from hetdp.threads import run_in_threads
 
-WORTH_A_LOOK = 1 << 20  # arcs; with fewer, going on from a search that did not fit takes no longer than a look
-LOOKED_AT = 1 << 10  # pins; if less than a hundredth of all pins miss, little has to be searched again
+FEWEST_SAMPLED_ARCS = 1 << 20  # arcs; with fewer, going on from a search that did not fit takes no longer than a look
+MOST_SAMPLED_PINS = 1 << 10  # pins; if less than a hundredth of all pins miss, little has to be searched again
 
 
 def steps_of(problem: Problem | RemoteProblem, engine: EngineName) -> Steps[Any, Any]:
@@ -115,7 +115,7 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
         """The boundary datasets without a value."""
         boundary = self.problem.boundary_mask
         free = np.flatnonzero(boundary & np.isnan(pins))
-        return FreeBoundary(free[:LISTED].tolist(), len(free), int(np.count_nonzero(boundary)))
+        return FreeBoundary(free[:MOST_LISTED].tolist(), len(free), int(np.count_nonzero(boundary)))
 
     def search(self, pins: Floats) -> Search[LocalMechanism]:
         """The extension by one search over both answers."""
@@ -134,10 +134,10 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
         if search is not None and search.labels is not None:
             lowered = pinned & (search.labels < np.where(self.problem.answers == 1, pins, -pins))
             return sees_violation(self.problem, search.mechanism.coordinates, np.flatnonzero(lowered))
-        if self.problem.graph.arc_count < WORTH_A_LOOK:
+        if self.problem.graph.arc_count < FEWEST_SAMPLED_ARCS:
             return False
         datasets = np.flatnonzero(pinned)
-        return sees_violation(self.problem, pins, datasets[:: 1 + len(datasets) // LOOKED_AT])
+        return sees_violation(self.problem, pins, datasets[:: 1 + len(datasets) // MOST_SAMPLED_PINS])
 
     def close(self, given: Floats, search: Search[LocalMechanism] | None) -> tuple[LocalMechanism, float]:
         """The extension from pins that are no better than given, by one growth for each answer."""

@@ -21,7 +21,7 @@ from hetdp.mechanism.coin import CoinComparison, CoinCounts, compare_with_coin, 
 from hetdp.mechanism.explanation import (
     EXTENSION,
     GIVEN,
-    Beside,
+    AdjacentDataset,
     BindingChain,
     BindingPath,
     across_in_words,
@@ -250,12 +250,12 @@ class LocalMechanism(Mechanism):
     @cached_property
     def probabilities(self) -> Floats:
         """p = Pr[answer 1], rounded for reading: it prints 1.0 from z ≈ 37 on, where `errors` is still right."""
-        return _unchanging(self.problem.notion.coordinate.probability(self.coordinates))
+        return _make_read_only(self.problem.notion.coordinate.probability(self.coordinates))
 
     @cached_property
     def errors(self) -> Floats:
         """The probability of the wrong answer."""
-        return _unchanging(self.problem.notion.coordinate.error(self.coordinates, self.problem.answers))
+        return _make_read_only(self.problem.notion.coordinate.error(self.coordinates, self.problem.answers))
 
     @cached_property
     def against_coin(self) -> CoinComparison:
@@ -339,14 +339,14 @@ class LocalMechanism(Mechanism):
     def _explainable(self) -> Problem:
         return require_edges(self.problem, "its edges explain a mechanism")
 
-    def _beside(self, at: int) -> list[Beside]:
+    def _beside(self, at: int) -> list[AdjacentDataset]:
         """The neighbours of a dataset, each with the parameters of the edge from it."""
         problem = self._explainable()
         targets, columns = problem.graph.neighbours(at)
         back = reversed_places(problem.notion.parameters)
         rows = zip(*(columns[place].tolist() for place in back), strict=True)
         return [
-            Beside(
+            AdjacentDataset(
                 other,
                 float(self.coordinates[other]),
                 bool(problem.answers[other] == problem.answers[at]),
@@ -430,7 +430,7 @@ def explain_chain(
     chain: list[int],
     is_pinned: Callable[[int], Any],
     is_given: Callable[[int], Any],
-    beside: Callable[[int], list[Beside]],
+    beside: Callable[[int], list[AdjacentDataset]],
 ) -> BindingPath:
     """The path that binds a dataset of a mechanism that is the best for its pins.
 
@@ -464,7 +464,7 @@ def given_mask(objective: str, pinned: Mask) -> Mask:
     return pinned if objective == EXTENSION else np.zeros_like(pinned)
 
 
-def _unchanging(values: Floats) -> Floats:
+def _make_read_only(values: Floats) -> Floats:
     values.flags.writeable = False
     return values
 

@@ -2,7 +2,7 @@
 
 `odds` returns one type, `Odds`, for every kind of mechanism: `by_class` has the odds of each class of edges, or of each
 group of people, and ``str`` turns them into sentences. Sentences count whole runs, rounded so that no difference is
-understated. Mechanisms of populations and tallies compute their own odds (`TellsOdds`), since they store no edges.
+understated. Mechanisms of populations and tallies compute their own odds (`ComputesOdds`), since they store no edges.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hetdp.errors import Fault, InputError, UsageError
 from hetdp.mechanism.mechanism import LocalMechanism, Mechanism
 from hetdp.mechanism.scaling import Columns, edges_as_written, unconstrained_directions
 from hetdp.mechanism.verification import problem_and_values
-from hetdp.problem.answer_words import BARE, answer_words
+from hetdp.problem.answer_words import BARE_NUMBERS, answer_words
 from hetdp.problem.classes import NONE, classes_of
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.problem import Problem, require_problem
@@ -34,13 +34,13 @@ from hetdp.theory.coordinate import Coordinate
 
 FEWEST_RUNS = 100
 MOST_RUNS = 10**9
-ENOUGH = 5.0  # the smaller number and the difference are at least this many runs, up to the largest number of runs
+ENOUGH_RUNS = 5.0  # the smaller number and the difference are at least this many runs, up to the largest number of runs
 ROUNDING = 1e-9  # in runs; 62.000000000000001 of 100 counts as 62
-THE_SAME = 1.0 - 1e-9
+EQUAL_RATIO = 1.0 - 1e-9
 MOST_TIMES = 700.0  # as a logarithm; a larger ratio would overflow
 
 
-AS_MUCH = 1.0 - 1e-12  # differences whose ratio is above this are equal up to rounding
+EQUAL_DIFFERENCE = 1.0 - 1e-12  # differences whose ratio is above this are equal up to rounding
 
 
 class ClassOdds(ABC):
@@ -106,7 +106,7 @@ def class_name(name: Any) -> str:
     return "edges without a class" if name is None else format_value(name)
 
 
-class TellsOdds(ABC):
+class ComputesOdds(ABC):
     """A mechanism that computes its own odds, because its edges are too many or not stored."""
 
     @abstractmethod
@@ -115,7 +115,7 @@ class TellsOdds(ABC):
 
 
 @overload
-def odds(mechanism: Mechanism | TellsOdds, /) -> Odds: ...
+def odds(mechanism: Mechanism | ComputesOdds, /) -> Odds: ...
 @overload
 def odds(problem: Problem, values: Any, /) -> Odds: ...
 def odds(mechanism: Any, values: Any = None, /) -> Odds:
@@ -148,7 +148,7 @@ def odds(mechanism: Any, values: Any = None, /) -> Odds:
     >>> print(hetdp.odds(hetdp.extend(problem, [0.62, 0.38])))
     If you vote differently, the published answer is yes in at most 62 of 100 runs instead of 38.
     """
-    if isinstance(mechanism, TellsOdds):
+    if isinstance(mechanism, ComputesOdds):
         return mechanism.odds()
     return Odds(edge_odds(*problem_and_values(mechanism, values, "the odds are computed from its edges")))
 
@@ -250,7 +250,7 @@ class EdgeOdds(ClassOdds):
     edges: int
     unprotected: int
     one_sided: int
-    words: Words
+    words: SentenceWords
 
     def __str__(self) -> str:
         return describe(self.words, self.largest, self.strongest, self.edges, self.unprotected, self.one_sided)
@@ -307,7 +307,7 @@ class _Survey:
             edges=len(edges),
             unprotected=len(edges) - len(bound),
             one_sided=int(np.count_nonzero(self.one_sided[edges])),
-            words=Words.of(self.problem.about, name),
+            words=SentenceWords.of(self.problem.about, name),
         )
 
     def _change(self, edge: int) -> Change:
@@ -315,7 +315,7 @@ class _Survey:
         coordinate, ends = self.problem.notion.coordinate, (int(self.source[edge]), int(self.target[edge]))
         ones = self.z[:, edge]
         ratios = [float(_log_ratio(coordinate, sign * ones[:1], sign * ones[1:])[0]) for sign in (1.0, -1.0)]
-        answer = 1 if ratios[0] >= ratios[1] * AS_MUCH else 2
+        answer = 1 if ratios[0] >= ratios[1] * EQUAL_DIFFERENCE else 2
         p = coordinate.probability(ones if answer == 1 else -ones).tolist()
         rising = ones[0] <= ones[1] if answer == 1 else ones[0] >= ones[1]
         first, last = (0, 1) if rising else (1, 0)
@@ -326,7 +326,7 @@ class _Survey:
 def _first(edges: Indices, by: Floats, then: Floats) -> int:
     """The edge with the largest `by`; among equals, the one with the largest `then`."""
     values = by[edges]
-    most = edges[values >= values.max() * AS_MUCH]
+    most = edges[values >= values.max() * EQUAL_DIFFERENCE]
     return int(most[np.argmax(then[most])])
 
 
@@ -340,7 +340,7 @@ def _log_ratio(coordinate: Coordinate, one: Floats, other: Floats) -> Floats:
 # Sentences ------------------------------------------------------------------------------------------------------------
 
 
-class Words(NamedTuple):
+class SentenceWords(NamedTuple):
     """The names used in a sentence.
 
     Attributes:
@@ -354,19 +354,21 @@ class Words(NamedTuple):
     name: str
 
     @classmethod
-    def of(cls, about: Mapping[str, str], edge_class: Any) -> Words:
+    def of(cls, about: Mapping[str, str], edge_class: Any) -> SentenceWords:
         """The words of a problem for one class of edges."""
-        told = "" if edge_class is None else (edge_class if isinstance(edge_class, str) else shorten_label(edge_class))
-        answers = answer_words(about, BARE)
+        class_text = (
+            "" if edge_class is None else (edge_class if isinstance(edge_class, str) else shorten_label(edge_class))
+        )
+        answers = answer_words(about, BARE_NUMBERS)
         return cls(
             answers,
-            escape_unprintable(about.get("change", "").replace("{class}", told or "somebody")),
-            escape_unprintable(told),
+            escape_unprintable(about.get("change", "").replace("{class}", class_text or "somebody")),
+            escape_unprintable(class_text),
         )
 
 
 def describe(
-    words: Words, largest: Change | None, strongest: Change | None, edges: int, unprotected: int, one_sided: int
+    words: SentenceWords, largest: Change | None, strongest: Change | None, edges: int, unprotected: int, one_sided: int
 ) -> str:
     """The text for a person: the largest difference, the largest ratio if on another edge, and unprotected changes."""
     group = f" of class {words.name}" if words.name else ""
@@ -398,7 +400,7 @@ def runs_of(low: float, high: float) -> tuple[int, int, int]:
     runs = FEWEST_RUNS
     enough = [value for value in (low, high - low) if value > 0.0]
     while runs < MOST_RUNS and (
-        any(value * runs < ENOUGH - ROUNDING for value in enough) or 0.0 < (1.0 - high) * runs < 1.0 - ROUNDING
+        any(value * runs < ENOUGH_RUNS - ROUNDING for value in enough) or 0.0 < (1.0 - high) * runs < 1.0 - ROUNDING
     ):  # the other answer is visible, too
         runs *= 10
     most = math.ceil(high * runs - ROUNDING) if high * runs > 1.0 else int(high > 0.0)
@@ -429,21 +431,21 @@ def _unprotected_words(number: int, edges: int, group: str) -> str:
     return f"No promise is made about {which}{group} (ε = ∞): the published answer may reveal {shows} with certainty."
 
 
-def _change(words: Words, change: Change) -> str:
+def _change(words: SentenceWords, change: Change) -> str:
     if words.change:
         return words.change
     return f"the dataset is {shorten_label(change.target)} instead of {shorten_label(change.source)}"
 
 
-def _runs(words: Words, change: Change) -> str:
+def _runs(words: SentenceWords, change: Change) -> str:
     answer = words.answers[change.answer - 1]
-    if change.low >= change.high * THE_SAME and change.low > 0.0:
+    if change.low >= change.high * EQUAL_RATIO and change.low > 0.0:
         runs, most, _ = runs_of(change.high, change.high)
         return f"{answer} in at most {most:,} of {runs:,} runs either way"
     return f"{answer} {describe_frequency(change.low, change.high, change.log_ratio == math.inf)}"
 
 
-def _times(words: Words, change: Change) -> str:
+def _times(words: SentenceWords, change: Change) -> str:
     """The sentence for two probabilities that are both too small to show in any number of runs."""
     answer = words.answers[change.answer - 1]
     if change.log_ratio > MOST_TIMES:

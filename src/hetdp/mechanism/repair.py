@@ -100,8 +100,8 @@ class Repair:
                 speaks = (numbers >> bit) & 1 == side
                 some = np.full(len(pins), np.nan)
                 some[self._where[speaks]] = pins[self._where[speaks]]
-                heard = self._grow(some)[self._where]
-                bound = np.where(speaks, bound, np.minimum(bound, heard))
+                others_bound = self._grow(some)[self._where]
+                bound = np.where(speaks, bound, np.minimum(bound, others_bound))
         return bound
 
 

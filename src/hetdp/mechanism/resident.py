@@ -31,9 +31,9 @@ from hetdp.engines.gpu.engine import GpuEngine, grow_balanced, sign, upload_stat
 from hetdp.engines.registry import EngineName, gpu_engine
 from hetdp.errors import UsageError, VerificationError
 from hetdp.mechanism.coin import CoinComparison, CoinCounts, compare_with_coin
-from hetdp.mechanism.explanation import Beside, BindingPath
+from hetdp.mechanism.explanation import AdjacentDataset, BindingPath
 from hetdp.mechanism.mechanism import RemoteMechanism, explain_chain, require_best, row_of
-from hetdp.mechanism.odds import Odds, TellsOdds, odds_of_edges
+from hetdp.mechanism.odds import ComputesOdds, Odds, odds_of_edges
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices, Mask
@@ -90,7 +90,7 @@ class _Measures(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ResidentMechanism(RemoteMechanism, RemoteClaim, TellsOdds):
+class ResidentMechanism(RemoteMechanism, RemoteClaim, ComputesOdds):
     """A balanced mechanism on a GPU. ``mechanism[label]`` is p at one dataset; `blocks` reads all z.
 
     Attributes:
@@ -218,12 +218,14 @@ class ResidentMechanism(RemoteMechanism, RemoteClaim, TellsOdds):
                 return one.number
         return -1
 
-    def _beside(self, number: int) -> list[Beside]:
+    def _beside(self, number: int) -> list[AdjacentDataset]:
         """The neighbours of a dataset."""
         targets, (epsilon,) = self.space.neighbours(number)
         answers = self.problem.answers
         return [
-            Beside(at, self.coordinate(at), bool(answers[at] == answers[number]), self._is_pinned(at), False, (ε,))
+            AdjacentDataset(
+                at, self.coordinate(at), bool(answers[at] == answers[number]), self._is_pinned(at), False, (ε,)
+            )
             for at, ε in zip(targets.tolist(), epsilon.tolist(), strict=True)
         ]
 

@@ -13,9 +13,9 @@ from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.theory.catalogue import PARAMETERS
 from hetdp.theory.notion import directions
 
-SCALED = tuple(name for name, one in PARAMETERS.items() if one.scales)
+SCALED_PARAMETERS = tuple(name for name, one in PARAMETERS.items() if one.scales)
 SPLITTER = 2.0**27 + 1.0
-NEARLY_NOTHING = 1e-280  # below it, the error of a product may itself be rounded
+SMALLEST_EXACT = 1e-280  # below it, the error of a product may itself be rounded
 
 Columns = dict[str, Floats]
 
@@ -51,7 +51,7 @@ class Pattern:
         """
         return self._with(
             {
-                name: multiply_down(values, multiple) if name in SCALED else values
+                name: multiply_down(values, multiple) if name in SCALED_PARAMETERS else values
                 for name, values in self._columns.items()
             },
             with_classes,
@@ -61,7 +61,7 @@ class Pattern:
         """The limit of the problem for infinite multiples: only ε = 0 still binds."""
         return self._with(
             {
-                name: np.where(values > 0.0, np.inf, values) if name in SCALED else values
+                name: np.where(values > 0.0, np.inf, values) if name in SCALED_PARAMETERS else values
                 for name, values in self._columns.items()
             },
             with_classes=False,
@@ -81,7 +81,7 @@ def multiply_down(values: Floats, multiple: float) -> Floats:
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         product = values * multiple
-        exact = (_error(values, multiple, product) >= 0.0) & (product > NEARLY_NOTHING)
+        exact = (_error(values, multiple, product) >= 0.0) & (product > SMALLEST_EXACT)
         rounded = np.where(exact | (multiple == 1.0), product, np.nextafter(product, 0.0))
     return np.where(np.isinf(values), values, rounded)
 

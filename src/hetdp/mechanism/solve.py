@@ -132,7 +132,9 @@ def _is_known(problem: Problem, label: Hashable) -> bool:
 
 PRECISION = 1e-6
 FURTHER_DOWN = 8.0
-FLOATS = 8.0  # the ends stay at least this many floats apart, since closer ones would only compare rounding errors
+FLOATS_APART = (
+    8.0  # the ends stay at least this many floats apart, since closer ones would only compare rounding errors
+)
 
 
 class Attempt(NamedTuple):
@@ -194,7 +196,7 @@ def _step(width: float, heights: list[float], stalled: bool, margin: float) -> f
 
 
 def _precision_at(multiple: float) -> float:
-    return max(PRECISION * min(1.0, multiple), FLOATS * math.ulp(multiple))
+    return max(PRECISION * min(1.0, multiple), FLOATS_APART * math.ulp(multiple))
 
 
 def _height(error: float, allowed: float) -> float:
@@ -235,9 +237,9 @@ def refuse_out_of_reach(goal: Goal, limit: LocalMechanism, given: PartialMechani
         cause = f"p({path.names[0]}) = {path.values[0]} is given, whatever the multiple"
     else:
         cause = f"{_edge_across(problem, first)} lies between the answers and has ε = 0, whatever the multiple"
-    whose = "" if goal.at == MEAN else f" of {shorten_label(problem.graph.label(worst), problem.labels)}"
+    dataset_words = "" if goal.at == MEAN else f" of {shorten_label(problem.graph.label(worst), problem.labels)}"
     stays = "below" if goal.is_just_met(error) else "at or below"
-    _refuse(goal, f"the accuracy{whose} stays {stays} {format_accuracy_limit(error)}, since {cause}")
+    _refuse(goal, f"the accuracy{dataset_words} stays {stays} {format_accuracy_limit(error)}, since {cause}")
 
 
 def _edge_across(problem: Problem, at: int) -> str:
@@ -256,9 +258,9 @@ def _refuse(goal: Goal, rule: str) -> NoReturn:
 
 
 AVERAGE = "average"
-A_BIT_MORE = 1.0 + 1e-12  # larger than the rounding errors
-DIGITS = 9  # printed digits
-TRIES = 3  # attempts before testing whether the target can be reached at all
+ROUNDING_FACTOR = 1.0 + 1e-12  # larger than the rounding errors
+PRINTED_DIGITS = 9  # printed digits
+FIRST_ATTEMPTS = 3  # attempts before testing whether the target can be reached at all
 FURTHER = 4.0
 FURTHEST = 1e300
 
@@ -290,8 +292,8 @@ class SolvedEpsilon:
     def __str__(self) -> str:
         place = Goal(self.target, self.at).place()
         letter = self.problem.notion.main.letter
-        reached, coin = format_accuracy(self.error, digits=DIGITS), self.mechanism.against_coin
-        enough = f"{round_up(self.multiple, DIGITS):.{DIGITS}g} times {letter}"
+        reached, coin = format_accuracy(self.error, digits=PRINTED_DIGITS), self.mechanism.against_coin
+        enough = f"{round_up(self.multiple, PRINTED_DIGITS):.{PRINTED_DIGITS}g} times {letter}"
         caution = f" Caution: {coin}." if coin.worse else ""
         return f"{enough}: accuracy {reached} {place}; the target is {self.target!r}.{caution}"
 
@@ -402,14 +404,14 @@ def _bracket(
     given: PartialMechanism | None,
 ) -> tuple[Attempt, Attempt]:
     """Finds a multiple that is not enough and one that is."""
-    enough = _enough(pattern.problem, goal)
+    enough = _sufficient_multiple(pattern.problem, goal)
     multiple, tried = enough if goal.at == WORST else min(enough, 1.0), 0
     while multiple < FURTHEST:
         high = attempt(multiple)
         if high.enough:
             return low, high
         low, tried = high, tried + 1
-        if tried == TRIES:
+        if tried == FIRST_ATTEMPTS:
             limit = at_the_limit()
             most = goal.error(limit)
             approached = goal.at == MEAN and high.mechanism is not None and goal.is_just_met(most)
@@ -422,7 +424,7 @@ def _bracket(
     )
 
 
-def _enough(problem: Problem, goal: Goal) -> float:
+def _sufficient_multiple(problem: Problem, goal: Goal) -> float:
     """A multiple that is enough under pure ε, from the worst error 1/(1 + e^ε) of the least ε across; otherwise 1."""
     least = math.inf
     for block in problem.graph.edge_blocks():
@@ -430,7 +432,7 @@ def _enough(problem: Problem, goal: Goal) -> float:
         least = min(least, float(np.min(block.parameters[0], initial=np.inf, where=across)))
     if problem.notion != PURE or not 0.0 < goal.allowed < 0.5 or not 0.0 < least < math.inf:
         return 1.0
-    multiple = math.log((1.0 - goal.allowed) / goal.allowed) / least * A_BIT_MORE
+    multiple = math.log((1.0 - goal.allowed) / goal.allowed) / least * ROUNDING_FACTOR
     return multiple if 0.0 < multiple < FURTHEST else 1.0
 
 

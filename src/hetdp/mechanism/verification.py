@@ -12,7 +12,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from hetdp.certificate.certificate import ROUNDED, Certificate, values_of
+from hetdp.certificate.certificate import EVERY_EDGE_ROUNDED, Certificate, values_of
 from hetdp.certificate.certificate import verify as certify
 from hetdp.errors import NoExtensionError, UsageError
 from hetdp.mechanism.extension import extend
@@ -97,4 +97,4 @@ def _verify_values(problem: Problem, values: Any, given: list[Any]) -> Certifica
         links = np.where(pinned, -1, found.links)
     exact = isinstance(values, PartialMechanism) and values.p is None and values.error is None
     certificate = certify(problem, LocalMechanism(problem, z.copy(), pinned, links))
-    return certificate if exact else replace(certificate, method=ROUNDED)
+    return certificate if exact else replace(certificate, method=EVERY_EDGE_ROUNDED)

@@ -25,9 +25,9 @@ from hetdp.theory import voting
 from hetdp.theory.pure import PURE
 
 WEIGHTED_VOTE = "weighted-vote"
-ONE = int(1 / UNIT)  # ε = 1 in units of the grid
-MOST = 1 << 62  # the largest total weight in units, so that 64-bit integers hold every sum
-ELSEWHERE = "fair, balanced and average answer any question"
+UNITS_PER_EPSILON = int(1 / UNIT)  # ε = 1 in units of the grid
+LARGEST_TOTAL = 1 << 62  # the largest total weight in units, so that 64-bit integers hold every sum
+OTHER_OBJECTIVES_HINT = "fair, balanced and average answer any question"
 
 
 def weighted_vote(problem: Problem) -> LocalMechanism:
@@ -56,11 +56,11 @@ def people_of(problem: Problem) -> tuple[ProductSpace, Scores]:
     """
     if not isinstance(problem.graph, ProductSpace):
         rule = "the weighted vote counts people: it is for problems made by hetdp.spaces.votes or hetdp.spaces.tallies"
-        raise UsageError(f"the objective {WEIGHTED_VOTE} on a problem without people", rule, ELSEWHERE)
+        raise UsageError(f"the objective {WEIGHTED_VOTE} on a problem without people", rule, OTHER_OBJECTIVES_HINT)
     if problem.scores is None or problem.notion != PURE:
         rule = "it is for a count, a share, a majority, A against B, a weighted sum, all of a group, or their opposite"
         raise UsageError(
-            f"the objective {WEIGHTED_VOTE} on a question that is not a threshold of a sum", rule, ELSEWHERE
+            f"the objective {WEIGHTED_VOTE} on a question that is not a threshold of a sum", rule, OTHER_OBJECTIVES_HINT
         )
     return problem.graph, problem.scores
 
@@ -75,13 +75,13 @@ def vote_coordinates(space: ProductSpace, scores: Scores) -> Floats:
         return np.full(space.size, np.inf if scores.constant == 1 else -np.inf)
     weights = weights_of(space, scores)
     total = sum(axis.people * weight for axis, weight in zip(space.axes, weights.tolist(), strict=True))
-    if total >= MOST:
-        rule = f"the weights of all people together are below {MOST // ONE:,}"
+    if total >= LARGEST_TOTAL:
+        rule = f"the weights of all people together are below {LARGEST_TOTAL // UNITS_PER_EPSILON:,}"
         raise UsageError("the ε are too large for a weighted vote on datasets", rule, "a population has no such limit")
     units = np.array([-voting.shift(total, scores.threshold, scores.total)])
     for axis, weight, most, row in zip(space.axes, weights.tolist(), scores.most.tolist(), scores.scores, strict=True):
         units = np.add.outer(units, axis.counts() @ voting.contribution(weight, row, max(most, 1))).ravel()
-    largest = int(LARGEST_EXACT * ONE)
+    largest = int(LARGEST_EXACT * UNITS_PER_EPSILON)
     np.clip(units, -largest, largest, out=units)
     z = units.astype(np.float64)
     z *= UNIT
@@ -93,8 +93,8 @@ def weights_of(space: ProductSpace, scores: Scores) -> Whole:
     least = np.array([_least(axis, row) for axis, row in zip(space.axes, scores.scores, strict=True)])
     bounded = least < np.inf
     units = np.where(bounded, least / UNIT, 0.0).astype(np.int64)
-    units[~bounded] = MOST
-    return voting.weights(units, bounded, scores.most > 0, ONE)
+    units[~bounded] = LARGEST_TOTAL
+    return voting.weights(units, bounded, scores.most > 0, UNITS_PER_EPSILON)
 
 
 def _least(axis: Axis, row: Whole) -> float:

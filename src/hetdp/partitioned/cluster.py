@@ -37,7 +37,7 @@ from distributed.scheduler import KilledWorker
 from distributed.security import Security
 
 from hetdp import progress
-from hetdp.compilation import SWITCH
+from hetdp.compilation import SWITCH_VARIABLE
 from hetdp.errors import ClusterError, HetdpError, UsageError
 from hetdp.interrupts import uninterrupted
 from hetdp.isolation import python_command, python_environment
@@ -45,13 +45,15 @@ from hetdp.partitioned.problem import Task
 from hetdp.partitioned.shared_files import require_real
 from hetdp.partitioned.workspace import SOFTWARE, Mark, mark_folder, run_guarded
 
-PATIENCE = 30.0  # seconds without any worker, or without the scheduler, before the cluster counts as lost
-CONNECT = 10.0  # seconds to wait for a scheduler's first answer
-START = 60.0  # seconds that workers may take to start
+LOST_TIMEOUT = 30.0  # seconds without any worker, or without the scheduler, before the cluster counts as lost
+CONNECT_TIMEOUT = 10.0  # seconds to wait for a scheduler's first answer
+START_TIMEOUT = 60.0  # seconds that workers may take to start
 START_TRIES = 3  # times that an event loop of Dask is started, if its thread does not run within Dask's ten seconds
-STILL = 660.0  # seconds without a heartbeat before a worker counts as hung; schedulers drop it after 600 by default
-ANSWER = 5.0  # seconds to wait for an answer of a scheduler that is connected
-PACE = 0.5  # seconds between two checks of the cluster
+HEARTBEAT_TIMEOUT = (
+    660.0  # seconds without a heartbeat before a worker counts as hung; schedulers drop it after 600 by default
+)
+ANSWER_TIMEOUT = 5.0  # seconds to wait for an answer of a scheduler that is connected
+CHECK_INTERVAL = 0.5  # seconds between two checks of the cluster
 LOGGERS = ("distributed", "distributed.client", "tornado", "asyncio")
 HINT = "finished work is kept in the work folder, if one was named; run the same command again to continue"
 
@@ -103,7 +105,7 @@ class Cluster:
     def _require_workers(self, address: str | None) -> None:
         """Waits for the first worker of a cluster, or for all workers that were started here."""
         progress.report_stage("reading (waiting for workers)")
-        needed, end = max(1, len(self._processes)), time.monotonic() + START
+        needed, end = max(1, len(self._processes)), time.monotonic() + START_TIMEOUT
         found = self.workers()
         while len(found or {}) < needed and time.monotonic() < end and self._client.status == "running":
             time.sleep(0.02)
@@ -114,7 +116,7 @@ class Cluster:
             return
         if address is None:
             raise ClusterError("no worker started", f"a worker that may take {self._memory} is asked for")
-        rule = f"none came to the scheduler at {address} within {START:.0f} seconds"
+        rule = f"none came to the scheduler at {address} within {START_TIMEOUT:.0f} seconds"
         hint = "start workers, with certificates of the same authority as the scheduler's; their output says more"
         raise ClusterError("the cluster has no workers", rule, hint)
 
@@ -130,7 +132,7 @@ class Cluster:
             progress.report_stage(words)
         sent = [(f"{task.__name__}-{os.urandom(8).hex()}", item) for item in items]
         futures: list[Future] = []
-        watch = Watch(self)
+        watch = ClusterWatch(self)
         try:
             for key, item in sent:
                 futures.append(
@@ -161,14 +163,14 @@ class Cluster:
         """Waits briefly; returns True if all futures are done or one has failed."""
         try:
             with self._client.as_current():
-                wait(futures, timeout=PACE)
+                wait(futures, timeout=CHECK_INTERVAL)
         except TimeoutError:
             pass
         except Exception:  # cancelled because the client lost its scheduler
-            time.sleep(PACE)
+            time.sleep(CHECK_INTERVAL)
         return all(future.done() for future in futures) or any(future.status == "error" for future in futures)
 
-    def _result(self, future: Future, watch: Watch) -> Any:
+    def _result(self, future: Future, watch: ClusterWatch) -> Any:
         """The return value of a task; if its worker was lost, another worker runs the task again."""
         while True:
             if future.status in ("cancelled", "lost"):
@@ -176,7 +178,7 @@ class Cluster:
             if future.status == "error":
                 raise future.exception()  # already received
             try:
-                return future.result(timeout=PACE)
+                return future.result(timeout=CHECK_INTERVAL)
             except TimeoutError:
                 if future.status != "error":  # otherwise the task itself timed out
                     watch.look()
@@ -193,7 +195,7 @@ class Cluster:
     def workers(self) -> dict[str, float] | None:
         """Each worker's last heartbeat, by the scheduler's clock; None if the scheduler does not answer in time."""
         try:
-            found = self._client.sync(self._client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER)
+            found = self._client.sync(self._client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER_TIMEOUT)
             return {address: float(facts["last_seen"]) for address, facts in found["workers"].items()}
         except Exception:  # a client without a scheduler may raise anything
             return None
@@ -236,7 +238,7 @@ class ClusterClient(Client):  # type: ignore[misc]  # Dask has no types
             super().start(**options)
         except BaseException:
             with suppress(Exception):  # there may be nothing to close yet
-                self.close(timeout=ANSWER)
+                self.close(timeout=ANSWER_TIMEOUT)
             raise
 
     def __del__(self) -> None:
@@ -255,7 +257,7 @@ def start_retrying(start: Callable[[], Started]) -> Started:
     return start()
 
 
-class Watch:
+class ClusterWatch:
     """Checks that a cluster is still alive while its results are awaited.
 
     Args:
@@ -277,33 +279,33 @@ class Watch:
         if found:
             self._alone_since = None
             self._heard = {
-                worker: self._heard[worker] if self._heard.get(worker, (0.0,))[0] == said else (said, now)
-                for worker, said in found.items()
+                worker: self._heard[worker] if self._heard.get(worker, (0.0,))[0] == heartbeat else (heartbeat, now)
+                for worker, heartbeat in found.items()
             }
-            still = [worker for worker, (_, since) in self._heard.items() if now - since > STILL]
-            if still:
-                raise ClusterError(f"the worker {still[0]} has stopped, and does not end", HINT)
+            hung = [worker for worker, (_, since) in self._heard.items() if now - since > HEARTBEAT_TIMEOUT]
+            if hung:
+                raise ClusterError(f"the worker {hung[0]} has stopped, and does not end", HINT)
             return
         self._alone_since = self._alone_since or now
-        if now - self._alone_since > PATIENCE or not self._cluster.is_alive():
+        if now - self._alone_since > LOST_TIMEOUT or not self._cluster.is_alive():
             raise ClusterError("the scheduler was lost" if found is None else "all workers were lost", HINT)
 
 
 def _client_at(address: str) -> ClusterClient:
     try:
         if not address.startswith("tls:") or Security().get_connection_args("client")["ssl_context"] is not None:
-            return start_retrying(lambda: ClusterClient(address, timeout=CONNECT, set_as_default=False))
+            return start_retrying(lambda: ClusterClient(address, timeout=CONNECT_TIMEOUT, set_as_default=False))
     except ValueError as refusal:
         rule = "it is the address of a scheduler, tls://HOST:PORT or tcp://HOST:PORT"
         raise UsageError(f"the cluster {address!r}", rule) from refusal
     except (OSError, TimeoutError, RuntimeError, TypeError) as refusal:
-        why, hint = reason_at(address) or (_first_line(refusal), REACH)
-        raise ClusterError(f"no scheduler answers at {address}", why, hint) from None
+        reason, hint = reason_at(address) or (_first_line(refusal), REACH_HINT)
+        raise ClusterError(f"no scheduler answers at {address}", reason, hint) from None
     rule = "Dask's own settings name it: ca-file, client.cert and client.key of distributed.comm.tls"
     raise UsageError(f"the cluster {address!r}, but no certificate", rule)
 
 
-REACH = "is it running, and can this machine reach it? It says its address when it starts"
+REACH_HINT = "is it running, and can this machine reach it? It says its address when it starts"
 
 
 def reason_at(address: str) -> tuple[str, str] | None:
@@ -311,30 +313,30 @@ def reason_at(address: str) -> tuple[str, str] | None:
     found = re.fullmatch(r"(tcp|tls)://(.+):([0-9]+)/?", address)
     if found is None:
         return None
-    mine = found[1] == "tls"
-    context = Security().get_connection_args("client")["ssl_context"] if mine else ssl._create_unverified_context()
+    is_tls = found[1] == "tls"
+    context = Security().get_connection_args("client")["ssl_context"] if is_tls else ssl._create_unverified_context()
     try:
-        with socket.create_connection((found[2].strip("[]"), int(found[3])), ANSWER) as plain:
-            plain.settimeout(ANSWER)
+        with socket.create_connection((found[2].strip("[]"), int(found[3])), ANSWER_TIMEOUT) as plain:
+            plain.settimeout(ANSWER_TIMEOUT)
             with context.wrap_socket(plain) as secret:
                 secret.recv(1)  # a refused certificate is reported only on the first read
     except ssl.SSLCertVerificationError as refusal:
-        if mine:
+        if is_tls:
             return f"its certificate is refused here: {refusal.verify_message}", "ca-file must name its authority"
     except ssl.SSLError as refusal:
         reason = (refusal.reason or "").lower().replace("_", " ")
-        if mine and "alert" in reason:
+        if is_tls and "alert" in reason:
             return f"it refuses the certificate of this machine ({reason})", "its authority must sign client.cert"
-        if mine:
+        if is_tls:
             return f"it does not speak TLS ({reason})", "its address then begins with tcp://"
         if "alert" in reason:  # it asks for a certificate, so it uses TLS
-            return PLAIN
+            return TLS_FAULT
     except OSError:
         return None
-    return None if mine else PLAIN
+    return None if is_tls else TLS_FAULT
 
 
-PLAIN = "it speaks TLS, and the address says that it does not", "its address begins with tls://"
+TLS_FAULT = "it speaks TLS, and the address says that it does not", "its address begins with tls://"
 
 
 def is_foreign(error: BaseException) -> bool:
@@ -358,13 +360,13 @@ def _out_of_memory(error: BaseException, memory: str) -> ClusterError:
     """The error for workers that were killed repeatedly, nearly always for lack of memory."""
     share = f", more than the {memory} that it may take" if memory else ""
     if isinstance(error, MemoryError):
-        return ClusterError("a worker ran out of memory", f"a partition needs more than it has{share}", MORE)
+        return ClusterError("a worker ran out of memory", f"a partition needs more than it has{share}", MEMORY_HINT)
     times = error.allowed_failures + 1 if isinstance(error, KilledWorker) else RETRIES + 1
     what = f"{times} workers were ended while they did the same task"
-    return ClusterError(what, f"most likely it needs too much memory{share}", MORE)
+    return ClusterError(what, f"most likely it needs too much memory{share}", MEMORY_HINT)
 
 
-MORE = "more partitions are smaller ones; or give each worker more memory"
+MEMORY_HINT = "more partitions are smaller ones; or give each worker more memory"
 
 
 def _first_line(error: BaseException) -> str:
@@ -376,9 +378,9 @@ def _first_line(error: BaseException) -> str:
 
 Process = subprocess.Popen[bytes]
 
-LEAST = 400_000_000  # bytes that a worker needs for itself
+WORKER_OVERHEAD = 400_000_000  # bytes that a worker needs for itself
 RETRIES = 3  # times that a task is started again after its worker was lost
-HERE = "127.0.0.1"
+LOCAL_HOST = "127.0.0.1"
 SETTINGS = {
     "distributed.comm.timeouts.connect": "10s",
     "distributed.comm.timeouts.tcp": "20s",
@@ -407,7 +409,7 @@ def parse_memory(memory: str) -> int:
         found = int(parse_bytes(memory))
     except ValueError:
         raise UsageError(f"the memory {memory!r}", "it must be a size such as 2GB") from None
-    if found < LEAST:
+    if found < WORKER_OVERHEAD:
         raise UsageError(
             f"the memory {memory!r}", "a worker takes 250 MB before it has read much, and gets 400MB or more"
         )
@@ -421,7 +423,7 @@ def start_scheduler(home: str, security: Security) -> LocalCluster:
         home: an empty folder for its temporary files.
         security: the certificate.
     """
-    where = {"dashboard_address": f"{HERE}:0", "protocol": "tls", "host": HERE}
+    where = {"dashboard_address": f"{LOCAL_HOST}:0", "protocol": "tls", "host": LOCAL_HOST}
     with dask.config.set({**_no_pages(), "temporary-directory": home}):
         return start_retrying(
             lambda: LocalCluster(n_workers=0, security=security, scheduler_kwargs={"dashboard": False}, **where)
@@ -447,7 +449,7 @@ def start_worker(scheduler: str, memory: str, work: str, home: str, security: Se
     require_real(work, folder, make=True)  # for data that does not fit into memory
     command = python_command("-m", "distributed.cli.dask_worker", scheduler, "--local-directory", home)
     command += ["--nthreads", "1", "--memory-limit", memory, "--death-timeout", "60"]
-    command += ["--host", HERE, "--dashboard-address", f"{HERE}:0", "--no-dashboard"]
+    command += ["--host", LOCAL_HOST, "--dashboard-address", f"{LOCAL_HOST}:0", "--no-dashboard"]
     sent = (SETTINGS | _no_pages()) | {  # in the environment: other users could read the command line
         "distributed.comm.require-encryption": True,
         "distributed.comm.tls.ca-file": security.tls_ca_file,
@@ -456,7 +458,7 @@ def start_worker(scheduler: str, memory: str, work: str, home: str, security: Se
     }
     settings = {f"{name.replace('.', '__').replace('-', '_')}".upper(): str(x) for name, x in sent.items()}
     environment = python_environment() | {f"DASK_{name}": value for name, value in settings.items()}
-    environment |= {SWITCH: "now"}  # a worker starts no process to compile
+    environment |= {SWITCH_VARIABLE: "now"}  # a worker starts no process to compile
     environment |= {"HETDP_TABLE_MEMORY": f"{parse_memory(memory) // 2}B", "HETDP_TABLE_SPILL": str(folder / "spill")}
     nowhere = subprocess.DEVNULL
     return subprocess.Popen(

@@ -17,8 +17,8 @@ from hetdp.files.formats.json_files import read_json
 from hetdp.files.formats.parquet import INTEGERS, cell_of
 from hetdp.files.formats.registry import FORMATS
 from hetdp.files.formats.table import Table
-from hetdp.files.formats.writing import reading
-from hetdp.files.problems import STANDARD, Sheets, answer_column, existing, parts_of, positive_of, require_form
+from hetdp.files.formats.writing import call_reader
+from hetdp.files.problems import STANDARD, Sheets, answer_column, parts_of, positive_of, require_existing, require_form
 from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER, JSON, LABELS
 from hetdp.partitioned.parquet_rows import Files, as_values, files_of, read_range
 from hetdp.partitioned.partition import Partition
@@ -30,7 +30,7 @@ from hetdp.problem.spelling import label_to_json, shorten_label
 from hetdp.problem.values import weights_of
 from hetdp.theory.catalogue import notion_of_key
 
-KNOWN = {"datasets": DATASET_COLUMNS, "edges": EDGE_COLUMNS}
+KNOWN_COLUMNS = {"datasets": DATASET_COLUMNS, "edges": EDGE_COLUMNS}
 
 
 class Tables(NamedTuple):
@@ -53,13 +53,13 @@ class Tables(NamedTuple):
 
 def open_tables(path: str | Path, by: str | None = None) -> Tables:
     """Opens the tables of a folder and checks their columns; `by` names an extra column of datasets that is allowed."""
-    folder, name = Path(path) if path == STANDARD else existing(path), str(path)
+    folder, name = Path(path) if path == STANDARD else require_existing(path), str(path)
     rule = "partitions are read from a folder with edges and datasets as Parquet, one file or part-*.parquet"
     if not folder.is_dir():
         hint = "hetdp.read_problem reads a problem from one file" if name.endswith(".json") else ""
         raise InputError(name, [Fault("not a folder", name, "", rule, hint)])
     meta = folder / "problem.json"
-    words = reading(meta, read_json, f"{name}/problem.json") if meta.exists() else {"schema_version": 1}
+    words = call_reader(meta, read_json, f"{name}/problem.json") if meta.exists() else {"schema_version": 1}
     datasets, edges = (_files(folder.resolve(), stem, name, rule) for stem in ("datasets", "edges"))
     findings = FaultCollector(name)
     sheet = _empty(datasets)
@@ -97,7 +97,7 @@ def _files(folder: Path, stem: str, name: str, rule: str) -> Files:
         raise InputError(name, [Fault("two tables of one name:", name, ", ".join(found), rule)])
     try:
         files = files_of(several, f"{stem}/part-*.parquet") if several else files_of([single], single.name)
-        for column in files.kinds.keys() & {*KNOWN[stem]}:
+        for column in files.kinds.keys() & {*KNOWN_COLUMNS[stem]}:
             cell_of(column, files.kinds[column], files.name)  # raises before workers read any row
         return files
     except InputError as refusal:
@@ -108,7 +108,9 @@ def _files(folder: Path, stem: str, name: str, rule: str) -> Files:
 
 
 PINS = ("p", "z", "error")
-DIFFERENT = 100  # distinct answers kept, as written: 68 texts mean a digit or a truth value; a third meaning is a fault
+MOST_ANSWERS = (
+    100  # distinct answers kept, as written: 68 texts mean a digit or a truth value; a third meaning is a fault
+)
 
 
 class ListedLabels:
@@ -188,13 +190,13 @@ def _different(values: Any, listed: list[Any]) -> tuple[list[Any], list[int]]:
     """The first distinct answers, and the position of each one's first occurrence."""
     if _is_plain(values):
         found, first = np.unique(values, return_index=True)
-        order = np.argsort(first)[:DIFFERENT]
+        order = np.argsort(first)[:MOST_ANSWERS]
         return found[order].tolist(), first[order].tolist()
     seen: dict[Any, int] = {}
     for at, value in enumerate(listed):
         if value is not None and value == value and value not in seen:
             seen[value] = at
-            if len(seen) == DIFFERENT:
+            if len(seen) == MOST_ANSWERS:
                 break
     return list(seen), list(seen.values())
 

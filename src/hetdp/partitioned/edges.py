@@ -197,7 +197,7 @@ class BuiltGraph(NamedTuple):
     ghosts: int = 0
 
 
-class Numbers(NamedTuple):
+class LabelsByNumber(NamedTuple):
     """A sequence of labels by number, looked up only when a message needs one."""
 
     numbers: Any
@@ -282,8 +282,8 @@ def _contradictions(
 
     findings = FaultCollector("edges")
     table = Edges(
-        Numbers(source, label),
-        Numbers(target, label),
+        LabelsByNumber(source, label),
+        LabelsByNumber(target, label),
         Parameters(names, tuple(column[chosen] for column in assigned.columns)),
         assigned.classes and assigned.classes.take(chosen),
         row=lambda at: edges.row(assigned.row(int(chosen[at]))),

@@ -39,8 +39,8 @@ from hetdp.theory.notion import Notion
 
 RANGE, NAMED, STRANGE = "range", "named", "strange"  # equal to their numbers; looked up; of an invalid type
 ENCODED = "encoded"  # labels that are looked up by their JSON text
-WIDE = "DECIMAL(20, 0)"  # holds integers of 64 bits, signed or not; Parquet would round a HUGEINT to a float
-REPEATED = 1000  # most duplicate labels that a bucket reports
+INTEGER_TYPE = "DECIMAL(20, 0)"  # holds integers of 64 bits, signed or not; Parquet would round a HUGEINT to a float
+MOST_REPORTED = 1000  # most duplicate labels that a bucket reports
 
 
 def kind_of(files: Files, column: str) -> str:
@@ -51,7 +51,7 @@ def kind_of(files: Files, column: str) -> str:
 
 def _label(column: str, kind: str) -> str:
     """SQL for a label in comparable form: all integers in one type, text unchanged."""
-    return f"CAST({quote_name(column)} AS {WIDE if kind == 'integer' else 'VARCHAR'})"
+    return f"CAST({quote_name(column)} AS {INTEGER_TYPE if kind == 'integer' else 'VARCHAR'})"
 
 
 def write_labels(partition: Partition, files: Files, buckets: int) -> str:
@@ -113,7 +113,7 @@ def join_bucket(partition: Partition, bucket: int, chunks: int) -> tuple[list[in
         query = f"SELECT chunk, label, number FROM ({wanted}) JOIN ({first}) USING (label) ORDER BY chunk"
         with _own_files():
             copy_to(query, partition.work, Path(partition.work, "found", f"{bucket}.parquet"))
-    return repeated[:REPEATED], len(repeated)
+    return repeated[:MOST_REPORTED], len(repeated)
 
 
 def numbers_of_ends(

@@ -21,7 +21,7 @@ from hetdp.mechanism.coin import CoinComparison, CoinCounts, compare_with_coin, 
 from hetdp.mechanism.explanation import (
     EXTENSION,
     GIVEN,
-    Beside,
+    AdjacentDataset,
     BindingChain,
     BindingPath,
     across_in_words,
@@ -112,7 +112,9 @@ def tightest_of(notion: Notion, edges: Sequence[Edge], start: float) -> Edge:
     return edges[tightest(notion, start, (tuple(edge.used[at] for at in places) for edge in edges))]
 
 
-def neighbours_of(partition: Partition, name: str, number: int, back: tuple[int, ...]) -> list[tuple[Beside, Edge]]:
+def neighbours_of(
+    partition: Partition, name: str, number: int, back: tuple[int, ...]
+) -> list[tuple[AdjacentDataset, Edge]]:
     """The neighbours of an own dataset, once per edge, with the edge."""
     graph, at = LocalGraph(partition), number - partition.first
     row = slice(int(graph.indptr[at]), int(graph.indptr[at + 1]))
@@ -120,15 +122,15 @@ def neighbours_of(partition: Partition, name: str, number: int, back: tuple[int,
     numbers = graph.numbers(places)
     used = zip(*(graph.parameters[place][row].tolist() for place in back), strict=True)
     z, pinned, given, answers = (
-        _of(partition, array, numbers) for array in (f"{name}/z", f"{name}/pinned", f"{name}/given", "answers")
+        _entries_of(partition, array, numbers) for array in (f"{name}/z", f"{name}/pinned", f"{name}/given", "answers")
     )
     same = answers == partition.load("answers")[at]
     facts = zip(numbers.tolist(), z.tolist(), same.tolist(), pinned.tolist(), given.tolist(), used, strict=True)
     edges = _edges_at(partition, graph, np.arange(row.start, row.stop), _class_names(partition))
-    return [(Beside(*one), edge) for one, edge in zip(facts, edges, strict=True)]
+    return [(AdjacentDataset(*one), edge) for one, edge in zip(facts, edges, strict=True)]
 
 
-def _of(partition: Partition, array: str, numbers: Indices) -> NDArray[Any]:
+def _entries_of(partition: Partition, array: str, numbers: Indices) -> NDArray[Any]:
     """The entries of some datasets, read from their owners; False if an owner lacks the array."""
     if not partition.has(array):
         return np.zeros(len(numbers), dtype=np.bool_)
@@ -296,7 +298,7 @@ class PartitionedMechanism(RemoteMechanism):
     def row(self, dataset: Hashable) -> dict[str, Any]:
         """The row of one dataset in the mechanism's table."""
         number = self.problem.index(dataset)
-        answer, pinned = int(_at(self, "answers", number)), bool(_at(self, f"{self.name}/pinned", number))
+        answer, pinned = int(_entry_at(self, "answers", number)), bool(_entry_at(self, f"{self.name}/pinned", number))
         return row_of(self.problem.notion, self.coordinate(number), answer, pinned, is_given(self, number))
 
     def prove_best(self) -> PartitionedMechanism:
@@ -321,11 +323,11 @@ def explain_at(mechanism: PartitionedMechanism, number: int) -> BindingPath:
     """The path that binds a dataset of a proved mechanism."""
     problem, name = mechanism.problem, mechanism.name
     steps = trace_path(problem, name, f"{name}/z", number)
-    upper = bool(_at(mechanism, "answers", number) == 1)
+    upper = bool(_entry_at(mechanism, "answers", number) == 1)
     edges: dict[tuple[int, int], list[Edge]] = {}
     back = reversed_places(problem.notion.parameters)
 
-    def beside(at: int) -> list[Beside]:
+    def beside(at: int) -> list[AdjacentDataset]:
         found = problem.workers.run(neighbours_of, [(_owner(mechanism, at), name, at, back)])[0]
         for one, edge in found:
             known = edges.setdefault((at, one.number), [])
@@ -334,13 +336,13 @@ def explain_at(mechanism: PartitionedMechanism, number: int) -> BindingPath:
 
     first = steps[0].number
     found = BindingChain([first], given=True)
-    if _at(mechanism, f"{name}/pinned", first) and not is_given(mechanism, first):
+    if _entry_at(mechanism, f"{name}/pinned", first) and not is_given(mechanism, first):
         found = find_across(problem.notion, first, 1.0 if upper else -1.0, mechanism.coordinate, beside)
         before = [Bound(at, mechanism.coordinate(at), np.nan, edges.get((at, link), [])) for link, at in found.links()]
         steps = [*before, *steps[1:]]
     first = steps[0].number
     path = path_of(problem, steps, [step.z for step in steps], upper)
-    if not _at(mechanism, f"{name}/pinned", first):
+    if not _entry_at(mechanism, f"{name}/pinned", first):
         return replace(path, origin="")
     if is_given(mechanism, first):
         return replace(path, origin=GIVEN, moved=mechanism.moved)
@@ -357,8 +359,8 @@ def explain_at(mechanism: PartitionedMechanism, number: int) -> BindingPath:
 def is_given(mechanism: PartitionedMechanism, number: int) -> bool:
     """True if the value of a dataset was given rather than chosen by an objective."""
     if _owner(mechanism, number).has(f"{mechanism.name}/given"):
-        return bool(_at(mechanism, f"{mechanism.name}/given", number))
-    return mechanism.objective == EXTENSION and bool(_at(mechanism, f"{mechanism.name}/pinned", number))
+        return bool(_entry_at(mechanism, f"{mechanism.name}/given", number))
+    return mechanism.objective == EXTENSION and bool(_entry_at(mechanism, f"{mechanism.name}/pinned", number))
 
 
 def _owner(mechanism: PartitionedMechanism, number: int) -> Partition:
@@ -366,7 +368,7 @@ def _owner(mechanism: PartitionedMechanism, number: int) -> Partition:
     return partitions[int(partitions[0].owners(np.array([number]))[0])]
 
 
-def _at(mechanism: PartitionedMechanism, array: str, number: int) -> Any:
+def _entry_at(mechanism: PartitionedMechanism, array: str, number: int) -> Any:
     """The entry of one dataset in an array."""
     owner = _owner(mechanism, number)
     return owner.load(array)[number - owner.first]

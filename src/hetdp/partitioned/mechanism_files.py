@@ -16,9 +16,9 @@ from hetdp.errors import ClusterError, Fault, InputError, UsageError, Verificati
 from hetdp.files.formats.json_files import read_json, write_json
 from hetdp.files.formats.parquet import parquet_metadata, write_parquet
 from hetdp.files.formats.table import Table
-from hetdp.files.formats.writing import reading, whole_folder
+from hetdp.files.formats.writing import call_reader, whole_folder
 from hetdp.files.mechanisms import coordinates_of, notion_of, parse_integer_labels, require_form, require_own
-from hetdp.files.problems import STANDARD, answer_column, existing, parts_of
+from hetdp.files.problems import STANDARD, answer_column, parts_of, require_existing
 from hetdp.files.saving import certificate_document
 from hetdp.files.schema import MECHANISM_COLUMNS, VALUES, VERSION, notion_words
 from hetdp.mechanism.mechanism import BINDING, LoadedClaim
@@ -30,7 +30,7 @@ from hetdp.partitioned.parquet_rows import Files, as_values, files_of, read_rang
 from hetdp.partitioned.partition import LocalGraph, Partition
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.partitioned.shared_files import SEEN_RULE, replace_file, require_real
-from hetdp.problem.faults import LISTED, FaultCollector
+from hetdp.problem.faults import MOST_LISTED, FaultCollector
 from hetdp.problem.problem import EdgelessProblem
 from hetdp.problem.query import answers_of
 from hetdp.text import format_value
@@ -40,7 +40,7 @@ from hetdp.version import VERSION as SOFTWARE
 ORDER_RULE = "its rows are those of the problem's datasets, in the same order"
 
 
-class RowsRead(NamedTuple):
+class PartitionRows(NamedTuple):
     """Result of reading the rows of a partition.
 
     Attributes:
@@ -56,32 +56,36 @@ class RowsRead(NamedTuple):
     others: Sequence[tuple[Any, str]] = ()
 
 
-def read_rows(partition: Partition, name: str, notion: str, files: Files, datasets: Files, labels: str) -> RowsRead:
+def read_rows(
+    partition: Partition, name: str, notion: str, files: Files, datasets: Files, labels: str
+) -> PartitionRows:
     """Reads the rows of a partition's own datasets."""
     table = read_range(files, partition.first, partition.first + partition.size, MECHANISM_COLUMNS)
     findings, answers = FaultCollector(""), partition.copy("answers")
     own = own_labels(partition, datasets, labels)
-    said = table.label_column("dataset", findings) if partition.size else []
+    read_labels = table.label_column("dataset", findings) if partition.size else []
     if findings.total:
-        return RowsRead(findings.faults, findings.total)
-    if own.dtype.kind in "iu" and {*map(type, said)} == {str}:  # then binding labels are text, too
-        said, bound = parse_integer_labels(said), as_values(table.columns.get(BINDING, ()))
+        return PartitionRows(findings.faults, findings.total)
+    if own.dtype.kind in "iu" and {*map(type, read_labels)} == {str}:  # then binding labels are text, too
+        read_labels, bound = parse_integer_labels(read_labels), as_values(table.columns.get(BINDING, ()))
         table = table._replace(columns=table.columns | ({BINDING: parse_integer_labels(bound)} if bound else {}))
-    others = _as_array(said) != _as_array(own) if partition.size else np.zeros(0, dtype=np.bool_)
+    others = _as_array(read_labels) != _as_array(own) if partition.size else np.zeros(0, dtype=np.bool_)
     what = "a dataset that is not the problem's in this place:"
-    findings.add_where(np.asarray(others), lambda at: Fault(what, table.row(at), format_value(said[at]), ORDER_RULE))
+    findings.add_where(
+        np.asarray(others), lambda at: Fault(what, table.row(at), format_value(read_labels[at]), ORDER_RULE)
+    )
     if "query" in table.columns and partition.size:
         with findings.collect():
-            other = answers_of(answer_column(table.columns["query"]), ListedLabels(said)) != answers
+            other = answers_of(answer_column(table.columns["query"]), ListedLabels(read_labels)) != answers
             rule = "its query must agree with the problem's"
             findings.add_where(other, lambda at: Fault("not the problem's answer", table.row(at), "", rule))
     z = np.empty(0)
     with findings.collect():
-        z = coordinates_of(table, EdgelessProblem(ListedLabels(said), answers, notion_of_key(notion), ""))
+        z = coordinates_of(table, EdgelessProblem(ListedLabels(read_labels), answers, notion_of_key(notion), ""))
     pinned = table.flags("pinned", findings)
     links, strangers = _links(partition, table, own, datasets, labels)
     if findings.total:
-        return RowsRead(findings.faults, findings.total, others=strangers)
+        return PartitionRows(findings.faults, findings.total, others=strangers)
     partition.save(f"{name}/z", z + 0.0)
     partition.save(f"{name}/pinned", np.asarray(pinned, dtype=np.bool_))
     partition.save(f"{name}/links", np.where(pinned, -1, links))
@@ -89,7 +93,7 @@ def read_rows(partition: Partition, name: str, notion: str, files: Files, datase
         partition.save(f"{name}/given", np.asarray(table.flags("given", findings), dtype=np.bool_))
     given = partition.load("pins")
     same = np.isnan(given) | np.isclose(given, z, rtol=0.0, atol=1e-9)
-    return RowsRead([], 0, int(np.count_nonzero(~same)), strangers)
+    return PartitionRows([], 0, int(np.count_nonzero(~same)), strangers)
 
 
 def _as_array(labels: Any) -> Any:
@@ -114,11 +118,11 @@ def _links(
         known |= dict(zip(own.tolist(), range(partition.first, partition.first + partition.size), strict=True))
         links = np.array([known.get(label, -1) for label in listed], dtype=np.int64)
         others = np.array([at for at in np.flatnonzero(links < 0) if listed[at] is not None], dtype=np.int64)
-    return links, [(as_values(binding[at : at + 1])[0], table.row(int(at))) for at in others[:LISTED]]
+    return links, [(as_values(binding[at : at + 1])[0], table.row(int(at))) for at in others[:MOST_LISTED]]
 
 
-WORDS, ROWS = "mechanism.json", "mechanism"
-OURS = frozenset({WORDS, ROWS})
+METADATA_FILE, TABLE_NAME = "mechanism.json", "mechanism"
+FOLDER_FILES = frozenset({METADATA_FILE, TABLE_NAME})
 
 
 def save_mechanism(mechanism: PartitionedMechanism, path: str | Path) -> int:
@@ -129,13 +133,13 @@ def save_mechanism(mechanism: PartitionedMechanism, path: str | Path) -> int:
         raise VerificationError(proof)
     if Path(path).suffix or str(path) == STANDARD:
         raise UsageError(f"a partitioned mechanism cannot be saved to {str(path)!r}", "it is saved to a folder")
-    with whole_folder(Path(path), OURS) as draft:
-        (draft / ROWS).mkdir()
-        facts = mechanism.name, str(draft / ROWS), problem.notion.key, problem.names.writer
+    with whole_folder(Path(path), FOLDER_FILES) as draft:
+        (draft / TABLE_NAME).mkdir()
+        facts = mechanism.name, str(draft / TABLE_NAME), problem.notion.key, problem.names.writer
         counts = problem.run(write_mechanism_rows, *facts, words="writing")
-        _require_files(problem, draft / ROWS, [size for _, size in counts])
+        _require_files(problem, draft / TABLE_NAME, [size for _, size in counts])
         pinned: int = sum(number for number, _ in counts)
-        with (draft / WORDS).open("w", encoding="utf-8") as file:
+        with (draft / METADATA_FILE).open("w", encoding="utf-8") as file:
             write_json(file, metadata_of(replace(mechanism, certificate=proof), pinned))
     return pinned
 
@@ -266,15 +270,15 @@ def open_mechanism(path: str | Path) -> tuple[Files, dict[str, Any]]:
 
 
 def _find_files(path: str | Path, name: str) -> tuple[Files, dict[str, Any]]:
-    place = Path(path) if path == STANDARD else existing(path)
+    place = Path(path) if path == STANDARD else require_existing(path)
     if place.is_dir():
-        rule = f"the folder of a mechanism holds {WORDS} and {ROWS}/part-*.parquet"
-        several = parts_of(place / ROWS) if (place / ROWS).is_dir() else []
+        rule = f"the folder of a mechanism holds {METADATA_FILE} and {TABLE_NAME}/part-*.parquet"
+        several = parts_of(place / TABLE_NAME) if (place / TABLE_NAME).is_dir() else []
         if not several:
             raise InputError(name, [Fault("not a mechanism", name, "", rule)])
-        meta = place / WORDS
-        words = reading(meta, read_json, f"{name}/{WORDS}") if meta.exists() else {}
-        return files_of([file.resolve() for file in several], f"{ROWS}/part-*.parquet"), words
+        meta = place / METADATA_FILE
+        words = call_reader(meta, read_json, f"{name}/{METADATA_FILE}") if meta.exists() else {}
+        return files_of([file.resolve() for file in several], f"{TABLE_NAME}/part-*.parquet"), words
     if place.suffix.lower() != ".parquet":
         rule = "a mechanism of a partitioned problem is a folder, or a .parquet file"
         raise InputError(name, [Fault("an unknown kind of file", name, place.suffix, rule)])

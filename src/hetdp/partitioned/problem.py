@@ -61,7 +61,7 @@ class PartitionedGraph(NamedTuple):
     ghosts: int = 0
 
 
-OWN = "pins"  # name of the arrays with the values in the problem's own tables
+OWN_PINS = "pins"  # name of the arrays with the values in the problem's own tables
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class PartitionedPins:
 
     count: int
     work: str
-    name: str = OWN
+    name: str = OWN_PINS
 
 
 class PartitionedProblem(RemoteProblem):
@@ -220,7 +220,7 @@ class PartitionedLabels:
 
     def __init__(self, problem: PartitionedProblem) -> None:
         self._names = problem.names
-        self.names: Any = _Some(problem)
+        self.names: Any = _LabelsByNumber(problem)
 
     def index(self, label: Any) -> int:
         """The number of a dataset; raises UnknownDatasetError."""
@@ -234,7 +234,7 @@ class PartitionedLabels:
         return self._names.indices(list(labels))
 
 
-class _Some:
+class _LabelsByNumber:
     """A sequence of labels by number; callers iterate over the first few only."""
 
     def __init__(self, problem: PartitionedProblem) -> None:

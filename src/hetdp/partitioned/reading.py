@@ -46,10 +46,10 @@ from hetdp.partitioned.partition import Partition
 from hetdp.partitioned.problem import PartitionedGraph, PartitionedPins, PartitionedProblem, TaskRunner
 from hetdp.partitioned.shared_files import make_folder
 from hetdp.partitioned.workspace import (
-    ARCS,
+    DEFAULT_ARCS,
     LAYOUT,
+    LAYOUT_FILE,
     MEMORY,
-    NOTE,
     TALLIES,
     Workspace,
     equal_ranges,
@@ -76,10 +76,10 @@ def order_datasets(tables: Tables, column: str, folder: str, workers: TaskRunner
 
 def write_ordered(datasets: Files, column: str, path: str) -> list[int]:
     """Writes the table sorted, spilling to disk if needed; returns the end of each run of equal entries."""
-    kept = ", ".join(map(quote_name, dict.fromkeys([*datasets.kinds])))
+    columns = ", ".join(map(quote_name, dict.fromkeys([*datasets.kinds])))
     tables, start = [], 0
     for one, _, rows in datasets.pieces(0, datasets.length):
-        tables.append(f"SELECT {kept}, file_row_number + {start} AS {ORIGIN} FROM {rows_of_file(one)}")
+        tables.append(f"SELECT {columns}, file_row_number + {start} AS {ORIGIN} FROM {rows_of_file(one)}")
         start += rows
     every, by = f"({' UNION ALL '.join(tables)})", quote_name(column)
     with report_faults(datasets.name, PARQUET_RULE), connection() as database:
@@ -199,7 +199,7 @@ def _build_layout(
 
 def _clear(work: str) -> None:
     """Removes the unfinished layout of an earlier run."""
-    Path(work, NOTE).unlink(missing_ok=True)
+    Path(work, LAYOUT_FILE).unlink(missing_ok=True)
     for entry in Path(work).glob(f"{LAYOUT}-*"):
         shutil.rmtree(entry, ignore_errors=True)
 
@@ -392,7 +392,7 @@ def read_by(
     return PartitionedFile(problem, PartitionedPins(layout.pinned, folder))
 
 
-def offsets_of(tables: Tables, partitions: int | str | None, workers: int, arcs: int = ARCS) -> tuple[int, ...]:
+def offsets_of(tables: Tables, partitions: int | str | None, workers: int, arcs: int = DEFAULT_ARCS) -> tuple[int, ...]:
     """The bounds of the partitions: equal ranges of datasets, or one range per file."""
     size = tables.datasets.length
     if partitions == "files":

@@ -26,7 +26,7 @@ from hetdp.problem.space import Floats, Indices
 from hetdp.text import pluralize
 from hetdp.theory.catalogue import notion_of_key
 
-NEWS = np.dtype([("place", "<i8"), ("label", "<f8")])
+LABEL_CHANGE = np.dtype([("place", "<i8"), ("label", "<f8")])
 
 
 class SearchRows:
@@ -86,7 +86,7 @@ def run_round(partition: Partition, round_: Round) -> tuple[int, dict[int, int]]
     partition.save(f"{round_.search}/labels-{round_.number}", labels)
     partition.save(f"{round_.search}/links-{round_.number}", links)
     fell = labels[graph.own] < before
-    return int(np.count_nonzero(fell)), _tell(partition, round_, labels[graph.own], fell)
+    return int(np.count_nonzero(fell)), _write_changes(partition, round_, labels[graph.own], fell)
 
 
 def _state(graph: LocalGraph, round_: Round) -> tuple[Floats, Indices, NDArray[np.bool_] | None]:
@@ -114,7 +114,7 @@ def news_from(partition: Partition, search: str, number: int, sender: int, recei
     return partition.other(sender).path(f"{search}/news-{number}-{receiver}")
 
 
-def _tell(partition: Partition, round_: Round, labels: Floats, fell: NDArray[np.bool_]) -> dict[int, int]:
+def _write_changes(partition: Partition, round_: Round, labels: Floats, fell: NDArray[np.bool_]) -> dict[int, int]:
     """Writes the labels that fell at cut edges, for each partition at the other ends."""
     bounds, places = partition.load("cut_bounds"), partition.load("cut_places")
     sent: dict[int, int] = {}
@@ -123,7 +123,7 @@ def _tell(partition: Partition, round_: Round, labels: Floats, fell: NDArray[np.
         piece = slice(bounds[receiver], bounds[receiver + 1])
         chosen = np.flatnonzero(changed[piece])
         if len(chosen):
-            news = np.empty(len(chosen), dtype=NEWS)
+            news = np.empty(len(chosen), dtype=LABEL_CHANGE)
             news["place"], news["label"] = chosen, labels[places[piece][chosen]]
             partition.save(f"{round_.search}/news-{round_.number}-{receiver}", news)
             sent[receiver] = len(chosen)
@@ -245,7 +245,7 @@ def boundary_values(partition: Partition, z: Floats, given: str | None) -> Float
 # the labels are the fair ones, bit for bit (docs/theory/partitions.md).
 
 
-WORDS = "searching (fair values"
+FAIR_STAGE = "searching (fair values"
 
 
 def choose_fair(problem: PartitionedProblem, name: str, pins: str, given: str | None, limits: Searches) -> None:
@@ -261,7 +261,7 @@ def choose_fair(problem: PartitionedProblem, name: str, pins: str, given: str | 
     place, turn = f"{name}-fair", 0
     try:
         problem.run(prepare_fair, place, given, limits)
-        while any(problem.run(write_offers, place, turn, problem.notion.key, words=f"{WORDS}, turn {turn + 1})")):
+        while any(problem.run(write_offers, place, turn, problem.notion.key, words=f"{FAIR_STAGE}, turn {turn + 1})")):
             growth = grow_from(problem, f"{place}-{turn}", rows=f"{place}/alike")
             run_after(problem, growth, keep_labels)
             remove_arrays(problem, f"{place}-{turn - 1}")

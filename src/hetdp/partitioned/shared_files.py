@@ -16,10 +16,12 @@ from typing import BinaryIO, NamedTuple
 
 from hetdp.errors import ClusterError
 
-NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK
-READ = os.O_RDONLY | NO_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe must not block
-OWNER = 0o700  # access for the owner only
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+NEW_FILE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW
+READ_FLAGS = (
+    os.O_RDONLY | NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+)  # a pipe must not block
+OWNER_ONLY = 0o700  # access for the owner only
 PLAIN_RULE = "hetdp uses only plain files that it wrote itself there, no links"
 SEEN_RULE = "all workers must find the same files under the same paths as this machine"
 
@@ -27,7 +29,7 @@ SEEN_RULE = "all workers must find the same files under the same paths as this m
 def make_folder(parent: str | Path, word: str) -> str:
     """Makes a folder that only its owner can access, with a random name."""
     place = Path(parent, f"{word}-{os.urandom(8).hex()}")
-    place.mkdir(mode=OWNER)
+    place.mkdir(mode=OWNER_ONLY)
     return str(place)
 
 
@@ -48,7 +50,7 @@ def require_real(root: str | Path, folder: Path, make: bool = False) -> None:
         place = place / name
         if make and name:
             try:
-                place.mkdir(mode=OWNER)
+                place.mkdir(mode=OWNER_ONLY)
                 continue
             except FileExistsError:
                 pass
@@ -63,7 +65,7 @@ def replace_file(path: Path) -> Iterator[Path]:
     A file of that name is replaced and never written to, so the target of a planted link stays unchanged.
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(8).hex()}")
-    os.close(os.open(draft, NEW, 0o600))
+    os.close(os.open(draft, NEW_FILE_FLAGS, 0o600))
     try:
         yield draft
         draft.replace(path)
@@ -78,10 +80,10 @@ def open_plain(path: Path) -> BinaryIO:
         ClusterError: it is a link, a pipe or a device, or has several hard links.
         OSError: it does not exist or cannot be read.
     """
-    if NO_LINK == 0 and path.is_symlink():  # pragma: no cover (a system that cannot refuse links itself)
+    if NO_FOLLOW == 0 and path.is_symlink():  # pragma: no cover (a system that cannot refuse links itself)
         raise ClusterError(f"in the work folder, {str(path)!r} is a link", PLAIN_RULE)
     try:
-        number = os.open(path, READ)
+        number = os.open(path, READ_FLAGS)
     except OSError as refusal:
         if path.is_symlink():
             raise ClusterError(f"in the work folder, {str(path)!r} is a link", PLAIN_RULE) from None

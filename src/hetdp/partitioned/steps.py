@@ -17,7 +17,7 @@ import numpy as np
 from hetdp.certificate.certificate import Certificate
 from hetdp.engines.contract import Role
 from hetdp.errors import UnknownDatasetError, UsageError
-from hetdp.mechanism.balanced import meets
+from hetdp.mechanism.balanced import lower_to_meeting
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.local import others_at
 from hetdp.mechanism.repair import Limits
@@ -37,7 +37,7 @@ from hetdp.partitioned.rounds import (
 )
 from hetdp.problem.columns import as_mapping
 from hetdp.problem.decimals import round_labels_down
-from hetdp.problem.faults import LISTED, FaultCollector
+from hetdp.problem.faults import MOST_LISTED, FaultCollector
 from hetdp.problem.labels import Labels, similar_labels
 from hetdp.problem.partial import PartialMechanism, pins_on
 from hetdp.problem.problem import EdgelessProblem
@@ -47,7 +47,7 @@ from hetdp.theory.catalogue import notion_of_key
 from hetdp.theory.notion import Notion
 
 KEYS = ("p", "z", "error")
-FALLEN = 100  # most pins that a partition reports at once
+MOST_FALLEN = 100  # most pins that a partition reports at once
 FAIR, BALANCED = OBJECTIVES = ("fair", "balanced")
 
 
@@ -65,7 +65,7 @@ class PartitionedClosure(Closure[PartitionedPins]):
 
     def fallen_datasets(self, given: PartitionedPins) -> Iterator[int]:
         """Iterates over the datasets whose given value it lowered, largest drop first; fetches them in batches."""
-        for seen in count(0, FALLEN):
+        for seen in count(0, MOST_FALLEN):
             some = run_after(self._problem, self._growth, fallen_pins, given.name, NEAR_MISS, seen)
             found = [one for each in some for one in each]
             if not found:
@@ -160,7 +160,7 @@ class PartitionedSteps(Steps[PartitionedPins, PartitionedMechanism]):
     def free_boundary(self, pins: PartitionedPins) -> FreeBoundary:
         """The boundary datasets without a value."""
         found = self.problem.run(free_boundary, pins.name)
-        first = [number for some, _, _ in found for number in some][:LISTED]
+        first = [number for some, _, _ in found for number in some][:MOST_LISTED]
         return FreeBoundary(first, sum(free for _, free, _ in found), sum(size for _, _, size in found))
 
     def search(self, pins: PartitionedPins) -> Search[PartitionedMechanism]:
@@ -324,7 +324,7 @@ def start_balanced(partition: Partition, search: str, notion: str, gridded: bool
     graph = LocalGraph(partition)
     answers = graph.gather("answers")
     start = np.full(graph.size, np.inf)
-    meets(graph.edge_blocks(), answers, notion_of_key(notion), start)
+    lower_to_meeting(graph.edge_blocks(), answers, notion_of_key(notion), start)
     partition.save(f"{search}/start", round_labels_down(start[graph.own]) if gridded else start[graph.own])
 
 
@@ -377,7 +377,7 @@ def fallen_pins(
     """The next pins that a search lowered by more than `least`, with their distances, largest drop first."""
     moves = drops(partition.load(given), labels_of(partition, search, latest))
     fallen = np.flatnonzero(moves > least)
-    next_ones = fallen[np.argsort(-moves[fallen], kind="stable")][skipped : skipped + FALLEN]
+    next_ones = fallen[np.argsort(-moves[fallen], kind="stable")][skipped : skipped + MOST_FALLEN]
     return list(zip(moves[next_ones].tolist(), (partition.first + next_ones).tolist(), strict=True))
 
 
@@ -410,4 +410,4 @@ def free_boundary(partition: Partition, pins: str) -> tuple[list[int], int, int]
     """The first boundary datasets without a value, their number, and the size of the boundary."""
     boundary = partition.load("boundary")
     free = np.flatnonzero(boundary & np.isnan(partition.load(pins)))
-    return (free[:LISTED] + partition.first).tolist(), len(free), int(np.count_nonzero(boundary))
+    return (free[:MOST_LISTED] + partition.first).tolist(), len(free), int(np.count_nonzero(boundary))

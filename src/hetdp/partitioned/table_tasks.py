@@ -31,8 +31,8 @@ from hetdp.tables.request import AskRequest
 from hetdp.tables.sources import QueriedSource, Source, file_stamp, open_source
 
 MOST_KINDS = 1 << 22  # most kinds of people, by ε, group and area
-NAMED = ("group", "area")
-AGAIN = 1000  # duplicate hashes examined at once
+NAMED_COLUMNS = ("group", "area")
+DUPLICATES_AT_ONCE = 1000  # duplicate hashes examined at once
 
 
 class Tally(NamedTuple):
@@ -44,7 +44,7 @@ class Tally(NamedTuple):
         names: the names of these groups and areas.
         missing: the number of rows without an id, group or area.
         people: the number of people of each kind.
-        said: the number of them with each value; None if answers were not read.
+        answers: the number of them with each value; None if answers were not read.
     """
 
     stamp: Any
@@ -52,7 +52,7 @@ class Tally(NamedTuple):
     names: dict[str, list[str]]
     missing: dict[str, int]
     people: NDArray[np.int64]
-    said: NDArray[np.int64] | None
+    answers: NDArray[np.int64] | None
 
 
 def describe(path: FileState, curator: bool) -> dict[str, str]:
@@ -66,15 +66,15 @@ def tally_file(path: FileState, request: AskRequest, curator: bool, with_answers
     before = stamp_across_machines(path.path)
     with _file(path, curator) as source:
         assert isinstance(source, QueriedSource)
-        keys, flags, uses = _public(source, request)
+        keys, flags, uses = _public_columns(source, request)
         parameters: list[Any] = []
         if with_answers:
-            said, values = condition.condition(request.counted, source.columns, request.exact_text)
-            flags |= {YES: f"{said} = {condition.YES}", NO: f"{said} = {condition.NO}"}
+            counted, values = condition.condition(request.counted, source.columns, request.exact_text)
+            flags |= {YES: f"{counted} = {condition.YES}", NO: f"{counted} = {condition.NO}"}
             parameters, uses = [*values, *values], [*uses, *request.private]
         found = source.count_rows(keys, flags, parameters, uses, MOST_KINDS)
     names, columns = {}, {name: found[name] for name in keys}
-    for role in NAMED:
+    for role in NAMED_COLUMNS:
         if role in columns:
             there, codes = np.unique(columns[role].astype(object), return_inverse=True)
             names[role], columns[role] = [str(name) for name in there], codes.astype(np.int32)
@@ -89,7 +89,7 @@ def tally_file(path: FileState, request: AskRequest, curator: bool, with_answers
     return Tally(before, columns, names, missing, people, answers)
 
 
-def _public(source: QueriedSource, request: AskRequest) -> tuple[dict[str, str], dict[str, str], list[str]]:
+def _public_columns(source: QueriedSource, request: AskRequest) -> tuple[dict[str, str], dict[str, str], list[str]]:
     """The keys of a kind, the tests for missing cells, and the public columns."""
     keys, flags = {"everybody": "0"}, {"no person": f"{quote_name(request.person)} IS NULL"}
     for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
@@ -183,45 +183,49 @@ class MergedTallies(NamedTuple):
 
     Attributes:
         policy: the public policy.
-        said: the number of people of each kind with each value, if answers were read.
+        answers: the number of people of each kind with each value, if answers were read.
     """
 
     policy: Policy
-    said: NDArray[np.int64] | None
+    answers: NDArray[np.int64] | None
 
     def is_same(self, other: MergedTallies) -> bool:
         """True if both have the same kinds with the same numbers of people."""
-        mine: list[Any] = [*columns_of(self.policy), self.policy.weights]
-        theirs: list[Any] = [*columns_of(other.policy), other.policy.weights]
+        own: list[Any] = [*columns_of(self.policy), self.policy.weights]
+        others: list[Any] = [*columns_of(other.policy), other.policy.weights]
         names = [[part and part.names for part in (one.policy.groups, one.policy.areas)] for one in (self, other)]
-        return names[0] == names[1] and len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
+        return names[0] == names[1] and len(own) == len(others) and all(map(np.array_equal, own, others))
 
 
-def merge_tallies(name: str, request: AskRequest, told: Sequence[Tally]) -> MergedTallies:
+def merge_tallies(name: str, request: AskRequest, tallies: Sequence[Tally]) -> MergedTallies:
     """Merges the kinds of people of all files, sorted by ε and the other columns.
 
     Args:
         name: name of the table in messages.
         request: names the columns.
-        told: the counts of each file, with at least one person in total.
+        tallies: the counts of each file, with at least one person in total.
 
     Raises:
         UsageError: there are too many kinds of people, or a named group has no people.
         InputError: a group or area is missing, or there are too many of them.
     """
     found = {
-        role: _names(told, role, f"{name}, {column}")
-        for role, column in zip(NAMED, (request.group, request.area), strict=True)
+        role: _names(tallies, role, f"{name}, {column}")
+        for role, column in zip(NAMED_COLUMNS, (request.group, request.area), strict=True)
         if column is not None
     }
-    if sum(len(one.people) for one in told) > MOST_KINDS:
+    if sum(len(one.people) for one in tallies) > MOST_KINDS:
         rule = f"workers count people who have the same ε, group and area, up to {MOST_KINDS:,} counts in all files"
         hint = "leave workers= out: one machine keeps a few numbers for each person"
         raise UsageError("people of too many kinds", rule, hint)
-    rows = {key: np.concatenate([one.columns[key] for one in told]) for key in told[0].columns if key not in NAMED}
+    rows = {
+        key: np.concatenate([one.columns[key] for one in tallies])
+        for key in tallies[0].columns
+        if key not in NAMED_COLUMNS
+    }
     rows["person"] = rows["everybody"]  # one entry for each kind
-    groups, areas = (found.get(role) for role in NAMED)
-    people = np.concatenate([one.people for one in told])
+    groups, areas = (found.get(role) for role in NAMED_COLUMNS)
+    people = np.concatenate([one.people for one in tallies])
     policy = Policy(
         int(people.sum()),
         epsilons_of_rows(request, rows, groups) + 0.0,
@@ -230,18 +234,22 @@ def merge_tallies(name: str, request: AskRequest, told: Sequence[Tally]) -> Merg
         deciding_epsilons(request, rows, groups),
         people,
     )  # without negative zeros
-    said = None if told[0].said is None else np.concatenate([one.said for one in told if one.said is not None])
-    return _merge_kinds(policy, said)
+    answers = (
+        None
+        if tallies[0].answers is None
+        else np.concatenate([one.answers for one in tallies if one.answers is not None])
+    )
+    return _merge_kinds(policy, answers)
 
 
-def _names(told: Sequence[Tally], role: str, where: str) -> Names:
+def _names(tallies: Sequence[Tally], role: str, where: str) -> Names:
     """All groups or areas, sorted, and the index of each kind's group or area."""
-    all_names: list[str] | None = sorted({name for one in told for name in one.names[role]})
-    if any(one.missing[f"no {role}"] for one in told):
+    all_names: list[str] | None = sorted({name for one in tallies for name in one.names[role]})
+    if any(one.missing[f"no {role}"] for one in tallies):
         all_names = None
     names = require_names(all_names, where)
     place = {name: at for at, name in enumerate(names)}
-    codes = [np.array([place[name] for name in one.names[role]], np.int32)[one.columns[role]] for one in told]
+    codes = [np.array([place[name] for name in one.names[role]], np.int32)[one.columns[role]] for one in tallies]
     return Names(tuple(names), np.concatenate(codes))
 
 
@@ -251,7 +259,7 @@ def columns_of(policy: Policy) -> list[NDArray[Any]]:
     return found + [names.codes for names in (policy.groups, policy.areas) if names is not None]
 
 
-def _merge_kinds(policy: Policy, said: NDArray[np.int64] | None) -> MergedTallies:
+def _merge_kinds(policy: Policy, counts: NDArray[np.int64] | None) -> MergedTallies:
     """Adds up kinds that occur in several files."""
     columns = columns_of(policy)
     order = np.lexsort(columns[::-1])
@@ -265,5 +273,5 @@ def _merge_kinds(policy: Policy, said: NDArray[np.int64] | None) -> MergedTallie
     deciding = policy.deciding[chosen] if isinstance(policy.deciding, np.ndarray) else policy.deciding
     assert policy.weights is not None
     weights = np.add.reduceat(policy.weights[order], first)
-    answers = None if said is None else np.add.reduceat(said[order], first, axis=0)
+    answers = None if counts is None else np.add.reduceat(counts[order], first, axis=0)
     return MergedTallies(Policy(policy.size, policy.epsilon[chosen], groups, areas, deciding, weights), answers)

@@ -32,7 +32,7 @@ from hetdp.tables.people_table import PARTS, Payers, PeopleTable, combine_digest
 from hetdp.tables.plan import require_outside_table
 from hetdp.tables.policy import (
     HINT,
-    MOST,
+    MOST_SHOWN,
     PERSON_RULE,
     Faults,
     Names,
@@ -48,10 +48,10 @@ from hetdp.tables.sources import file_stamp, open_source, require_exists, requir
 from hetdp.text import format_value
 
 
-class Ids(Sequence[str]):
+class IdSequence(Sequence[str]):
     """A sequence of texts in little memory: UTF-8 bytes, one after the other.
 
-    >>> ids = Ids()
+    >>> ids = IdSequence()
     >>> ids.add(["7", "ä"])
     >>> ids.add(["8"])
     >>> len(ids), ids[1], ids[1:], list(ids)
@@ -109,7 +109,7 @@ def read_payers(files: Sequence[Path], request: AskRequest, policy: Policy, cura
         InputError: a file cannot be read.
     """
     progress.report_stage("reading the people to charge")
-    ids, entries, place = Ids(), [np.empty(0, np.int64)], _Places(policy)
+    ids, entries, place = IdSequence(), [np.empty(0, np.int64)], _KindIndex(policy)
     for file in files:
         wanted, uses = {"person": kinds.text(request.person)}, [request.person]
         with open_source(file, curator=curator, name=label_of_file(file)) as source:
@@ -133,7 +133,7 @@ def read_payers(files: Sequence[Path], request: AskRequest, policy: Policy, cura
     return None if bool((every < 0).any()) else Payers(ids, every)
 
 
-class _Places:
+class _KindIndex:
     """The index of a kind of people, by several columns."""
 
     def __init__(self, policy: Policy) -> None:
@@ -202,24 +202,24 @@ class PartitionedTable(PeopleTable):
         for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
             if where is not None and where.column is not None:
                 epsilon_cells(self, where.column, role)  # refuses a column whose type cannot hold ε
-        told: list[Tally] = self._run(tasks.tally_file, request, self._curator, False, words="reading the policy")
+        tallies: list[Tally] = self._run(tasks.tally_file, request, self._curator, False, words="reading the policy")
         faults = Faults(self.name, request)
-        faults.require_rows(sum(int(one.people.sum()) for one in told))
+        faults.require_rows(sum(int(one.people.sum()) for one in tallies))
         try:
-            found = merge_tallies(self.name, request, told)
+            found = merge_tallies(self.name, request, tallies)
         except InputError:
-            self._tell_curator(request, told)
+            self._tell_curator(request, tallies)
             raise
-        if any(one.missing["no person"] for one in told):
-            self._tell_curator(request, told)
+        if any(one.missing["no person"] for one in tallies):
+            self._tell_curator(request, tallies)
             raise self._fault("a missing id", request.person)
         self._require_different(request.person, found.policy.size)
         try:
             faults.require_all_epsilons(found.policy.epsilon, found.policy.deciding)
         except InputError:
-            self._tell_curator(request, told)
+            self._tell_curator(request, tallies)
             raise
-        self._seen = [one.stamp for one in told], found
+        self._seen = [one.stamp for one in tallies], found
         return found.policy
 
     def people(self, request: AskRequest) -> str:
@@ -238,12 +238,12 @@ class PartitionedTable(PeopleTable):
         """
         assert self._seen is not None
         self._require_unchanged()
-        told: list[Tally] = self._run(tasks.tally_file, request, self._curator, True, words="reading the answers")
+        tallies: list[Tally] = self._run(tasks.tally_file, request, self._curator, True, words="reading the answers")
         stamps, before = self._seen
-        if [one.stamp for one in told] == stamps:
-            found = merge_tallies(self.name, request, told)
-            if before.is_same(found) and found.said is not None:
-                return found.said
+        if [one.stamp for one in tallies] == stamps:
+            found = merge_tallies(self.name, request, tallies)
+            if before.is_same(found) and found.answers is not None:
+                return found.answers
         raise self._change_error()
 
     def read_payers(self, request: AskRequest) -> Payers:
@@ -265,8 +265,8 @@ class PartitionedTable(PeopleTable):
         """The files by name, and the stamp of each."""
         return tuple((file.name, *file_stamp(file)) for file in list_files(self._folder))
 
-    def _run(self, task: Task, *told: Any, words: str = "") -> list[Any]:
-        return self._by_workers(task, [(file, *told) for file in self._shared], words)
+    def _run(self, task: Task, *arguments: Any, words: str = "") -> list[Any]:
+        return self._by_workers(task, [(file, *arguments) for file in self._shared], words)
 
     def _by_workers(self, task: Task, items: list[tuple[Any, ...]], words: str = "") -> list[Any]:
         try:
@@ -305,8 +305,8 @@ class PartitionedTable(PeopleTable):
             ends = [DIGESTS * at // count for at in range(count + 1)]
             ranges = [(places, low, high - 1) for low, high in pairwise(ends)]
             again = [digest for found in self._by_workers(tasks.find_repeated, ranges) for digest in found]
-        for begin in range(0, len(again), tasks.AGAIN):
-            self._require_only_digests(person, again[begin : begin + tasks.AGAIN])
+        for begin in range(0, len(again), tasks.DUPLICATES_AT_ONCE):
+            self._require_only_digests(person, again[begin : begin + tasks.DUPLICATES_AT_ONCE])
 
     def _require_only_digests(self, person: str, digests: list[int]) -> None:
         """Refuses ids that are really equal; different ids with equal hashes are fine."""
@@ -323,7 +323,7 @@ class PartitionedTable(PeopleTable):
         if twice:
             faults = [
                 Fault("a duplicate id:", f"{name} row {row + 1}, {person}", format_value(text), PERSON_RULE)
-                for name, row, text in twice[:MOST]
+                for name, row, text in twice[:MOST_SHOWN]
             ]
             raise InputError(self.name, faults, len(twice))
 
@@ -344,9 +344,9 @@ class PartitionedTable(PeopleTable):
         where = f"{self.name}, {column}"
         return InputError(where, [Fault(what, where, "", PERSON_RULE, HINT)])
 
-    def _tell_curator(self, request: AskRequest, told: list[Tally]) -> None:
+    def _tell_curator(self, request: AskRequest, tallies: list[Tally]) -> None:
         """Raises the faults of the first faulty file with its rows, if messages may name them."""
-        for file, one in zip(self._files, told, strict=True):
+        for file, one in zip(self._files, tallies, strict=True):
             if self._curator and len(one.people):
                 try:
                     with open_source(file, curator=True, name=label_of_file(file)) as source:

@@ -104,8 +104,8 @@ def arcs_from(tallied: TallyProblem, numbers: Numbers) -> tuple[Numbers, Numbers
         epsilon = axis.epsilon[lines.moves.kinds[arc], 0, 0]
         written = axis.written[lines.moves.kinds[arc], 0, 0]
         bound = epsilon < np.inf
-        whose = np.full(int(np.count_nonzero(bound)), at, dtype=np.int16)
-        found.append((source[bound], target[bound], epsilon[bound], written[bound], whose))
+        axis_numbers = np.full(int(np.count_nonzero(bound)), at, dtype=np.int16)
+        found.append((source[bound], target[bound], epsilon[bound], written[bound], axis_numbers))
     source, target, epsilon, written, axes = (np.concatenate(columns) for columns in zip(*found, strict=True))
     order = np.lexsort((target, source))
     return source[order], target[order], epsilon[order], written[order], axes[order]
@@ -287,11 +287,11 @@ def _claim(work: str, tallied: TallyProblem, partitions: int) -> None:
     facts = json.dumps(
         [VERSION, partitions, dict(tallied.sizes), tallied.question.document()], sort_keys=True, default=str
     )
-    said = json.dumps({TALLIES: hashlib.sha256(facts.encode() + text + table.tobytes()).hexdigest()})
-    found = read_note(work) or said
-    if found != said:
+    claim = json.dumps({TALLIES: hashlib.sha256(facts.encode() + text + table.tobytes()).hexdigest()})
+    found = read_note(work) or claim
+    if found != claim:
         raise refuse_folder(work, "other tallies" if TALLIES in found else "a problem that was read from files")
-    write_note(work, said)
+    write_note(work, claim)
 
 
 def partition_tallies(

@@ -23,18 +23,18 @@ from typing import Any, NamedTuple
 from hetdp.errors import ClusterError, UsageError
 from hetdp.interrupts import uninterrupted
 from hetdp.partitioned.problem import Task, TaskRunner
-from hetdp.partitioned.shared_files import NEW, OWNER, SEEN_RULE, open_plain, replace_file
+from hetdp.partitioned.shared_files import NEW_FILE_FLAGS, OWNER_ONLY, SEEN_RULE, open_plain, replace_file
 from hetdp.text import format_value
 from hetdp.version import VERSION
 
 MEMORY = "2GB"
-MARK = "hetdp-work"  # an empty file that identifies a work folder
+MARK_FILE = "hetdp-work"  # an empty file that identifies a work folder
 LAYOUT = "layout"  # prefix of a folder with the arrays of a problem
-OTHERS = stat.S_IWGRP | stat.S_IWOTH  # write permission of group and others
-NOTE = "layout.json"  # file in a work folder that describes its problem
+WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH  # write permission of group and others
+LAYOUT_FILE = "layout.json"  # file in a work folder that describes its problem
 TALLIES = "tallies"  # key in the note of a problem without files
 ADDRESS = re.compile(r"(tcp|tls|ucxx?|wss?)://.+:[0-9]{1,5}/?")  # of a scheduler
-ARCS = 8_000_000  # default number of arcs of a partition, for workers with 2 GB
+DEFAULT_ARCS = 8_000_000  # default number of arcs of a partition, for workers with 2 GB
 
 
 class Workspace:
@@ -156,10 +156,10 @@ def arcs_for(cluster: str | None, memory: str) -> int:
         memory: memory limit of workers that are started here.
     """
     if cluster is not None:
-        return ARCS
+        return DEFAULT_ARCS
     with uninterrupted():
         from hetdp.partitioned.cluster import parse_memory
-    return int(ARCS * parse_memory(memory) // parse_memory(MEMORY))
+    return int(DEFAULT_ARCS * parse_memory(memory) // parse_memory(MEMORY))
 
 
 def work_folder(work: str | Path | None) -> tuple[str, bool]:
@@ -173,15 +173,15 @@ def work_folder(work: str | Path | None) -> tuple[str, bool]:
         if not folder.parent.is_dir():
             rule = "its parent folder must exist, so that nothing is written where a share is not mounted"
             raise UsageError(f"there is no folder {str(folder.parent)!r} for the work folder {folder.name!r}", rule)
-        folder.mkdir(mode=OWNER, exist_ok=True)
+        folder.mkdir(mode=OWNER_ONLY, exist_ok=True)
         _require_own(folder)
         strangers = [entry.name for entry in folder.iterdir()]
-        if strangers and MARK not in strangers:
+        if strangers and MARK_FILE not in strangers:
             rule = "it must be a new or empty folder, or one of an earlier run"
             raise UsageError(f"the work folder {str(work)!r} holds other files, such as {sorted(strangers)[0]!r}", rule)
         if not strangers:
             with suppress(FileExistsError):  # another run may be starting
-                os.close(os.open(folder / MARK, NEW, 0o600))
+                os.close(os.open(folder / MARK_FILE, NEW_FILE_FLAGS, 0o600))
     except OSError as refusal:
         rule = "work is a folder that can be written"
         raise UsageError(f"cannot write {str(work)!r}: {refusal.strerror}", rule) from None
@@ -206,7 +206,7 @@ def _require_own(folder: Path) -> None:
     )
     if found.st_uid != os.geteuid():
         raise UsageError(f"{shown_name} belongs to another user", rule, "name a new folder, which will be created")
-    if found.st_mode & OTHERS:
+    if found.st_mode & WRITABLE_BY_OTHERS:
         raise UsageError(f"other users may write to {shown_name}", rule, "name a new folder, or chmod go-w this one")
     if above.st_mode & stat.S_IWOTH and not above.st_mode & stat.S_ISVTX:
         hint = "choose a folder that is not open to all, or whose entries only their owners may rename (chmod +t)"
@@ -215,14 +215,14 @@ def _require_own(folder: Path) -> None:
 
 def write_note(work: str, words: str) -> None:
     """Writes the note of a work folder atomically."""
-    with replace_file(Path(work, NOTE)) as draft:
+    with replace_file(Path(work, LAYOUT_FILE)) as draft:
         draft.write_text(words, encoding="utf-8")
 
 
 def read_note(work: str) -> str | None:
     """The note of a work folder; None if there is none."""
     try:
-        with open_plain(Path(work, NOTE)) as file:
+        with open_plain(Path(work, LAYOUT_FILE)) as file:
             return file.read().decode("utf-8", "replace")
     except FileNotFoundError:
         return None
@@ -262,7 +262,7 @@ class Mark(NamedTuple):
 def mark_folder(work: str) -> Mark:
     """Marks a folder for one run."""
     place = Path(work, f".at-work-{os.urandom(8).hex()}")
-    os.close(os.open(place, NEW, 0o600))
+    os.close(os.open(place, NEW_FILE_FLAGS, 0o600))
     return Mark(str(place), SOFTWARE)
 
 

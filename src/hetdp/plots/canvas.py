@@ -49,7 +49,9 @@ def loading_matplotlib() -> Iterator[None]:
 def own_settings() -> Iterator[None]:
     """Draws with the user's own settings, even if a program imported matplotlib in a foreign working folder."""
     library = _library()
-    found = {name: value for name, value in _foreign().items() if library.rcParams[name] == library.rcParamsOrig[name]}
+    found = {
+        name: value for name, value in _local_settings().items() if library.rcParams[name] == library.rcParamsOrig[name]
+    }
     if not found:
         yield
     else:
@@ -69,7 +71,7 @@ def _library() -> Any:
 
 
 @cache
-def _foreign() -> dict[str, Any]:
+def _local_settings() -> dict[str, Any]:
     """The settings that matplotlib read in the working folder, with the values they would have otherwise."""
     if not _loaded_before[0]:
         return {}
@@ -81,9 +83,9 @@ def _foreign() -> dict[str, Any]:
 
 
 SMALL, USUAL = 7.0, 8.0  # points, for a picture printed at the width of a page or column
-BELOW = 27.0  # points between a picture and its legend
-LONGEST = 24  # characters of a label; a longer one is cut in the middle
-UNKNOWN = "□"  # replaces characters that the font does not have
+LEGEND_GAP = 27.0  # points between a picture and its legend
+LONGEST_LABEL = 24  # characters of a label; a longer one is cut in the middle
+MISSING_GLYPH = "□"  # replaces characters that the font does not have
 MISSING = "pictures are drawn by matplotlib, which is not installed"
 
 
@@ -130,7 +132,7 @@ def import_refusal(failure: ImportError) -> UsageError:
     )
 
 
-def drawable_text(value: Any, longest: int = LONGEST) -> str:
+def drawable_text(value: Any, longest: int = LONGEST_LABEL) -> str:
     r"""A text that can be drawn: on one line, not too long, with only characters that the font has.
 
     >>> drawable_text("a\nb"), drawable_text("x" * 30, 9), drawable_text(7)
@@ -140,7 +142,7 @@ def drawable_text(value: Any, longest: int = LONGEST) -> str:
     if len(text) > longest:
         half = (longest - 1) // 2
         text = f"{text[:half]}…{text[-half:]}"
-    return "".join(character if _has_glyph(ord(character)) else UNKNOWN for character in text) or '""'
+    return "".join(character if _has_glyph(ord(character)) else MISSING_GLYPH for character in text) or '""'
 
 
 @lru_cache(maxsize=4096)
@@ -193,7 +195,7 @@ def add_legend_below(axes: Axes, handles: list[Any], words: list[str], columns: 
         return
     figure: Any = axes.get_figure(root=True)
     wide = 72.0 * figure.get_size_inches()[0]
-    below = axes.transAxes + ScaledTranslation(0.0, -BELOW / 72.0, figure.dpi_scale_trans)
+    below = axes.transAxes + ScaledTranslation(0.0, -LEGEND_GAP / 72.0, figure.dpi_scale_trans)
     legend = axes.legend(
         handles,
         ["-"] * len(words),

@@ -23,7 +23,7 @@ LINES = (
 )  # for several curves, which also differ in their dashes
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
-DARK = 0.2  # the luminance below which text is white
+DARK_LUMINANCE = 0.2  # the luminance below which text is white
 
 
 def colour_map() -> LinearSegmentedColormap:
@@ -40,4 +40,4 @@ def text_colour_on(p: float) -> str:
     ('#1a1a1a', '#ffffff')
     """
     red, green, blue = (value**2.2 for value in colour_map()(p)[:3])
-    return PAPER if 0.2126 * red + 0.7152 * green + 0.0722 * blue < DARK else INK
+    return PAPER if 0.2126 * red + 0.7152 * green + 0.0722 * blue < DARK_LUMINANCE else INK

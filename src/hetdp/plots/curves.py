@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-SAME = 1e-9  # a difference in accuracy that cannot be seen
+INVISIBLE_DIFFERENCE = 1e-9  # a difference in accuracy that cannot be seen
 GREYS = ("#55595e", "#7d8288", "#9aa0a6")
 MOST_MARKS = 25
 MOST_NAMES = 3
@@ -70,7 +70,7 @@ def merge_equal(curves: Iterable[Curve]) -> list[Curve]:
 
 def _coincide(one: Curve, other: Curve) -> bool:
     return np.array_equal(one.across, other.across) and bool(
-        np.allclose(one.accuracy, other.accuracy, rtol=0.0, atol=SAME, equal_nan=True)
+        np.allclose(one.accuracy, other.accuracy, rtol=0.0, atol=INVISIBLE_DIFFERENCE, equal_nan=True)
     )
 
 
@@ -155,10 +155,10 @@ def draw_by_distance(axes: Axes, curves: list[Curve], prior: str, key: bool) -> 
     label_axes(axes, "steps to the other answer", f"right answer (mean{under})")
 
 
-POINTS = 60  # margins at which a curve is computed
-FEW = 14  # margins at which baselines are computed, which is slow
-NEARLY = 1e-4  # the error at which a curve ends
-OURS = "balanced"  # listed among the baselines of a population, but not a baseline
+CURVE_POINTS = 60  # margins at which a curve is computed
+BASELINE_POINTS = 14  # margins at which baselines are computed, which is slow
+LAST_ERROR = 1e-4  # the error at which a curve ends
+OUR_OBJECTIVE = "balanced"  # listed among the baselines of a population, but not a baseline
 
 
 @runtime_checkable
@@ -202,7 +202,7 @@ def curves_by_margin(given: Mapping[str, Any], baselines: bool) -> list[Curve]:
     first = next(iter(given.values()))
     if baselines:
         shown = {mechanism_of(each).objective for each in given.values()}
-        found += _baselines(mechanism_of(first), shown | {OURS})
+        found += _baselines(mechanism_of(first), shown | {OUR_OBJECTIVE})
     return merge_equal(found)
 
 
@@ -217,15 +217,15 @@ def margins_of(mechanism: Any) -> Any:
     if farthest < 1:
         return np.zeros(0, dtype=np.int64)
     last = 1
-    while last < farthest and 1.0 - mechanism.accuracy(last) > NEARLY:
+    while last < farthest and 1.0 - mechanism.accuracy(last) > LAST_ERROR:
         last = min(farthest, 2 * last)
-    return np.unique(np.round(np.geomspace(1, last, POINTS)).astype(np.int64))
+    return np.unique(np.round(np.geomspace(1, last, CURVE_POINTS)).astype(np.int64))
 
 
 def _baselines(mechanism: Any, known: set[str]) -> list[Curve]:
     """The baselines of a population at a few margins; none for questions that are not counts."""
     margins = margins_of(mechanism)
-    margins = margins[np.unique(np.linspace(0, len(margins) - 1, FEW).round().astype(np.int64))]
+    margins = margins[np.unique(np.linspace(0, len(margins) - 1, BASELINE_POINTS).round().astype(np.int64))]
     try:
         rows = [mechanism.population.baselines(margin) for margin in margins.tolist()]
     except UsageError:

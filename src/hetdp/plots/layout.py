@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from hetdp.problem.space import Floats, Indices
 
 SWEEPS = 24
-TALLEST = 24  # datasets in a column; a larger column is split into several close ones if there is room
-CLOSE = 4  # close columns that fill WIDTH; fewer have the same distance
-WIDTH = 0.72  # of close columns, where 1 is the distance between columns
+TALLEST_COLUMN = 24  # datasets in a column; a larger column is split into several close ones if there is room
+CLOSE_COLUMNS = 4  # close columns that fill CLOSE_WIDTH; fewer have the same distance
+CLOSE_WIDTH = 0.72  # of close columns, where 1 is the distance between columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,17 +63,21 @@ def layered_layout(source: Indices, target: Indices, steps: NDArray[np.int64], a
     for sweep in range(SWEEPS + 1):
         if sweep:
             pull = np.bincount(source, up[target], len(steps)) + np.bincount(target, up[source], len(steps))
-            wish = 0.5 * up + 0.5 * pull / degree
+            wanted_height = 0.5 * up + 0.5 * pull / degree
         else:
-            wish = np.zeros(len(steps))
-        order = np.lexsort((np.arange(len(steps)), np.round(wish, 9), column))
+            wanted_height = np.zeros(len(steps))
+        order = np.lexsort((np.arange(len(steps)), np.round(wanted_height, 9), column))
         rank = np.empty(len(steps))
         rank[order] = np.arange(len(steps)) - np.repeat(starts, counts)
         up = _spread(rank, counts[column]) * height[column]
-    lanes = np.where(counts > TALLEST, np.rint(np.sqrt(WIDTH * counts / len(counts))), 1).clip(1).astype(np.int64)
+    lanes = (
+        np.where(counts > TALLEST_COLUMN, np.rint(np.sqrt(CLOSE_WIDTH * counts / len(counts))), 1)
+        .clip(1)
+        .astype(np.int64)
+    )
     rows = -(-counts // lanes)
     row, lane = np.divmod(rank, lanes[column])
-    aside = (lane - (lanes[column] - 1) / 2.0) * WIDTH / np.maximum(lanes[column] - 1, CLOSE)
+    aside = (lane - (lanes[column] - 1) / 2.0) * CLOSE_WIDTH / np.maximum(lanes[column] - 1, CLOSE_COLUMNS)
     up = _spread(row, rows[column]) * height[column]
     across = levels - 0.5 * np.sign(levels) + aside
     return Layout(across, -up, levels, nowhere, int(lanes.max(initial=1)), int(rows.max(initial=1)))

@@ -79,9 +79,9 @@ def origin_of(path: BindingPath | None) -> str:
 
 MOST_DATASETS, MOST_EDGES = 4_000, 40_000
 THIN, THICK, SAME = 0.7, 4.2, 1.5  # points: for the largest ε, the smallest, and if all are equal
-BEND = 0.28  # how far an edge within a column bends around the datasets between its ends
-CURVE = 9  # points along such an edge
-LARGEST = 32.0  # points: the diameter of a dataset
+EDGE_BEND = 0.28  # how far an edge within a column bends around the datasets between its ends
+CURVE_POINTS = 9  # points along such an edge
+LARGEST_DIAMETER = 32.0  # points: the diameter of a dataset
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,12 +126,14 @@ class Network:
     def strokes(self, edges: Any = slice(None)) -> Floats:
         """The lines of some edges, as points: edge, point, direction; those within a column bend outward."""
         layout, source, target = self.layout, self.source[edges], self.target[edges]
-        at = np.linspace(0.0, 1.0, CURVE)[None, :, None]
+        at = np.linspace(0.0, 1.0, CURVE_POINTS)[None, :, None]
         ends = np.stack([layout.across, layout.up], axis=1)
         lines = ends[source][:, None, :] * (1.0 - at) + ends[target][:, None, :] * at
         within = layout.levels[source] == layout.levels[target]
         outward = (
-            np.where(within, np.sign(layout.levels[source]), 0) * BEND * np.abs(np.diff(lines[:, [0, -1], 1]))[:, 0]
+            np.where(within, np.sign(layout.levels[source]), 0)
+            * EDGE_BEND
+            * np.abs(np.diff(lines[:, [0, -1], 1]))[:, 0]
         )
         lines[:, :, 0] += (outward[:, None] * 4.0) * (at * (1.0 - at))[:, :, 0]
         return np.asarray(lines)
@@ -205,7 +207,7 @@ def draw_network(axes: Axes, shown: Network, key: bool) -> None:
 
 def line_width(size: float) -> float:
     """A factor that makes edges thinner where datasets are small."""
-    return float(min(1.0, max(size / LARGEST, 0.12) ** 0.8))
+    return float(min(1.0, max(size / LARGEST_DIAMETER, 0.12) ** 0.8))
 
 
 def _draw_edges(axes: Axes, shown: Network, size: float) -> None:
@@ -257,7 +259,7 @@ def _draw_path(axes: Axes, shown: Network, size: float) -> None:
     for start, end in zip(shown.chain[:-1], shown.chain[1:], strict=True):
         bend = 0.0
         if layout.levels[start] == layout.levels[end]:
-            bend = 2.0 * BEND * float(np.sign(layout.levels[start]) * np.sign(layout.up[start] - layout.up[end]))
+            bend = 2.0 * EDGE_BEND * float(np.sign(layout.levels[start]) * np.sign(layout.up[start] - layout.up[end]))
         axes.annotate(
             "",
             (layout.across[end], layout.up[end]),

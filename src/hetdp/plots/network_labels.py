@@ -20,7 +20,7 @@ from hetdp.plots.canvas import (
 )
 from hetdp.plots.colours import HALF, INK, PAPER, SOFT, TWO, text_colour_on
 from hetdp.plots.colours import ONE as BLUE
-from hetdp.plots.network import BEND, LARGEST
+from hetdp.plots.network import EDGE_BEND, LARGEST_DIAMETER
 from hetdp.problem.parameters import describe_parameters
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import spell_label
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 
 MOST_NAMES = 60
-BROAD = 0.58  # the width of a character divided by its size
-SMALLEST = 2.6  # points: the diameter of a dataset
+CHARACTER_WIDTH = 0.58  # the width of a character divided by its size
+SMALLEST_DIAMETER = 2.6  # points: the diameter of a dataset
 
 
 def size_of_picture(layout: Layout) -> tuple[float, float]:
@@ -47,10 +47,10 @@ def diameter(axes: Axes, layout: Layout) -> float:
     """The largest diameter at which datasets do not touch."""
     width, height = size_in_points(axes)
     across = 0.85 * width / columns_of(layout) * (1.0 if layout.lanes == 1 else 0.8 / layout.lanes)
-    return float(np.clip(0.62 * min(across, 0.9 * height / layout.tallest), SMALLEST, LARGEST))
+    return float(np.clip(0.62 * min(across, 0.9 * height / layout.tallest), SMALLEST_DIAMETER, LARGEST_DIAMETER))
 
 
-class Room:
+class OccupiedSpace:
     """The places that texts occupy, so that none is written over another."""
 
     def __init__(self, axes: Axes, layout: Layout) -> None:
@@ -61,7 +61,7 @@ class Room:
     def takes(self, across: float, up: float, above: float, words: str) -> bool:
         """True if a text fits whose middle is some points above a place; then its place is occupied."""
         lines = words.split("\n")
-        half = 0.5 * BROAD * SMALL * max(map(len, lines)) + 1.5, 0.6 * SMALL * len(lines)
+        half = 0.5 * CHARACTER_WIDTH * SMALL * max(map(len, lines)) + 1.5, 0.6 * SMALL * len(lines)
         middle = np.array([across, up]) * self.unit + (0.0, above)
         box = np.concatenate([middle - half, middle + half])
         if ((box[:2] < self.taken[:, 2:]) & (self.taken[:, :2] < box[2:])).all(axis=1).any():
@@ -85,13 +85,13 @@ def add_names(axes: Axes, shown: Network, size: float) -> bool:
     path = dict.fromkeys([*shown.chain[[-1, 0]].tolist(), *shown.chain.tolist()]) if len(shown.chain) else {}
     chosen = range(len(shown.p)) if few else path
     width, _ = size_in_points(axes)
-    room, columns = Room(axes, shown.layout), columns_of(shown.layout)
-    longest = max(3, int(0.9 * width / columns / (BROAD * SMALL)))
+    room, columns = OccupiedSpace(axes, shown.layout), columns_of(shown.layout)
+    longest = max(3, int(0.9 * width / columns / (CHARACTER_WIDTH * SMALL)))
     for at in chosen:
         label = drawable_text(spell_label(shown.problem.graph.label(at), shown.problem.labels), min(longest, 24))
         value = shown.bounds.get(at, "") if shown.bare else two_digits(float(shown.p[at]))
         place = (shown.layout.across[at], shown.layout.up[at])
-        if BROAD * SMALL * max(len(label), len(value)) <= 0.92 * size and size >= (20 if value else 11):
+        if CHARACTER_WIDTH * SMALL * max(len(label), len(value)) <= 0.92 * size and size >= (20 if value else 11):
             style = {"color": text_colour_on(shown.p[at]), "va": "center", "linespacing": 1.05}
             text = axes.annotate(_lines(label, value), place, ha="center", fontsize=SMALL, zorder=6, **style)
         elif few or room.takes(*place, -size / 2 - 3.5 - SMALL, _lines(label, value)):
@@ -117,12 +117,12 @@ def _lines(label: str, value: str) -> str:
     return f"{label}\n{value}" if value else label
 
 
-def _add_steps(axes: Axes, shown: Network, room: Room) -> bool:
+def _add_steps(axes: Axes, shown: Network, room: OccupiedSpace) -> bool:
     """Adds the ε of each step of the path if there is room; true if there was room for all."""
     layout, everywhere = shown.layout, True
     for start, end, edge in zip(shown.chain[:-1].tolist(), shown.chain[1:].tolist(), shown.steps, strict=True):
         words = describe_parameters(tuple(edge), edge.values()).replace(", ", "\n")
-        bent = 0.0 if layout.levels[start] != layout.levels[end] else BEND * abs(layout.up[start] - layout.up[end])
+        bent = 0.0 if layout.levels[start] != layout.levels[end] else EDGE_BEND * abs(layout.up[start] - layout.up[end])
         place = (
             (layout.across[start] + layout.across[end]) / 2.0 + bent * float(np.sign(layout.levels[start])),
             (layout.up[start] + layout.up[end]) / 2.0,

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 SUFFIXES = (".svg", ".png", ".pdf")
-DOTS = 200  # per inch
+DOTS_PER_INCH = 200  # per inch
 SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "hetdp", "pdf.fonttype": 42}
 
 
-def write_figure(axes: Axes, place: Path, form: str, dots: int = DOTS) -> None:
+def write_figure(axes: Axes, place: Path, form: str, dots: int = DOTS_PER_INCH) -> None:
     """Writes the figure of some axes. Files are reproducible: they contain no date, and text in SVG stays text.
 
     Args:
@@ -198,7 +198,7 @@ def _of_problem(
     truth = np.where(problem.answers == 1, 1.0, 0.0)
     p = truth if isinstance(what, Problem) else clip_uncertain(what.probabilities, what.coordinates)
     ringed = problem.boundary_mask if isinstance(what, Problem) else what.pinned
-    chosen = picture or ("tallies" if at and explain is None else _suitable(problem, explain))
+    chosen = picture or ("tallies" if at and explain is None else _suitable_picture(problem, explain))
     if explain is not None and chosen != "network":
         raise UsageError(f"explain= in the picture {chosen!r}", "a path is highlighted in the network")
     if at and chosen != "tallies":
@@ -243,7 +243,7 @@ def _path(what: Any, explain: Any, bare: bool) -> BindingPath | Witness | None:
     return found
 
 
-def _suitable(problem: Problem, explain: Any) -> str:
+def _suitable_picture(problem: Problem, explain: Any) -> str:
     if explain is not None:
         return "network"
     found = by_counts(problem)

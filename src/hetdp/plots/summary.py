@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 MOST_PLACES = 200  # on each side of the boundary; if there are more distances, far ones share a place
-EVEN = 60  # the largest distance up to which all steps are equally long
-BROAD = 30  # distances on both sides up to which there is room for a tick at 1 on each side
-BEND = 3.0  # otherwise, distances beyond this are on a logarithmic scale
-ASIDE = 0.22  # the width of the column without a distance, relative to all others
+EVEN_UP_TO = 60  # the largest distance up to which all steps are equally long
+TICK_AT_ONE_UP_TO = 30  # distances on both sides up to which there is room for a tick at 1 on each side
+LINEAR_UP_TO = 3.0  # otherwise, distances beyond this are on a logarithmic scale
+SIDE_COLUMN_WIDTH = 0.22  # the width of the column without a distance, relative to all others
 NO_PATH = "no path"
-CLOSER = "far distances on a logarithmic scale"
+LOGARITHMIC_NOTE = "far distances on a logarithmic scale"
 
 
 def merge_far(steps: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
@@ -54,13 +54,17 @@ def far_of(shown: Summary) -> int:
 
 def is_even(shown: Summary) -> bool:
     """True if all steps are drawn equally long."""
-    return far_of(shown) <= EVEN
+    return far_of(shown) <= EVEN_UP_TO
 
 
 def position_of(distance: Any, even: bool) -> Floats:
     """The position of one or several distances, measured from the boundary."""
     x = np.asarray(distance, dtype=np.float64) - 0.5
-    return x if even else np.where(x <= BEND, x, BEND * (1.0 + np.log(np.maximum(x, BEND) / BEND)))
+    return (
+        x
+        if even
+        else np.where(x <= LINEAR_UP_TO, x, LINEAR_UP_TO * (1.0 + np.log(np.maximum(x, LINEAR_UP_TO) / LINEAR_UP_TO)))
+    )
 
 
 def positions_of(shown: Summary) -> Floats:
@@ -73,7 +77,7 @@ def positions_of(shown: Summary) -> Floats:
 
 def room_aside(shown: Summary) -> float:
     """The width of the column of datasets without a path."""
-    return max(1.0, ASIDE * float(position_of(far_of(shown), is_even(shown))))
+    return max(1.0, SIDE_COLUMN_WIDTH * float(position_of(far_of(shown), is_even(shown))))
 
 
 def tick_labels(shown: Summary) -> list[tuple[float, str]]:
@@ -115,7 +119,7 @@ def ticks_of(levels: NDArray[np.int64]) -> list[float]:
     found = set()
     for sign, end in ends.items():
         chosen = {*range(gap, end + 1, gap)} or {end}
-        chosen |= {1} if sum(ends.values()) <= BROAD else set()
+        chosen |= {1} if sum(ends.values()) <= TICK_AT_ONE_UP_TO else set()
         found |= {sign * (level - 0.5) for level in chosen if 0 < level <= end}
     return sorted(found)
 
@@ -221,7 +225,7 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
     below.set_xticks([at for at, _ in marks], [word for _, word in marks])
     disable_math(*below.get_xticklabels())
     one, two = answer_names(shown.problem.about)
-    closer = "" if is_even(shown) else f"\n{CLOSER}"
+    closer = "" if is_even(shown) else f"\n{LOGARITHMIC_NOTE}"
     label_axes(below, x_label(shown, one, two) + closer, "datasets" if shown.share == 1 else "datasets\nper line")
     if shown.bare:
         axes.set_yticks([0.0, 1.0], [two, one])

@@ -135,8 +135,8 @@ def slice_of(
     flat = cells[tuple(fixed.get(axis, slice(None)) for axis in range(len(names)))]
     if flat.shape[0] > flat.shape[1]:  # the larger one is horizontal
         flat, one, other = flat.T, other, one
-    said = {names[axis] or f"count {axis + 1}": count for axis, count in sorted(fixed.items())}
-    return Grid((flat.shape[0], flat.shape[1]), flat.ravel(), (names[one], names[other]), said)
+    fixed_counts = {names[axis] or f"count {axis + 1}": count for axis, count in sorted(fixed.items())}
+    return Grid((flat.shape[0], flat.shape[1]), flat.ravel(), (names[one], names[other]), fixed_counts)
 
 
 def _fixed_counts(names: tuple[str, ...], shape: tuple[int, ...], at: Mapping[str, Any]) -> dict[int, int]:
@@ -197,10 +197,10 @@ def _names(problem: Problem, counts: NDArray[np.int64]) -> tuple[str, ...]:
     return tuple(found)
 
 
-SQUARE = 4.0  # cells are square unless one count is this many times as large as the other
+LARGEST_ASPECT = 4.0  # cells are square unless one count is this many times as large as the other
 MOST_FRAMED_CELLS = 400  # up to which cells are drawn with lines between them
-FRAME = 0.36 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)])  # within a cell
-NAMELESS = ("second count", "first count")
+FRAME_CORNERS = 0.36 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)])  # within a cell
+DEFAULT_NAMES = ("second count", "first count")
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +234,7 @@ class Tallies:
         if rows == 1:
             return 5.0, 2.6
         across = min(max(0.42 * columns, 2.6), 5.2)
-        tall = across * rows / columns if columns <= SQUARE * rows else across / 2.0
+        tall = across * rows / columns if columns <= LARGEST_ASPECT * rows else across / 2.0
         return across + 1.3, min(max(tall, 1.2), 5.0) + 0.9
 
 
@@ -275,7 +275,7 @@ def _draw_map(axes: Axes, shown: Tallies) -> None:
     from matplotlib.ticker import MaxNLocator
 
     rows, columns = shown.p.shape
-    aspect: Any = "equal" if columns <= SQUARE * rows else "auto"
+    aspect: Any = "equal" if columns <= LARGEST_ASPECT * rows else "auto"
     colours: Any = {"cmap": colour_map(), "vmin": 0.0, "vmax": 1.0}
     if shown.p.size <= MOST_FRAMED_CELLS:
         sides = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
@@ -291,14 +291,16 @@ def _draw_map(axes: Axes, shown: Tallies) -> None:
     axes.tick_params(length=0)
     axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(8, integer=True))
-    up, across = (drawable_text(name or other) for name, other in zip(shown.names, NAMELESS, strict=True))
-    said = ", ".join(f"{drawable_text(name)} = {count:,}" for name, count in shown.fixed.items())
-    label_axes(axes, _axis_label(shown, across) + (f", where {said}" if said else ""), _axis_label(shown, up))
+    up, across = (drawable_text(name or other) for name, other in zip(shown.names, DEFAULT_NAMES, strict=True))
+    fixed_words = ", ".join(f"{drawable_text(name)} = {count:,}" for name, count in shown.fixed.items())
+    label_axes(
+        axes, _axis_label(shown, across) + (f", where {fixed_words}" if fixed_words else ""), _axis_label(shown, up)
+    )
     _add_cells(axes, shown)
 
 
 def _axis_label(shown: Tallies, name: str) -> str:
-    if name in NAMELESS:
+    if name in DEFAULT_NAMES:
         return name
     space = shown.problem.graph
     value = f" “{drawable_text(space.axes[0].values[0])}”" if isinstance(space, ProductSpace) else ""
@@ -315,7 +317,9 @@ def _add_cells(axes: Axes, shown: Tallies) -> None:
         return
     framed = np.argwhere(shown.pinned)
     inks = [text_colour_on(float(shown.p[row, column])) for row, column in framed]
-    axes.add_collection(LineCollection(list(framed[:, None, ::-1] + FRAME), colors=inks, linewidths=0.8, alpha=0.85))
+    axes.add_collection(
+        LineCollection(list(framed[:, None, ::-1] + FRAME_CORNERS), colors=inks, linewidths=0.8, alpha=0.85)
+    )
     if not shown.bare and width / columns >= 18.0:
         for (row, column), p in np.ndenumerate(shown.p):
             style = {"color": text_colour_on(p), "fontsize": SMALL - 0.5}

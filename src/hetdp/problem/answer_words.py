@@ -12,18 +12,18 @@ from hetdp.text import escape_unprintable
 
 YES, NO = YES_AND_NO = ("yes", "no")  # answers 1 and 2 of a question about people
 KEYS = ("answer_1", "answer_2")  # of a problem's `about`
-NUMBERED = ("answer 1", "answer 2")  # answers that have no words of their own
-BARE = ("1", "2")  # the same after the words "the answer is"
+NUMBERED_ANSWERS = ("answer 1", "answer 2")  # answers that have no words of their own
+BARE_NUMBERS = ("1", "2")  # the same after the words "the answer is"
 
 
-def answer_words(about: Mapping[str, Any], unnamed: tuple[str, str] = NUMBERED) -> tuple[str, str]:
+def answer_words(about: Mapping[str, Any], unnamed: tuple[str, str] = NUMBERED_ANSWERS) -> tuple[str, str]:
     """The words for answers 1 and 2 of a problem.
 
     Args:
         about: the words of the problem.
         unnamed: what to call answers that have no words.
 
-    >>> answer_words({"answer_1": "adopted"}), answer_words({}, BARE)
+    >>> answer_words({"answer_1": "adopted"}), answer_words({}, BARE_NUMBERS)
     (('adopted', 'answer 2'), ('1', '2'))
     """
     one, two = (escape_unprintable(str(about.get(key) or other)) for key, other in zip(KEYS, unnamed, strict=True))
@@ -44,13 +44,13 @@ def constant_words(answer: str, of: str = "table") -> str:
     return f"The answer is the same for every {of}: {answer}. It uses no randomness and costs no privacy."
 
 
-def constant_odds(answer: str, whatever: str = "the data is") -> str:
+def constant_odds(answer: str, condition: str = "the data is") -> str:
     """The odds of an answer that does not depend on the data.
 
     >>> constant_odds("yes", "you answer")
     'Whatever you answer, the published answer is yes.'
     """
-    return f"Whatever {whatever}, the published answer is {answer}."
+    return f"Whatever {condition}, the published answer is {answer}."
 
 
 def margin_words(margin: int) -> str:

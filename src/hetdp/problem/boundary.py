@@ -12,13 +12,13 @@ from hetdp.problem.axis import Lines, Part, cut_lines, runs_of
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers
-from hetdp.problem.space import SMALL, Mask
+from hetdp.problem.space import SMALL_SPACE, Mask
 from hetdp.threads import run_in_threads, slices
 
-WIDE = 16  # shortest row for which vectorized code pays off
-PIECE = 256  # datasets of a row that are passed over together if all have the same answer
-NARROW = 64  # rows shorter than this are joined
-JOINED = 1 << 10  # most datasets of joined rows
+SHORTEST_VECTOR = 16  # shortest row for which vectorized code pays off
+SKIPPED_PIECE = 256  # datasets of a row that are passed over together if all have the same answer
+NARROW_ROW = 64  # rows shorter than this are joined
+MOST_JOINED = 1 << 10  # most datasets of joined rows
 JOINED_PART = 1 << 19  # datasets whose joined rows are looked at together
 MOST_DISTANCES = 8  # to neighbours, where rows are joined
 NO_STATES: Any = np.empty(0, dtype=np.uint8)
@@ -32,7 +32,7 @@ def boundary_of(graph: DatasetGraph | ProductSpace, answers: Answers) -> Mask:
     mask = np.zeros(graph.size, dtype=np.bool_)
     if isinstance(graph, ProductSpace):
         _mark_along_axes(graph, answers, mask)
-    elif graph.arc_count > SMALL and uses_compiled(BUILDING, graph.arc_count):
+    elif graph.arc_count > SMALL_SPACE and uses_compiled(BUILDING, graph.arc_count):
         with uninterrupted():
             from hetdp.problem import compiled
 
@@ -56,7 +56,7 @@ def mark_boundary(indptr: Any, targets: Any, answers: Any, mask: Any) -> None:
 def _mark_along_axes(space: ProductSpace, answers: Answers, mask: Mask) -> None:
     rows: Any = mark_lines
     joined: Any = mark_joined
-    if space.size > SMALL:
+    if space.size > SMALL_SPACE:
         with uninterrupted():
             from hetdp.problem import compiled
 
@@ -97,13 +97,13 @@ def _short_rows(lines: Lines, finite: Mask) -> list[tuple[int, Mask]]:
     starts = np.repeat(np.arange(lines.length), np.diff(lines.moves.indptr))
     hops, period = lines.moves.targets - starts, lines.length * lines.low
     distances = np.unique(hops).tolist()
-    if lines.low >= NARROW or period > JOINED or len(distances) > MOST_DISTANCES:
+    if lines.low >= NARROW_ROW or period > MOST_JOINED or len(distances) > MOST_DISTANCES:
         return []
     found = list[tuple[int, Mask]]()
     for hop in distances:
         own = np.zeros(lines.length, dtype=np.bool_)
         np.logical_or.at(own, starts[hops == hop], finite[lines.moves.kinds[hops == hop], 0, 0])
-        found.append((hop * lines.low, np.tile(np.repeat(own, lines.low), JOINED // period)))
+        found.append((hop * lines.low, np.tile(np.repeat(own, lines.low), MOST_JOINED // period)))
     return found
 
 
@@ -156,8 +156,8 @@ def mark_lines(
             shift, kind = runs[run, 2] * low, runs[run, 3] * state_count * state_count
             for row in range(rows):
                 at = (line * length + runs[run, 0] + row) * low + begin
-                for piece in range(at, at + width, PIECE):
-                    count = min(PIECE, at + width - piece)
+                for piece in range(at, at + width, SKIPPED_PIECE):
+                    count = min(SKIPPED_PIECE, at + width - piece)
                     mark_row(answers, states, finite, kind, state_count, piece, shift, count, mask)
 
 
@@ -174,7 +174,7 @@ def mark_row(
 ) -> None:
     """Marks the datasets of a row whose neighbours, so far away, have the other answer."""
     here, there, marks = answers[at : at + width], answers[at + shift : at + shift + width], mask[at : at + width]
-    differ = width < WIDE
+    differ = width < SHORTEST_VECTOR
     if not differ:
         for i in range(width):
             differ |= here[i] != there[i]

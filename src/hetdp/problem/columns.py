@@ -18,11 +18,21 @@ from hetdp.problem.space import Floats
 from hetdp.text import format_value
 
 Integers = NDArray[np.int64]
-REAL = (np.floating, np.integer)
-SHORT = (np.float16, np.float32)
-LONG = (np.longdouble,)
-EXACT = (Decimal, Fraction, *LONG)  # types whose values may lie between two floats
-ONE_BY_ONE = (str, bytes, bool, complex, np.bool_, np.complexfloating, np.timedelta64, *EXACT, *SHORT)
+REAL_TYPES = (np.floating, np.integer)
+SHORT_FLOATS = (np.float16, np.float32)
+LONG_FLOATS = (np.longdouble,)
+EXACT_TYPES = (Decimal, Fraction, *LONG_FLOATS)  # types whose values may lie between two floats
+CONVERTED_SINGLY = (
+    str,
+    bytes,
+    bool,
+    complex,
+    np.bool_,
+    np.complexfloating,
+    np.timedelta64,
+    *EXACT_TYPES,
+    *SHORT_FLOATS,
+)
 
 
 def as_mapping(values: Any) -> Mapping[Any, Any] | None:
@@ -68,7 +78,7 @@ def as_integers(values: Any) -> Integers | None:
         return None  # masked entries are missing, and must not be read
     if hasattr(values, "__array__"):
         array = np.asarray(values)
-        fits = array.ndim == 1 and (array.dtype.kind == "i" or (array.dtype.kind == "u" and _fits(array)))
+        fits = array.ndim == 1 and (array.dtype.kind == "i" or (array.dtype.kind == "u" and _fits_in_int64(array)))
         return array.astype(np.int64, copy=False) if fits else None
     try:
         return np.array(values, dtype=np.int64) if set(map(type, values)) == {int} else None
@@ -98,7 +108,7 @@ def as_floats(
         return _from_other_floats(values)
     kinds = set() if isinstance(values, np.ndarray) and values.dtype.kind in "fiu" else set(map(type, values))
     try:
-        if any(issubclass(kind, ONE_BY_ONE) for kind in kinds):
+        if any(issubclass(kind, CONVERTED_SINGLY) for kind in kinds):
             raise ValueError  # NumPy would read numbers from text and from truth, and round exact ones up
         array = np.asarray(values, dtype=np.float64)
         if array.ndim != 1:
@@ -118,13 +128,13 @@ def _number(value: Any) -> float | None:
             return math.nan
         if isinstance(value, np.timedelta64):  # to NumPy, a kind of integer
             return None
-        if isinstance(value, LONG):
+        if isinstance(value, LONG_FLOATS):
             return _not_above_long(value)
         if isinstance(value, (Decimal, Fraction)):
             return _not_above(value)
-        if isinstance(value, SHORT):
+        if isinstance(value, SHORT_FLOATS):
             return float(str(value))
-        if not isinstance(value, (str, bytes, bool, complex, np.bool_, np.generic)) or isinstance(value, REAL):
+        if not isinstance(value, (str, bytes, bool, complex, np.bool_, np.generic)) or isinstance(value, REAL_TYPES):
             return float(value)
     except (TypeError, ValueError, OverflowError):
         pass
@@ -157,5 +167,5 @@ def _from_other_floats(values: NDArray[Any]) -> Floats:
     return np.array([_not_above_long(value) for value in values], dtype=np.float64)
 
 
-def _fits(array: NDArray[Any]) -> bool:
+def _fits_in_int64(array: NDArray[Any]) -> bool:
     return array.size == 0 or int(array.max()) < 2**63

@@ -15,8 +15,8 @@ import numpy as np
 from hetdp import jit
 from hetdp.problem import boundary, decimals
 
-SHORT = 32  # arcs of a row that insertion may put in order
-DIGIT = 11  # bits of a tail that one pass looks at
+SHORT_ROW = 32  # arcs of a row that insertion may put in order
+DIGIT_BITS = 11  # bits of a tail that one pass looks at
 
 
 WITHOUT_COUNTING: Any = {"_nrt": False}  # of references to arrays; for loops that cut many slices
@@ -54,15 +54,15 @@ def count_arcs(heads: Any, tails: Any, shift: int, counts: Any) -> None:
 
 
 @_compile
-def deal_arcs(heads: Any, tails: Any, loads: Any, shift: int, places: Any, dealt: Any) -> None:
-    """Writes each arc to the next free place of its bucket in `dealt`, which has heads, tails and loads."""
-    dealt_heads, dealt_tails, dealt_loads = dealt
+def distribute_arcs(heads: Any, tails: Any, loads: Any, shift: int, places: Any, buckets: Any) -> None:
+    """Writes each arc to the next free place of its bucket in `buckets`, which has heads, tails and loads."""
+    bucket_heads, bucket_tails, bucket_loads = buckets
     for arc in range(len(heads)):
         head, tail = heads[arc], tails[arc]
         if head != tail:
             place = places[head >> shift]
             places[head >> shift] = place + 1
-            dealt_heads[place], dealt_tails[place], dealt_loads[place] = head, tail, loads[arc]
+            bucket_heads[place], bucket_tails[place], bucket_loads[place] = head, tail, loads[arc]
 
 
 @_compile
@@ -71,17 +71,17 @@ def sort_by_tail(arcs: Any, room: Any, lowest: int, span: int, shift: int) -> No
     heads, tails, loads = arcs
     to_heads, to_tails, to_loads = room
     while True:
-        places = np.zeros((1 << DIGIT) + 1, dtype=np.int64)
+        places = np.zeros((1 << DIGIT_BITS) + 1, dtype=np.int64)
         for arc in range(len(tails)):
-            places[((tails[arc] - lowest) >> shift & (1 << DIGIT) - 1) + 1] += 1
-        for digit in range(1 << DIGIT):
+            places[((tails[arc] - lowest) >> shift & (1 << DIGIT_BITS) - 1) + 1] += 1
+        for digit in range(1 << DIGIT_BITS):
             places[digit + 1] += places[digit]
         for arc in range(len(tails)):
-            digit = (tails[arc] - lowest) >> shift & (1 << DIGIT) - 1
+            digit = (tails[arc] - lowest) >> shift & (1 << DIGIT_BITS) - 1
             place = places[digit]
             places[digit] = place + 1
             to_heads[place], to_tails[place], to_loads[place] = heads[arc], tails[arc], loads[arc]
-        shift += DIGIT
+        shift += DIGIT_BITS
         if not span >> shift:
             return
         for arc in range(len(tails)):
@@ -115,7 +115,7 @@ def order_arcs(arcs: Any, room: Any, ends: Any, first: int, begin: int) -> int:
     for row in range(len(ends)):
         length = ends[row]
         longest, ends[row], start = max(longest, length), start, start + length
-    while longest <= SHORT and (highest - lowest) >> shift >= 1 << DIGIT:
+    while longest <= SHORT_ROW and (highest - lowest) >> shift >= 1 << DIGIT_BITS:
         shift += 1
     sort_by_tail(arcs, room, lowest, highest - lowest, shift)
     for arc in range(len(heads)):

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from hetdp.compilation import BUILDING, uses_compiled
 from hetdp.interrupts import uninterrupted
-from hetdp.problem.space import SMALL, Floats, Mask
+from hetdp.problem.space import SMALL_SPACE, Floats, Mask
 from hetdp.threads import run_in_threads, slices
 
 Marks = NDArray[np.uint64]
@@ -31,9 +31,9 @@ DIGITS = 15  # every decimal of up to 15 digits is the shortest one of its float
 EXACT_POWERS: Floats = np.array([float(10**power) for power in range(23)])  # the powers of ten that are floats
 SPLITTER = 2.0**27 + 1.0
 BLOCK = 1 << 16  # small enough to stay in the cache; a small graph is one block, and needs no threads
-EXPONENT = 52  # where the exponent of a float begins, in its bits
+EXPONENT_SHIFT = 52  # where the exponent of a float begins, in its bits
 UNBOUNDED = np.uint64(0x7FF0000000000000 << 1)  # the mark of infinity
-CERTAIN = np.uint64(0x3FF0000000000000 << 1)  # the mark of 1
+MARK_OF_ONE = np.uint64(0x3FF0000000000000 << 1)  # the mark of 1
 
 # A number of size 10^k, −8 ≤ k < 15, has its 15 digits before the point if multiplied by 10^(14 − k), an exact power.
 # Two numbers between the same two powers of two have at most one power of ten between them: NEXT_SIZE, by exponent.
@@ -62,7 +62,7 @@ def marks_of(written: Floats) -> Marks:
     """
     bits, marks = written.view(np.int64), np.empty(len(written), dtype=np.int64)
     mark: Any = mark_all
-    if len(written) > SMALL and uses_compiled(BUILDING, len(written)):
+    if len(written) > SMALL_SPACE and uses_compiled(BUILDING, len(written)):
         with uninterrupted():
             from hetdp.problem import compiled
 
@@ -104,7 +104,7 @@ def mark_each(written: Floats, bits: Any, scales: Floats, marks: Any) -> None:
 
 def scale_of(x: Any, bits: Any) -> Any:
     """The power of ten that moves 15 digits of a number before the point; NaN if that power is not exact."""
-    exponent = bits >> EXPONENT
+    exponent = bits >> EXPONENT_SHIFT
     return SCALES[2 * exponent + (x >= NEXT_SIZE[exponent])]
 
 

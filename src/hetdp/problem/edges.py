@@ -21,11 +21,11 @@ from hetdp.frames import is_frame
 from hetdp.interrupts import uninterrupted
 from hetdp.problem.classes import Classes, classes_of
 from hetdp.problem.columns import as_column
-from hetdp.problem.decimals import CERTAIN, UNBOUNDED, Marks
+from hetdp.problem.decimals import MARK_OF_ONE, UNBOUNDED, Marks
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import LabelHints, Labels, require_names
 from hetdp.problem.parameters import LETTERS, Parameters, given_parameters, parameters_of, report_faulty_parameters
-from hetdp.problem.space import SMALL, Floats, Indices, Mask
+from hetdp.problem.space import SMALL_SPACE, Floats, Indices, Mask
 from hetdp.text import did_you_mean, format_type, format_value
 from hetdp.theory.catalogue import PARAMETERS
 from hetdp.theory.notion import BACK, directions
@@ -122,19 +122,19 @@ def find_unconstrained(names: tuple[str, ...], marks: tuple[Marks, ...]) -> NDAr
     free = np.ones(len(marks[0]), dtype=np.bool_)
     for way in directions(names):
         free &= np.logical_or.reduce(
-            [of[name] == (CERTAIN if PARAMETERS[name].most == 1.0 else UNBOUNDED) for name in way]
+            [of[name] == (MARK_OF_ONE if PARAMETERS[name].most == 1.0 else UNBOUNDED) for name in way]
         )
     return np.flatnonzero(free)
 
 
-# Rows of a large graph: arcs are dealt into buckets of consecutive datasets, then each bucket is sorted.
+# Rows of a large graph: arcs are distributed to buckets of consecutive datasets, then each bucket is sorted.
 
 
 Loads = NDArray[np.uint64]
-Dealt = tuple[Indices, Indices, Loads]
+ArcColumns = tuple[Indices, Indices, Loads]
 
 BUCKET = 1 << 14  # arcs in a bucket, on average
-BUCKETS = 1 << 12  # at most: dealing into more would be slower than sorting larger ones
+BUCKETS = 1 << 12  # at most: more would be slower than sorting larger ones
 
 
 class Rows(NamedTuple):
@@ -165,21 +165,21 @@ class Rows(NamedTuple):
 def rows_of(source: Indices, target: Indices, loads: Loads, size: int) -> Rows:
     """The rows of all edges, in both directions; of equal arcs, those from source to target come first."""
     arcs = 2 * len(source)
-    if arcs <= SMALL or not uses_compiled(BUILDING, arcs):
+    if arcs <= SMALL_SPACE or not uses_compiled(BUILDING, arcs):
         return _sort(source, target, loads, size)
     shift = max((size * BUCKET // max(arcs, 1)).bit_length() - 1, (size // BUCKETS).bit_length(), 0)
     part = max(-(-arcs // CORES), 1)
-    dealers = [
+    pieces = [
         (heads[piece], tails[piece], loads[piece])
         for heads, tails in ((source, target), (target, source))
         for piece in slices(max(len(source), 1), part)
     ]
-    dealt, bounds = _deal(dealers, shift, (max(size - 1, 0) >> shift) + 1)
-    return _order(dealt, bounds, shift, size)
+    buckets, bounds = _distribute(pieces, shift, (max(size - 1, 0) >> shift) + 1)
+    return _order(buckets, bounds, shift, size)
 
 
 def _sort(source: Indices, target: Indices, loads: Loads, size: int) -> Rows:
-    """Does the same as `_deal` and `_order`, with NumPy."""
+    """Does the same as `_distribute` and `_order`, with NumPy."""
     proper = source != target
     forth, back, loads = source[proper], target[proper], loads[proper]
     heads, tails = np.concatenate([forth, back]), np.concatenate([back, forth])
@@ -213,22 +213,22 @@ def merge_rows(rows: Rows) -> tuple[Rows, bool]:
     return rows._replace(repeated=0), agree
 
 
-def _deal(dealers: list[Dealt], shift: int, buckets: int) -> tuple[Dealt, NDArray[np.int64]]:
-    """Deals arcs into buckets, and returns these with their bounds. Each dealer has its own places in every bucket."""
+def _distribute(pieces: list[ArcColumns], shift: int, buckets: int) -> tuple[ArcColumns, NDArray[np.int64]]:
+    """Distributes arcs to buckets, and returns these with their bounds. Each piece has its own part of every bucket."""
     with uninterrupted():
-        from hetdp.problem.compiled import count_arcs, deal_arcs
+        from hetdp.problem.compiled import count_arcs, distribute_arcs
 
-    counts = np.zeros((len(dealers), buckets), dtype=np.int64)
-    run_in_threads(lambda at: count_arcs(*dealers[at][:2], shift, counts[at]), range(len(dealers)))
+    counts = np.zeros((len(pieces), buckets), dtype=np.int64)
+    run_in_threads(lambda at: count_arcs(*pieces[at][:2], shift, counts[at]), range(len(pieces)))
     ends = np.cumsum(counts.T).reshape(counts.T.shape)
     bounds = np.concatenate([[0], ends[:, -1]])
     places = np.ascontiguousarray(ends.T) - counts
-    dealt: Any = tuple(np.empty(bounds[-1], dtype=column.dtype) for column in dealers[0])
-    run_in_threads(lambda at: deal_arcs(*dealers[at], shift, places[at], dealt), range(len(dealers)))
-    return dealt, bounds
+    columns: Any = tuple(np.empty(bounds[-1], dtype=column.dtype) for column in pieces[0])
+    run_in_threads(lambda at: distribute_arcs(*pieces[at], shift, places[at], columns), range(len(pieces)))
+    return columns, bounds
 
 
-def _order(dealt: Dealt, bounds: NDArray[np.int64], shift: int, size: int) -> Rows:
+def _order(columns: ArcColumns, bounds: NDArray[np.int64], shift: int, size: int) -> Rows:
     """Sorts every bucket and finds its rows."""
     with uninterrupted():
         from hetdp.problem.compiled import order_arcs
@@ -237,14 +237,14 @@ def _order(dealt: Dealt, bounds: NDArray[np.int64], shift: int, size: int) -> Ro
 
     def work(buckets: slice) -> None:
         longest = int(np.diff(bounds[buckets.start : buckets.stop + 1]).max())
-        room = tuple(np.empty(longest, dtype=column.dtype) for column in dealt)
+        room = tuple(np.empty(longest, dtype=column.dtype) for column in columns)
         for bucket in range(buckets.start, buckets.stop):
-            arcs = tuple(column[bounds[bucket] : bounds[bucket + 1]] for column in dealt)
+            arcs = tuple(column[bounds[bucket] : bounds[bucket + 1]] for column in columns)
             ends = indptr[1:][bucket << shift : (bucket + 1) << shift]
             repeated.append(order_arcs(arcs, room, ends, bucket << shift, int(bounds[bucket])))
 
     run_in_threads(work, slices(len(bounds) - 1, -(-len(bounds) // (8 * CORES))))
-    return Rows(indptr, dealt[1], dealt[2], sum(repeated))
+    return Rows(indptr, columns[1], columns[2], sum(repeated))
 
 
 # Validation of edges; `columns.py` validates columns of any kind.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import SHOWN_ALIKE, Fault, InputError
 
-LISTED = 1000
+MOST_LISTED = 1000
 
 
 class FaultCollector:
@@ -34,7 +34,7 @@ class FaultCollector:
     def add(self, fault: Fault) -> None:
         """Adds one fault."""
         self.total += 1
-        if len(self.faults) < LISTED:
+        if len(self.faults) < MOST_LISTED:
             self.faults.append(fault)
         else:
             self._count(fault)
@@ -49,7 +49,7 @@ class FaultCollector:
 
     def add_first(self, positions: Sequence[int] | NDArray[Any], total: int, fault_at: Callable[[int], Fault]) -> None:
         """Adds faults of one kind, of which only the first positions are known; there are `total` of them."""
-        room = max(SHOWN_ALIKE, LISTED - len(self.faults))
+        room = max(SHOWN_ALIKE, MOST_LISTED - len(self.faults))
         listed = [fault_at(int(position)) for position in positions[:room]]
         self.faults.extend(listed)
         self.total += total
@@ -74,7 +74,7 @@ class FaultCollector:
 
     def _count(self, fault: Fault) -> None:
         """Counts a fault; the first few of a kind are listed all the same."""
-        if self.more[fault.kind] or len(self.faults) >= 2 * LISTED or self._is_shown(fault.kind):
+        if self.more[fault.kind] or len(self.faults) >= 2 * MOST_LISTED or self._is_shown(fault.kind):
             self.more[fault.kind] += 1
         else:
             self.faults.append(fault)

@@ -33,7 +33,7 @@ from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
 from hetdp.problem.notebook import html_table
 from hetdp.problem.parameters import COLUMNS
-from hetdp.problem.space import SMALL, Constraint, EdgeBlock, Floats, Frozen, Indices, blocks_of
+from hetdp.problem.space import SMALL_SPACE, Constraint, EdgeBlock, Floats, Frozen, Indices, blocks_of
 from hetdp.problem.spelling import spell_label
 from hetdp.text import pluralize
 
@@ -192,7 +192,7 @@ class DatasetGraph(Frozen):
         source, target = (np.require(end, number, ["C", "W"]) for end in ends)  # what the kernels are compiled for
         usable = validation.usable_edges(edges, (source, target), collector, labels)
         names, columns = edges.parameters
-        if 2 * len(source) > SMALL and edges.classes is None and len(columns) == 1 and not collector.total:
+        if 2 * len(source) > SMALL_SPACE and edges.classes is None and len(columns) == 1 and not collector.total:
             rows, agree = merge_rows(rows_of(source, target, marks_of(columns[0]), len(labels.names)))
             if agree or duplicates == "min":
                 return cls(labels, rows, parameter_names=names, on_grid=on_grid)

@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.compilation import BUILDING, uses_compiled
-from hetdp.errors import ALIKE, Fault, UnknownDatasetError
+from hetdp.errors import MOST_ALIKE, Fault, UnknownDatasetError
 from hetdp.interrupts import uninterrupted
 from hetdp.problem.columns import Integers, as_column, as_integers, as_list, sort_distinct
 from hetdp.problem.faults import FaultCollector
-from hetdp.problem.space import SMALL, Indices
+from hetdp.problem.space import SMALL_SPACE, Indices
 from hetdp.text import ask_if_meant, format_value
 from hetdp.threads import run_in_threads, slices
 
-SPREAD = 8  # the largest number of entries of a table for each integer
-SURE = {str, bytes, int}  # types whose values are equal only if they are the same
+LARGEST_SPREAD = 8  # the largest number of entries of a table for each integer
+EXACT_TYPES = {str, bytes, int}  # types whose values are equal only if they are the same
 BLOCK = 1 << 16  # small enough for the cache of a core; a short list is one block and needs no threads
 
 
@@ -42,7 +42,7 @@ class Lookup:
         self._lowest, self._span = _range(integers)
         self._number = np.int32 if len(integers) < 2**31 else np.int64
         self._table: Indices | None = None
-        if self._span <= SPREAD * len(integers):
+        if self._span <= LARGEST_SPREAD * len(integers):
             self._table = np.full(self._span, -1, dtype=self._number)
             self._table[integers[::-1] - self._lowest] = np.arange(len(integers))[::-1]  # what is written last stays
         else:
@@ -58,7 +58,7 @@ class Lookup:
         """The position of each wanted integer, −1 if it is not there."""
         found = np.empty(len(wanted), dtype=self._number)
         find = self._search if self._table is None else self._read
-        if self._table is None and len(wanted) > SMALL and uses_compiled(BUILDING, len(wanted)):
+        if self._table is None and len(wanted) > SMALL_SPACE and uses_compiled(BUILDING, len(wanted)):
             with uninterrupted():
                 from hetdp.problem.compiled import find_offsets
 
@@ -100,7 +100,7 @@ def union_of(*columns: Integers) -> Integers:
     if not columns:
         return np.empty(0, dtype=np.int64)
     lowest, span = _range(np.array([end for column in columns for end in (column.min(), column.max())]))
-    if span > SPREAD * sum(map(len, columns)):
+    if span > LARGEST_SPREAD * sum(map(len, columns)):
         return sort_distinct(np.concatenate([sort_distinct(one) for one in columns]))
     seen = np.zeros(span, dtype=np.bool_)
     for one in columns:
@@ -183,7 +183,7 @@ class NamedLabels:
 
     def index(self, label: Hashable) -> int:
         """The position of the name."""
-        label = _plain(label)
+        label = _plain_label(label)
         try:
             found = self._numbers[label]
         except (KeyError, TypeError):
@@ -199,7 +199,7 @@ class NamedLabels:
             return self._lookup.positions(integers)
         listed = plain_labels(as_list(labels))
         found = np.fromiter(map(self._numbers.get, listed, repeat(-1)), np.int64, len(listed))
-        if not self._types | set(map(type, listed)) <= SURE:
+        if not self._types | set(map(type, listed)) <= EXACT_TYPES:
             differs = [at >= 0 and not is_same(label, self.names[at]) for label, at in zip(listed, found, strict=True)]
             found[np.array(differs, dtype=np.bool_)] = -1
         return found
@@ -221,10 +221,10 @@ def is_same(one: Any, other: Any) -> bool:
 def plain_labels(labels: Sequence[Any]) -> Sequence[Any]:
     """The labels, with NumPy scalars replaced by the Python values that they hold."""
     has_scalars = any(issubclass(kind, np.generic) for kind in set(map(type, labels)))
-    return [_plain(label) for label in labels] if has_scalars else labels
+    return [_plain_label(label) for label in labels] if has_scalars else labels
 
 
-def _plain(label: Any) -> Any:
+def _plain_label(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
@@ -241,7 +241,7 @@ class LabelHints:
     """Suggests labels for unknown ones. Only the first few get a hint, since each takes a search through all labels."""
 
     def __init__(self, labels: Labels) -> None:
-        self._labels, self._left = labels, ALIKE
+        self._labels, self._left = labels, MOST_ALIKE
 
     def __call__(self, label: Any) -> str:
         """The hint for a label that is unknown; may be empty."""
@@ -284,7 +284,7 @@ def labels_of_ends(source: Any, target: Any, collector: FaultCollector) -> Label
         return RangeLabels(len(known)) if whole else NamedLabels(known.tolist(), known)
     columns = plain_labels(as_list(source)), plain_labels(as_list(target))
     names = dict.fromkeys(chain.from_iterable(zip(*columns, strict=False)))
-    if not set(map(type, names)) | set(map(type, chain(*columns))) <= SURE:
+    if not set(map(type, names)) | set(map(type, chain(*columns))) <= EXACT_TYPES:
         own = dict(zip(names, names, strict=True))
         for name, column in zip(("source", "target"), columns, strict=True):
             for at, label in enumerate(column):
@@ -297,7 +297,7 @@ def require_names(name: str, values: Any, collector: FaultCollector) -> bool:
     """Reports labels that are missing or not hashable; returns True if there are none."""
     if isinstance(values, np.ndarray) and values.dtype.kind not in "fO":
         return True
-    if set(map(type, values)) <= SURE:
+    if set(map(type, values)) <= EXACT_TYPES:
         return True
     try:
         missing = {label for label in set(values) if is_missing(label)}

@@ -141,5 +141,5 @@ def describe_parameters(names: tuple[str, ...], values: Iterable[float]) -> str:
     ('ε = 0.5', 'ε = 0.5, ε back = 1')
     """
     known = dict(zip(names, values, strict=True))
-    said = [name for name in names if not name.endswith(BACK) or known[name] != known[name.removesuffix(BACK)]]
-    return ", ".join(f"{LETTERS[name]} = {known[name]:g}" for name in sorted(said, key=names.index))
+    shown = [name for name in names if not name.endswith(BACK) or known[name] != known[name.removesuffix(BACK)]]
+    return ", ".join(f"{LETTERS[name]} = {known[name]:g}" for name in sorted(shown, key=names.index))

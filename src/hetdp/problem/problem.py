@@ -50,7 +50,7 @@ class EdgelessProblem(Frozen):
         return f"EdgelessProblem({len(self.answers)} datasets, no edges, {self.identity[:15]}…)"
 
 
-COUNTED = 1_000_000  # datasets whose boundary is found at once
+MOST_COUNTED = 1_000_000  # datasets whose boundary is found at once
 
 
 class Problem(Frozen):
@@ -171,7 +171,7 @@ class Problem(Frozen):
         rows += [("datasets", self.graph.size), ("edges", self.graph.edge_count)]
         one, two = answer_words(self.about)
         rows += [(f"truly {one}", ones), (f"truly {two}", self.graph.size - ones)]
-        if self.graph.size <= COUNTED or "boundary_mask" in self.__dict__:
+        if self.graph.size <= MOST_COUNTED or "boundary_mask" in self.__dict__:
             rows.append(("on the boundary", int(self.boundary_mask.sum())))
         return html_table("Problem", [], [*rows, ("notion of privacy", self.notion.key)])
 

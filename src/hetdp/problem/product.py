@@ -56,7 +56,7 @@ class Tuples(Sequence[Any]):
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Tuples):
             return self._choices == other._choices
-        return isinstance(other, Sequence) and len(self) == len(other) and all(map(_same, self, other))
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(_is_same, self, other))
 
     def __hash__(self) -> int:
         return hash(self._choices)
@@ -65,7 +65,7 @@ class Tuples(Sequence[Any]):
         return f"Tuples({' × '.join(str(len(choices)) for choices in self._choices)})"
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
@@ -354,7 +354,7 @@ def _range(epsilon: Floats) -> str:
 
 MOST_WRITTEN = 1 << 16  # datasets
 WRITTEN_RULE = f"at most {MOST_WRITTEN:,} datasets of people are written to a file"
-INSTEAD = (
+INSTEAD_HINT = (
     "hetdp.spaces in Python stores no edges, so balanced, check, extend and verify work there; tallies have fewer"
     " datasets than votes; hetdp.ask needs none"
 )
@@ -372,7 +372,7 @@ def require_listable(space: ProductSpace) -> None:
         UsageError: it has too many datasets, or too many edges.
     """
     if space.size > MOST_WRITTEN:
-        raise UsageError(f"{space.size:,} datasets whose edges are computed", WRITTEN_RULE, INSTEAD)
+        raise UsageError(f"{space.size:,} datasets whose edges are computed", WRITTEN_RULE, INSTEAD_HINT)
     require_few_edges(space)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Whole = NDArray[np.int64]
 
 
-class Way(NamedTuple):
+class OtherAnswerDistance(NamedTuple):
     """The distance from a table to the other answer.
 
     Attributes:
@@ -61,15 +61,15 @@ class Scores:
         """The answer if it is the same for every table, otherwise 0."""
         return 1 if self.threshold <= 0 else 2 if self.threshold > self.total else 0
 
-    def way(self, counts: Whole) -> Way:
+    def way(self, counts: Whole) -> OtherAnswerDistance:
         """The distance from a table to the other answer.
 
         Args:
             counts: [group, value]: the number of people.
         """
         reached = sum((counts * self.scores).ravel().tolist())
-        yes = Way(1, self.scores, reached - self.threshold + 1, self.threshold - 1)
-        no = Way(2, self._gains, self.threshold - reached, self.total - self.threshold)
+        yes = OtherAnswerDistance(1, self.scores, reached - self.threshold + 1, self.threshold - 1)
+        no = OtherAnswerDistance(2, self._gains, self.threshold - reached, self.total - self.threshold)
         return yes if reached >= self.threshold else no  # both are made, so that the time does not tell which
 
     @cached_property

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[Any]  # int32 or int64, as the size of the space needs
 Mask = NDArray[np.bool_]
 BLOCK = 1 << 18  # arcs of a piece
-SMALL = 20_000  # arcs or datasets that plain Python goes through sooner than a compiler loads
+SMALL_SPACE = 20_000  # arcs or datasets that plain Python goes through sooner than a compiler loads
 
 
 class EdgeBlock(NamedTuple):

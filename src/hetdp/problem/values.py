@@ -16,7 +16,7 @@ from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value
 
 
-class Words(NamedTuple):
+class MessageWords(NamedTuple):
     """The words of messages about the numbers."""
 
     noun: str
@@ -25,13 +25,13 @@ class Words(NamedTuple):
     missing: str
 
 
-PIN = Words(
+PIN = MessageWords(
     "pin",
     "an array has one entry for each dataset, in graph order, NaN where not given",
     "only datasets of the graph can be pinned",
     "a pin is a number; leave free datasets out of the mapping",
 )
-WEIGHT = Words(
+WEIGHT = MessageWords(
     "weight",
     "a sequence has one entry for each dataset, in graph order",
     "only datasets of the graph have a weight",
@@ -39,7 +39,7 @@ WEIGHT = Words(
 )
 
 
-def order_values(name: str, given: Any, labels: Labels, words: Words, collector: FaultCollector) -> Floats:
+def order_values(name: str, given: Any, labels: Labels, words: MessageWords, collector: FaultCollector) -> Floats:
     """Puts numbers into graph order, with NaN for datasets that have none."""
     labelled = as_mapping(given)
     if labelled is not None:
@@ -53,7 +53,7 @@ def order_values(name: str, given: Any, labels: Labels, words: Words, collector:
 
 
 def _from_mapping(
-    name: str, given: Mapping[Any, Any], labels: Labels, words: Words, collector: FaultCollector
+    name: str, given: Mapping[Any, Any], labels: Labels, words: MessageWords, collector: FaultCollector
 ) -> Floats:
     listed = list(given)
 
@@ -70,7 +70,7 @@ def _from_mapping(
     return ordered
 
 
-def _numbers(name: str, values: Any, labels: Any, words: Words, collector: FaultCollector) -> Floats:
+def _numbers(name: str, values: Any, labels: Any, words: MessageWords, collector: FaultCollector) -> Floats:
     rule = f"a {words.noun} is a number"
     return as_floats(
         values, lambda at: f"{name}[{format_value(labels[at])}]", f"non-numeric {words.noun}", rule, collector

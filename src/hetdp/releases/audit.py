@@ -110,9 +110,9 @@ def _suspicion(problem: Problem, block: EdgeBlock, z: Floats, draws: int) -> Flo
     return np.where(np.isinf(promised) | (delta >= 1.0), -np.inf, (high - allowed) / np.sqrt(spread))
 
 
-CAREFUL = 1.0 - 1e-6  # covers the rounding of the logarithms below
-NEAR = 1e-9  # relative distance from the exact bound at which the search stops
-SMALL = 1e-18  # relative rest of a series at which the sum stops
+ROUNDING_FACTOR = 1.0 - 1e-6  # covers the rounding of the logarithms below
+SEARCH_TOLERANCE = 1e-9  # relative distance from the exact bound at which the search stops
+SERIES_TOLERANCE = 1e-18  # relative rest of a series at which the sum stops
 
 
 def lower_bound(count: int, draws: int, doubt: float) -> float:
@@ -131,9 +131,9 @@ def lower_bound(count: int, draws: int, doubt: float) -> float:
     if count == 0:
         return 0.0
     low, high = 0.0, count / draws
-    while high - low > NEAR * high:
+    while high - low > SEARCH_TOLERANCE * high:
         middle = 0.5 * (low + high)
-        if log_tail(count, draws, middle) <= math.log(doubt * CAREFUL):
+        if log_tail(count, draws, middle) <= math.log(doubt * ROUNDING_FACTOR):
             low = middle
         else:
             high = middle
@@ -147,10 +147,10 @@ def bounds_of(count: int, draws: int, doubt: float) -> tuple[tuple[float, float]
     (1.0, 0.045)
     """
     seen, missed = lower_bound(count, draws, doubt), lower_bound(draws - count, draws, doubt)
-    return (seen, _rest(missed)), (missed, _rest(seen))
+    return (seen, _complement_up(missed)), (missed, _complement_up(seen))
 
 
-def _rest(p: float) -> float:
+def _complement_up(p: float) -> float:
     """1 − p, rounded up."""
     return min(1.0, math.nextafter(1.0 - p, 2.0))
 
@@ -172,7 +172,7 @@ def log_tail(count: int, draws: int, p: float) -> float:
         factor = odds * (others - step + 1) / (count + step)
         term *= factor
         total += term
-        if term < SMALL * total * (1.0 - factor):
+        if term < SERIES_TOLERANCE * total * (1.0 - factor):
             total += term / (1.0 - factor)  # more than all that follow
             break
     return first + math.log(total)
@@ -219,10 +219,10 @@ class AuditedEdge(NamedTuple):
 
     def __str__(self) -> str:
         delta = f", δ = {self.delta:g}" if self.delta else ""
-        whose = "" if self.edge_class is None else f" to class {format_value(self.edge_class)}"
+        class_words = "" if self.edge_class is None else f" to class {format_value(self.edge_class)}"
         return (
             f"{shorten_label(self.source)} to {shorten_label(self.target)}, answer {self.answer}:"
-            f" at least {self.at_least:.4g}, promised {self.promised:g}{delta}{whose}"
+            f" at least {self.at_least:.4g}, promised {self.promised:g}{delta}{class_words}"
         )
 
 

@@ -126,17 +126,17 @@ def account_name(name: Any) -> str:
     """
     if name is None:
         return EVERYBODY
-    plain = _plain(name)
+    plain = _plain_name(name)
     try:
         return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False, allow_nan=False)
     except ValueError:  # not finite, or more digits than Python writes
         raise _no_account(name) from None
 
 
-def _plain(name: Any) -> Any:
+def _plain_name(name: Any) -> Any:
     """Text, a number, or a tuple of these, without NumPy's types and with whole numbers as such."""
     if isinstance(name, tuple):
-        return tuple(map(_plain, name))
+        return tuple(map(_plain_name, name))
     value = name.item() if isinstance(name, np.generic) else name
     if isinstance(value, float):
         return int(value) if value.is_integer() else float(value)
@@ -178,7 +178,7 @@ def _of_product(
     space: ProductSpace, z: Floats | RemoteClaim | None, notion: Notion
 ) -> tuple[tuple[str, ...], Columns, Columns]:
     """The same without storing edges: each axis is a class."""
-    along = np.array([_along(space, at) if axis.length > 1 else 0.0 for at, axis in enumerate(space.axes)])
+    along = np.array([_largest_along(space, at) if axis.length > 1 else 0.0 for at, axis in enumerate(space.axes)])
     if isinstance(z, RemoteClaim):
         losses = z.losses_along(along)
     else:
@@ -193,7 +193,7 @@ def _of_product(
     return tuple(found), {"epsilon": columns[:, 0]}, {"epsilon": columns[:, 1]}
 
 
-def _along(space: ProductSpace, at: int) -> float:
+def _largest_along(space: ProductSpace, at: int) -> float:
     """The largest ε along an axis, as written; where it depends on the situation, of situations that there are."""
     axis, lines = space.axes[at], space.lines(at)
     kinds = np.unique(lines.moves.kinds)

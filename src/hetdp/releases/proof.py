@@ -30,8 +30,8 @@ from hetdp.problem.product import ProductSpace, is_listable
 from hetdp.problem.space import Floats
 from hetdp.releases.charges import Costs, account_name, costs_of
 
-MOST = 16  # cached proofs; the least recently used one makes room
-LARGEST = 100_000  # arcs and datasets of a problem whose proof is cached
+MOST_CACHED = 16  # cached proofs; the least recently used one makes room
+LARGEST_CACHED = 100_000  # arcs and datasets of a problem whose proof is cached
 
 
 @dataclass
@@ -69,7 +69,7 @@ def store_proof(fingerprint: bytes | None, found: CachedProof) -> None:
     with _lock:
         if fingerprint is not None:
             _cache[fingerprint] = found
-            while len(_cache) > MOST:
+            while len(_cache) > MOST_CACHED:
                 _cache.popitem(last=False)
 
 
@@ -87,7 +87,7 @@ def fingerprint_of(problem: Problem, mechanism: LocalMechanism) -> bytes | None:
         mechanism: a copy of the one to be released, which nobody else holds.
     """
     graph = problem.graph
-    if type(problem) is not Problem or type(graph) is not DatasetGraph or graph.size + graph.arc_count > LARGEST:
+    if type(problem) is not Problem or type(graph) is not DatasetGraph or graph.size + graph.arc_count > LARGEST_CACHED:
         return None
     names, arrays = graph.beside()
     if any(type(name) not in (str, int, float) for name in names):

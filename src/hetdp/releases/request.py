@@ -17,7 +17,7 @@ import numpy as np
 
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.mechanism.mechanism import LocalMechanism
-from hetdp.problem.answer_words import BARE, answer_words
+from hetdp.problem.answer_words import BARE_NUMBERS, answer_words
 from hetdp.problem.problem import Problem
 from hetdp.releases.charges import Costs
 from hetdp.releases.draw import draw
@@ -159,7 +159,7 @@ class MechanismRequest(DrawRequest):
         self._proof, self._dataset = prove(mechanism), dataset
         about = self._proof.problem.about
         neighbours = neighbours_of(about.get("privacy_unit"), about.get("neighbour_relation"))
-        super().__init__(self._proof.digest, self._proof.costs, (None,), answer_words(about, BARE), neighbours)
+        super().__init__(self._proof.digest, self._proof.costs, (None,), answer_words(about, BARE_NUMBERS), neighbours)
 
     def facts(self) -> Document:
         """The record's facts about the mechanism; the same bytes give the same facts."""

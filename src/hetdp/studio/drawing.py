@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from hetdp.mechanism.formatting import clip_uncertain
-from hetdp.plots.colours import DARK, SHADES
+from hetdp.plots.colours import DARK_LUMINANCE, SHADES
 from hetdp.plots.layout import Layout, layered_layout
 from hetdp.problem import answer_words as words
 from hetdp.problem.labels import Labels
@@ -21,9 +21,9 @@ from hetdp.studio.session import Session
 from hetdp.theory.catalogue import PARAMETERS
 
 MOST_DATASETS, MOST_EDGES = 1_200, 6_000  # up to which a browser draws a network smoothly
-NEIGHBOURHOOD = 60  # datasets in a neighbourhood
-NARROWEST = 680.0  # points: the width of a picture of few datasets
-SHAPE = 1.4  # the width of a picture, divided by its height
+NEIGHBOURHOOD_SIZE = 60  # datasets in a neighbourhood
+SMALLEST_WIDTH = 680.0  # points: the width of a picture of few datasets
+ASPECT_RATIO = 1.4  # the width of a picture, divided by its height
 LONGEST_NAME = 18
 LINE_LENGTH = 13  # characters in a line below a dataset: columns are 88 points apart
 MOST_NAMED = 260  # datasets up to which each has its name below it
@@ -91,7 +91,7 @@ def text_colours(codes: list[str]) -> list[str]:
     found = []
     for code in codes:
         red, green, blue = (int(code[i : i + 2], 16) / 255 for i in (1, 3, 5))
-        found.append("#ffffff" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < DARK else "#1a1a1a")
+        found.append("#ffffff" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < DARK_LUMINANCE else "#1a1a1a")
     return found
 
 
@@ -139,20 +139,20 @@ def positions_of(problem: Problem, edge_list: EdgeList) -> Places:
 def scale_to_points(spread: Layout) -> Places:
     """Scales a layout to points, to about the proportions of a screen."""
     columns = float(np.ptp(spread.across)) + 1.0 if len(spread.across) else 1.0
-    wide = max(NARROWEST, columns * 88.0 * max(1.0, 0.5 * spread.lanes))
+    wide = max(SMALLEST_WIDTH, columns * 88.0 * max(1.0, 0.5 * spread.lanes))
     down = max(0.6 * wide, 66.0 * spread.tallest) if spread.tallest > 1 else 1.0
-    return spread.across * (max(wide, SHAPE * down) / columns), -spread.up * down
+    return spread.across * (max(wide, ASPECT_RATIO * down) / columns), -spread.up * down
 
 
 def find_neighbourhood(session: Session, dataset: int) -> NDArray[np.int64]:
-    """The datasets nearest to one, by steps, at most NEIGHBOURHOOD."""
+    """The datasets nearest to one, by steps, at most NEIGHBOURHOOD_SIZE."""
     graph, seen, queue = session.document.problem.graph, {dataset}, [dataset]
     for here in queue:
         for there in sorted(graph.neighbours(here)[0].tolist()):
-            if there not in seen and len(seen) < NEIGHBOURHOOD:
+            if there not in seen and len(seen) < NEIGHBOURHOOD_SIZE:
                 seen.add(there)
                 queue.append(there)
-        if len(seen) >= NEIGHBOURHOOD:
+        if len(seen) >= NEIGHBOURHOOD_SIZE:
             break
     return np.array(sorted(seen), dtype=np.int64)
 
@@ -183,8 +183,8 @@ SIZES = (
     (260, 24),
     (10**9, 36),
 )  # the diameter of a dataset, by the number drawn; beyond 260, they have no names
-STEPS = 12  # of a path, highlighted one after the other
-PAUSE = 140  # milliseconds between them
+HIGHLIGHT_STEPS = 12  # of a path, highlighted one after the other
+STEP_PAUSE = 140  # milliseconds between them
 
 
 def stylesheet(theme: str, datasets: int) -> list[dict[str, Any]]:
@@ -265,5 +265,5 @@ def stylesheet(theme: str, datasets: int) -> list[dict[str, Any]]:
             {"width": "data(highlighted)", "line-color": colour["ink"], "line-style": "solid", "z-index": 9},
         ),
     ]
-    rules += [(f".step{step}", {"transition-delay": step * PAUSE}) for step in range(STEPS + 1)]
+    rules += [(f".step{step}", {"transition-delay": step * STEP_PAUSE}) for step in range(HIGHLIGHT_STEPS + 1)]
     return [{"selector": selector, "style": style} for selector, style in rules]

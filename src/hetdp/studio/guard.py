@@ -102,10 +102,10 @@ def protect(server: Flask, token: str, hosts: frozenset[str], hashes: Any) -> No
 
 SCRIPT_FOLDERS = ("_dash-component-suites/", "assets/", "_favicon.ico")  # below the token
 SCRIPT_TYPES = ("text/javascript", "application/javascript", "text/css", "image/x-icon")
-STORED = "private, max-age=31536000, immutable"
-NOT_STORED = "private, no-store"
+CACHE_FOREVER = "private, max-age=31536000, immutable"
+CACHE_NEVER = "private, no-store"
 MOST_SCRIPTS = 64  # of which the compressed form is stored; the page has about 20
-LEVEL = 4  # of gzip: a quarter of the size, for 0.02 s when the page is first loaded
+GZIP_LEVEL = 4  # of gzip: a quarter of the size, for 0.02 s when the page is first loaded
 
 
 def set_caching(response: Response, token: str) -> None:
@@ -121,7 +121,7 @@ def set_caching(response: Response, token: str) -> None:
     """
     in_folder = request.path.startswith(tuple(f"/{token}/{name}" for name in SCRIPT_FOLDERS))
     is_script = response.status_code == 200 and in_folder and response.mimetype in SCRIPT_TYPES
-    response.headers["Cache-Control"] = STORED if is_script else NOT_STORED
+    response.headers["Cache-Control"] = CACHE_FOREVER if is_script else CACHE_NEVER
     if not is_script:
         response.headers.pop("ETag", None)
         return
@@ -134,4 +134,4 @@ def set_caching(response: Response, token: str) -> None:
 
 @lru_cache(MOST_SCRIPTS)
 def _compress(content: bytes) -> bytes:
-    return gzip.compress(content, LEVEL, mtime=0)
+    return gzip.compress(content, GZIP_LEVEL, mtime=0)

@@ -61,10 +61,10 @@ def describe_selection(session: Session) -> str:
         both = (session.edge_list.source, session.edge_list.target)
         ends = (shorten_label(graph.label(int(end[number])), graph.labels, LONGEST) for end in both)
         values = session.editable_values()
-        name, whose = session.edge_list.classes[number], ""
+        name, class_words = session.edge_list.classes[number], ""
         if session.edge_list.parallel()[number]:
-            whose = ", without a class" if name is None else f", class {shorten_label(name, longest=LONGEST)}"
-        return f"Edge between {' and '.join(ends)}{whose}: {describe_parameters(tuple(values), values.values())}."
+            class_words = ", without a class" if name is None else f", class {shorten_label(name, longest=LONGEST)}"
+        return f"Edge between {' and '.join(ends)}{class_words}: {describe_parameters(tuple(values), values.values())}."
     return ""
 
 
@@ -84,8 +84,8 @@ BEST_AT = {
     "balanced": "in the worst case",
     "average": "on average",
 }
-USEFUL = 51  # of 100 runs: if no dataset is answered right as often, the mechanism is not presented as a success
-HARDLY_BETTER = f"no dataset is answered right in {USEFUL} of 100 runs, and a coin is right in 50"
+USEFUL_RUNS = 51  # of 100 runs: if no dataset is answered right as often, the mechanism is not presented as a success
+USELESS_NOTE = f"no dataset is answered right in {USEFUL_RUNS} of 100 runs, and a coin is right in 50"
 MOST_NEIGHBOURS = 40
 MOST_STEPS = 60
 LONGEST_LABEL = 120
@@ -134,8 +134,10 @@ def title(session: Session) -> list[Any]:
 def status(session: Session) -> tuple[str, list[Any]]:
     """The kind of the verdict ("good", "caution" or "none"), and its texts."""
     found = session.answer
-    said = (("alert", session.notice), ("note", remark(session)))
-    notice = [html.P(escape_unprintable(words)[:600], className="notice", role=role) for role, words in said if words]
+    messages = (("alert", session.notice), ("note", remark(session)))
+    notice = [
+        html.P(escape_unprintable(words)[:600], className="notice", role=role) for role, words in messages if words
+    ]
     if found.mechanism is not None:
         proof = found.mechanism.certificate
         best = BEST_AT.get(found.mechanism.objective) if proof is not None and proof.optimal else None
@@ -150,7 +152,7 @@ def status(session: Session) -> tuple[str, list[Any]]:
         if coin.is_better and not _is_hardly_better(found.mechanism):
             return "good", [*notice, html.H2(head), html.P(f"{proved} {hardest if coin.datasets else ''}".rstrip())]
         more = "" if coin.worse and not certain else hardest  # the warning names the worst dataset
-        worse = escape_unprintable(str(coin)) if not coin.is_better else HARDLY_BETTER
+        worse = escape_unprintable(str(coin)) if not coin.is_better else USELESS_NOTE
         warning = html.P(f"{worse[:1].upper()}{worse[1:]}.", className="notice", role="alert")
         return "caution", [
             *notice,
@@ -183,9 +185,9 @@ def status(session: Session) -> tuple[str, list[Any]]:
 
 
 def _is_hardly_better(mechanism: LocalMechanism) -> bool:
-    """True if no dataset is answered right in USEFUL of 100 runs, although no coin is better anywhere."""
+    """True if no dataset is answered right in USEFUL_RUNS of 100 runs, although no coin is better anywhere."""
     errors = mechanism.errors
-    return bool(len(errors)) and float(errors.min()) > 1.0 - USEFUL / 100
+    return bool(len(errors)) and float(errors.min()) > 1.0 - USEFUL_RUNS / 100
 
 
 def objective_description(session: Session) -> str:
@@ -292,12 +294,12 @@ def _neighbour(session: Session, at: int, other: int) -> Any:
     chips = []
     for edge in edges:
         number = -1 if session.edge_list is None else session.edge_list.number(at, other, edge.edge_class)
-        whose = (
+        class_words = (
             f" ({escape_unprintable(str(edge.edge_class))[:30]})"
             if len(edges) > 1 and edge.edge_class is not None
             else ""
         )
-        text = f"{letter} = {format_short(next(iter(edge.parameters.values())))}{whose}"
+        text = f"{letter} = {format_short(next(iter(edge.parameters.values())))}{class_words}"
         chips.append(html.Button(text, **action("edge", number), className="chip", title="Edit this edge"))
     name = html.Button(isolate(full_label(session, other)), **action("dataset", other), className="row")
     return html.Div([name, *chips], className="pair")
@@ -315,8 +317,8 @@ def edge_summary(session: Session) -> list[Any]:
         name = html.Button(isolate(full_label(session, end)), **action("dataset", end), className="row")
         rows.append(html.Li(html.Div([name, html.Span(value, className="number")], className="pair")))
     edge_class = session.edge_list.classes[at]
-    whose = [] if edge_class is None else [html.P(["Class: ", isolate(escape_unprintable(str(edge_class))[:60])])]
-    return [html.H2("Neighbours"), html.Ul(rows, className="steps"), *whose]
+    class_words = [] if edge_class is None else [html.P(["Class: ", isolate(escape_unprintable(str(edge_class))[:60])])]
+    return [html.H2("Neighbours"), html.Ul(rows, className="steps"), *class_words]
 
 
 def _all_edges(count: int) -> str:
@@ -346,10 +348,10 @@ def odds_list(given: list[EdgeOdds]) -> list[Any]:
     """One sentence for each person or kind of change."""
     rows = []
     for one in given[:30]:
-        who = "Everyone" if one.edge_class is None else spell_label(one.edge_class)[:60]
+        name = "Everyone" if one.edge_class is None else spell_label(one.edge_class)[:60]
         small = f"ε used: {one.loss:.4g} of {one.epsilon:g}" if np.isfinite(one.loss) else ""
         rows.append(
-            html.Li([html.H3(isolate(who)), html.P(escape_unprintable(str(one))), html.P(small, className="quiet")])
+            html.Li([html.H3(isolate(name)), html.P(escape_unprintable(str(one))), html.P(small, className="quiet")])
         )
     more = [html.P(f"and {len(given) - 30:,} more", className="quiet")] * (len(given) > 30)
     return [html.Ul(rows, className="odds"), *more]

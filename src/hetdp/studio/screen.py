@@ -35,8 +35,8 @@ def legend_of(session: Session, view: str) -> list[Any]:
     if view == MAP:
         cells = cells_of(session)
         fixed = {} if cells is None else cells.fixed
-        said = ", ".join(f"{escape_unprintable(name)[:30]} = {count:,}" for name, count in fixed.items())
-        where = [html.Strong(html.Bdi(f"where {said}"))] if said else []
+        fixed_words = ", ".join(f"{escape_unprintable(name)[:30]} = {count:,}" for name, count in fixed.items())
+        where = [html.Strong(html.Bdi(f"where {fixed_words}"))] if fixed_words else []
         bare = [_entry("circle bare", "white: no value")] if session.answer.mechanism is None else []
         return [*where, *scale, *bare, _entry("line", "where the true answer changes"), _entry("ring", "selected")]
     if view == SUMMARY and session.answer.mechanism is None:
@@ -54,7 +54,7 @@ def legend_of(session: Session, view: str) -> list[Any]:
         html.Span([html.I(className="circle"), "true answer: ", html.Bdi(one)]),
         _entry("ring", "given value"),
         *([] if session.answer.mechanism is not None else [_entry("circle bare", "white: no value")]),
-        _entry("thick", f"smaller ε{_usual(session)}"),
+        _entry("thick", f"smaller ε{_usual_epsilon(session)}"),
         _entry("highlightline", "binding path"),
         *([_entry("selectedline", "selected")] if session.selection.kind == "edge" else []),
     ]
@@ -64,7 +64,7 @@ def _entry(kind: str, words: str) -> Any:
     return html.Span([html.I(className=kind), words])
 
 
-def _usual(session: Session) -> str:
+def _usual_epsilon(session: Session) -> str:
     """The ε of more than half of the edges, which are not labelled with it."""
     if session.edge_list is None or "epsilon" not in session.edge_list.columns:
         return ""

@@ -16,10 +16,10 @@ from hetdp.studio.uploads import MOST_BYTES
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 ANY_ADDRESS = ("0.0.0.0", "::", "", "*")
-PLAIN = 80  # the default port of http, which browsers leave out of Host
+HTTP_PORT = 80  # the default port of http, which browsers leave out of Host
 ASSETS = Path(__file__).parent / "assets"
 TITLE = "hetdp studio"
-LIMIT = MOST_BYTES * 3 // 2  # bytes of a request, in which files are base64
+MOST_REQUEST_BYTES = MOST_BYTES * 3 // 2  # bytes of a request, in which files are base64
 
 
 class StudioServer(NamedTuple):
@@ -67,7 +67,7 @@ def create_server(session: Session, host: str = "127.0.0.1", port: int = 0, star
 
     from hetdp.studio.guard import new_token
 
-    class Quiet(WSGIRequestHandler):
+    class QuietHandler(WSGIRequestHandler):
         """Writes no log, since it would contain the token."""
 
         def log(self, type: str, message: str, *args: Any) -> None:
@@ -76,7 +76,7 @@ def create_server(session: Session, host: str = "127.0.0.1", port: int = 0, star
     token = new_token()
     listening = _listen(host, port)
     server = make_server(
-        host, port, lambda environ, answer: [], threaded=True, request_handler=Quiet, fd=listening.fileno()
+        host, port, lambda environ, answer: [], threaded=True, request_handler=QuietHandler, fd=listening.fileno()
     )
     listening.close()  # the server has its own
     server.log = lambda *_: None  # type: ignore[method-assign]
@@ -84,8 +84,8 @@ def create_server(session: Session, host: str = "127.0.0.1", port: int = 0, star
     hosts = {f"{shown}:{server.port}"}
     if host in LOOPBACK:
         hosts |= {f"{name}:{server.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
-    if server.port == PLAIN:
-        hosts |= {name.removesuffix(f":{PLAIN}") for name in hosts}
+    if server.port == HTTP_PORT:
+        hosts |= {name.removesuffix(f":{HTTP_PORT}") for name in hosts}
     server.app = app_for(session, token, frozenset(hosts), start).server
     return StudioServer(f"http://{shown}:{server.port}/{token}/", server.serve_forever, lambda: _stop(server))
 
@@ -114,7 +114,7 @@ def app_for(session: Session, token: str, hosts: frozenset[str], start: bool) ->
     )
     app.layout = lambda: page(session, start)
     connect(app, session)
-    app.server.config["MAX_CONTENT_LENGTH"] = LIMIT
+    app.server.config["MAX_CONTENT_LENGTH"] = MOST_REQUEST_BYTES
     protect(app.server, token, hosts, app.csp_hashes)
     return app
 

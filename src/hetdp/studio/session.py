@@ -289,9 +289,9 @@ class Session:
         """Removes the given value of a dataset."""
         with self.lock:
             if dataset in self.document.pins:
-                kept = {index: pin for index, pin in self.document.pins.items() if index != dataset}
+                pins = {index: pin for index, pin in self.document.pins.items() if index != dataset}
                 self.last_control = ""
-                self._change(replace(self.document, pins=kept))
+                self._change(replace(self.document, pins=pins))
 
     def clear_pins(self) -> None:
         """Removes all given values. If only given values were used, the objective becomes fair."""

@@ -82,7 +82,7 @@ def document_from_files(names: list[str], contents: list[str]) -> Document:
                     require_small(place / name)
             problem, partial = read_problem(place / "problem.json" if alone else place)
         except HetdpError as refusal:
-            raise _without(refusal, f"{folder}/", str(folder), next(iter(files))) from None
+            raise _without_path(refusal, f"{folder}/", str(folder), next(iter(files))) from None
     title = next(iter(files)) if alone else "dropped tables"
     return new_document(escape_unprintable(title)[:80], problem, partial)
 
@@ -123,7 +123,7 @@ def _our_name(name: str, count: int) -> str:
     )
 
 
-def _without(refusal: HetdpError, inside: str, folder: str, name: str) -> UsageError:
+def _without_path(refusal: HetdpError, inside: str, folder: str, name: str) -> UsageError:
     """The same refusal, without the path of the temporary folder."""
     text = str(refusal).replace(f"{inside}problem.json", name).replace(inside, "").replace(folder, "the tables")
     what, _, rest = text.partition("; ")

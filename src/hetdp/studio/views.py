@@ -12,7 +12,7 @@ import numpy as np
 
 from hetdp.mechanism.formatting import format_compact
 from hetdp.plots.colours import SHADES
-from hetdp.plots.summary import CLOSER, is_even, positions_of, summary, tick_labels, x_label
+from hetdp.plots.summary import LOGARITHMIC_NOTE, is_even, positions_of, summary, tick_labels, x_label
 from hetdp.plots.tallies import Grid, by_counts, slice_of
 from hetdp.problem.product import ProductSpace
 from hetdp.studio.drawing import INKS, NO_VALUE, answer_names, is_drawable, probabilities_of
@@ -183,7 +183,7 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
             "hovertemplate": "%{text}<extra></extra>",
         }
     )
-    words = x_label(found, one, two) + ("" if is_even(found) else f"; {CLOSER}")
+    words = x_label(found, one, two) + ("" if is_even(found) else f"; {LOGARITHMIC_NOTE}")
     layout = _layout(ink, words, f"probability of “{one}”", f"{SUMMARY} {session.document.opening}")
     layout["barmode"] = "overlay"
     layout["yaxis"] |= {"range": [-0.03, 1.03]}

@@ -20,19 +20,23 @@ from hetdp.duck import CURATOR_HINT, TABLE_RULE
 from hetdp.errors import Fault, HetdpError, InputError, UsageError
 from hetdp.interrupts import uninterrupted
 from hetdp.tables.sources import file_stamp, require_different
-from hetdp.tables.sqlite import BATCH, BatchSource
+from hetdp.tables.sqlite import BATCH_ROWS, BatchSource
 
-UNREADABLE = "Arrow "  # prefix of the types that DuckDB is not given; no condition can use them
+UNREADABLE_PREFIX = "Arrow "  # prefix of the types that DuckDB is not given; no condition can use them
 DAY = 86_400_000  # milliseconds
 TO_MICROSECONDS = {"timestamp[s]": 1_000_000, "timestamp[ms]": 1_000}
-AS_THEY_ARE = frozenset(
+DIRECT_TYPES = frozenset(
     {
         *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float", "double"),
         *("date32[day]", "timestamp[us]", "timestamp[ns]", "extension<arrow.uuid>", "extension<arrow.bool8>"),
     }
 )
-BARE = {"string": "binary", "large_string": "large_binary", "string_view": "binary_view"}  # bytes that may not be text
-CONVERTED = frozenset({"null", "halffloat", "date64[ms]", *TO_MICROSECONDS, *BARE})
+BINARY_TYPES = {
+    "string": "binary",
+    "large_string": "large_binary",
+    "string_view": "binary_view",
+}  # bytes that may not be text
+CONVERTED_TYPES = frozenset({"null", "halffloat", "date64[ms]", *TO_MICROSECONDS, *BINARY_TYPES})
 DECIMAL = re.compile(r"decimal(32|64|128)\([0-9]+, [0-9]+\)")  # the decimals of DuckDB
 
 Reader = Callable[[Sequence[int]], Iterable[Any]]  # indices of columns → their batches
@@ -58,7 +62,7 @@ class ArrowTable(BatchSource):
         with arrow_errors(name, curator):
             fields = list(schema)
             self._numbers = {field.name: at for at, field in enumerate(fields) if is_readable(field.type)}
-            self.columns = {field.name: f"{UNREADABLE}{field.type}" for field in fields}
+            self.columns = {field.name: f"{UNREADABLE_PREFIX}{field.type}" for field in fields}
             none = {
                 name: convert_column(load_pyarrow().nulls(0, fields[at].type)) for name, at in self._numbers.items()
             }
@@ -84,7 +88,7 @@ class ArrowTable(BatchSource):
             for batch in self._reader([self._numbers[name] for name in names]) if names else ():
                 columns = [convert_column(batch.column(name)) for name in names]
                 waiting.append(load_pyarrow().table(columns, names=names))
-                if sum(part.num_rows for part in waiting) >= BATCH:
+                if sum(part.num_rows for part in waiting) >= BATCH_ROWS:
                     yield load_pyarrow().concat_tables(waiting)
                     waiting = []
             if waiting:
@@ -135,7 +139,7 @@ def polars_table(database: Any, frame: Any, curator: bool) -> ArrowTable:
     with arrow_errors("the table", curator):
         table = frame.select(kept).to_arrow()
     found = arrow_table(database, table, curator)
-    found.columns = {name: found.columns.get(name, f"{UNREADABLE}object") for name in frame.columns}
+    found.columns = {name: found.columns.get(name, f"{UNREADABLE_PREFIX}object") for name in frame.columns}
     return found
 
 
@@ -180,8 +184,14 @@ def arrow_errors(name: str, curator: bool) -> Iterator[None]:
         raise
     except BaseException as refusal:  # a panic in Rust is not an Exception
         require_no_interrupt(refusal)
-        told = next((line for line in str(refusal).splitlines() if line.strip()), "")[:200] if curator else ""
-        fault = Fault("cannot be read" + (":" if told else ""), name, told, TABLE_RULE, "" if curator else CURATOR_HINT)
+        first_line = next((line for line in str(refusal).splitlines() if line.strip()), "")[:200] if curator else ""
+        fault = Fault(
+            "cannot be read" + (":" if first_line else ""),
+            name,
+            first_line,
+            TABLE_RULE,
+            "" if curator else CURATOR_HINT,
+        )
         raise InputError(name, [fault]) from None
 
 
@@ -190,7 +200,7 @@ def is_readable(kind: Any) -> bool:
     written = str(kind)
     if written.startswith("dictionary<"):
         return is_readable(kind.value_type)
-    return written in AS_THEY_ARE or written in CONVERTED or DECIMAL.fullmatch(written) is not None
+    return written in DIRECT_TYPES or written in CONVERTED_TYPES or DECIMAL.fullmatch(written) is not None
 
 
 def convert_column(column: Any) -> Any:
@@ -209,7 +219,7 @@ def convert_column(column: Any) -> Any:
         return arrow.DictionaryArray.from_arrays(indices, convert_column(column.dictionary)).dictionary_decode()
     if written == "null":
         return arrow.nulls(len(column), arrow.string())
-    if written in BARE:
+    if written in BINARY_TYPES:
         return _drop_broken_texts(column)
     if DECIMAL.fullmatch(written):
         return _drop_long_decimals(column)
@@ -274,7 +284,7 @@ def _drop_broken_texts(column: Any) -> Any:
     """
     if _is_valid(column):
         return column
-    column.view(getattr(load_pyarrow(), BARE[str(column.type)])()).validate(full=True)
+    column.view(getattr(load_pyarrow(), BINARY_TYPES[str(column.type)])()).validate(full=True)
     broken_cells = np.zeros(len(column), dtype=bool)
     for at in _find_broken_cells(column):
         broken_cells[at] = True

@@ -36,7 +36,7 @@ SPELLINGS = {  # other letters that fold to these; a test looks through all of U
     "st": "\ufb05\ufb06",
 }
 LONGEST = 8  # letters of a run that may be written in several ways
-FOLDED = "hetdp_folded"  # the name of the function below in queries
+FOLD_FUNCTION = "hetdp_folded"  # the name of the function below in queries
 
 
 def fold_text(text: str) -> str:
@@ -51,7 +51,7 @@ def fold_text(text: str) -> str:
 def fold_text_sql(cell: str) -> str:
     """The SQL expression of the same for a VARCHAR cell; null if it is white space only."""
     plain = f"regexp_full_match({cell}, '{PLAIN}')"
-    return f"nullif(CASE WHEN {plain} THEN lower(trim({cell})) ELSE {FOLDED}({cell}) END, '')"
+    return f"nullif(CASE WHEN {plain} THEN lower(trim({cell})) ELSE {FOLD_FUNCTION}({cell}) END, '')"
 
 
 def spelling_pattern(text: str) -> str | None:
@@ -106,8 +106,8 @@ def open_locked(*paths: str | None) -> Iterator[Any]:
 
 def add_functions(database: Any) -> None:
     """Registers the functions that queries call."""
-    database.create_function(FOLDED, fold_text, ["VARCHAR"], "VARCHAR")
-    database.create_function(INSTANT, instant, ["VARCHAR"], "BIGINT", null_handling="special")
+    database.create_function(FOLD_FUNCTION, fold_text, ["VARCHAR"], "VARCHAR")
+    database.create_function(INSTANT_FUNCTION, instant, ["VARCHAR"], "BIGINT", null_handling="special")
 
 
 # Dates and times in ISO 8601: 2024-01-31, 2024-01-31T12:00, 2024-01-31 12:00:00.5+02:00 -------------------------------
@@ -116,11 +116,13 @@ def add_functions(database: Any) -> None:
 DAY = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9][0-9]|[0-9][1-9][0-9]{2}|[1-9][0-9]{3})-[0-9]{2}-[0-9]{2}"
 TIME = "[Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{1,6})?)?"
 ZONE = "(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
-INSTANT = "hetdp_instant"  # the name of the function below in queries
+INSTANT_FUNCTION = "hetdp_instant"  # the name of the function below in queries
 MOMENT_RULE = "<, <=, > and >= compare numbers, ISO dates or ISO timestamps"
 EPOCH = datetime(1970, 1, 1)
-FIRST = datetime(1677, 9, 21, 0, 12, 43, 145_225)  # the first and the last microsecond in a column of nanoseconds
-LAST = datetime(2262, 4, 11, 23, 47, 16, 854_775)
+FIRST_MOMENT = datetime(
+    1677, 9, 21, 0, 12, 43, 145_225
+)  # the first and the last microsecond in a column of nanoseconds
+LAST_MOMENT = datetime(2262, 4, 11, 23, 47, 16, 854_775)
 
 _is_written = re.compile(f"({DAY})(?:({TIME})({ZONE})?)?").fullmatch
 _looks_like_a_number = re.compile(r"[-+]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][-+]?[0-9]{1,3})?").fullmatch

@@ -17,9 +17,9 @@ from hetdp.errors import UsageError
 from hetdp.tables import kinds
 from hetdp.tables.comparison import (
     BLANKS,
-    FIRST,
-    INSTANT,
-    LAST,
+    FIRST_MOMENT,
+    INSTANT_FUNCTION,
+    LAST_MOMENT,
     Moment,
     day_sql,
     fold_text,
@@ -32,10 +32,10 @@ from hetdp.tables.comparison import (
 )
 from hetdp.tables.predicates import (
     EQUALITIES,
-    Among,
     Combination,
     Comparison,
     Literal,
+    Membership,
     Missing,
     Negation,
     Predicate,
@@ -104,8 +104,8 @@ def condition(
     """
     if isinstance(predicate, Comparison):
         return _comparison_test(predicate, columns, exact_text).code(opposite, only_yes)
-    if isinstance(predicate, Among):
-        tests = _among(predicate, columns, exact_text)
+    if isinstance(predicate, Membership):
+        tests = _among_test(predicate, columns, exact_text)
         return _join("AND" if opposite else "OR", [test.code(opposite, only_yes) for test in tests])
     if isinstance(predicate, Missing):
         require_columns([predicate.column], columns)
@@ -142,7 +142,7 @@ def _join(word: str, found: list[Condition]) -> Condition:
     return f"({JOINTS[word].join(words for words, _ in found)})", [value for _, values in found for value in values]
 
 
-def _among(given: Among, columns: Mapping[str, str], exact: bool) -> list[CellTest]:
+def _among_test(given: Membership, columns: Mapping[str, str], exact: bool) -> list[CellTest]:
     """A column against several values; values of one kind are tested together."""
     tests = [_comparison_test(Comparison(given.column, "=", value), columns, exact) for value in given.values]
     together: dict[tuple[str, str], list[Any]] = {}
@@ -256,7 +256,7 @@ def _moment(given: Comparison, declared: str, moment: Moment) -> CellTest:
         )
     if is_text and moment.zoned:
         return _test(
-            given, f"{INSTANT}({kinds.text_or_empty(given.column)})", "CAST(? AS BIGINT)", instant(str(moment))
+            given, f"{INSTANT_FUNCTION}({kinds.text_or_empty(given.column)})", "CAST(? AS BIGINT)", instant(str(moment))
         )
     if moment.zoned:
         hint = f"{format_column(given.column)} {given.operator} '{str(moment)[:-1]}'"
@@ -265,14 +265,14 @@ def _moment(given: Comparison, declared: str, moment: Moment) -> CellTest:
         )
     side = time_sql(kinds.text_or_empty(given.column)) if is_text else cell
     base = BASES[given.operator]
-    holds, parameters = _against(side, base, declared, str(moment))
+    holds, parameters = _moment_test(side, base, declared, str(moment))
     return CellTest(holds, f"({side}) IS NULL", parameters, given.operator != base)
 
 
 def _on_day(given: Comparison, declared: str, moment: Moment) -> CellTest:
     """A column of timestamps against a date, which stands for the whole day."""
     cell = quote_name(given.column)
-    before_it, before_its_end = (_against(cell, "<", declared, day) for day in (str(moment), moment.next_day))
+    before_it, before_its_end = (_moment_test(cell, "<", declared, day) for day in (str(moment), moment.next_day))
     if given.operator not in EQUALITIES:  # each operator is "before" one of the two, or its opposite
         holds, parameters = before_it if given.operator in ("<", ">=") else before_its_end
         return CellTest(holds, f"{cell} IS NULL", parameters, given.operator in (">", ">="))
@@ -280,14 +280,14 @@ def _on_day(given: Comparison, declared: str, moment: Moment) -> CellTest:
     return CellTest(holds, f"{cell} IS NULL", before_it[1] + before_its_end[1], given.operator == "!=")
 
 
-def _against(cell: str, base: str, declared: str, written: str) -> Condition:
+def _moment_test(cell: str, base: str, declared: str, written: str) -> Condition:
     """The SQL test that a timestamp is before (<), after (>) or equal (=) to another; false if it is missing.
 
-    A column of nanoseconds holds times between `FIRST` and `LAST` only; DuckDB would take others for infinite.
+    A column of nanoseconds holds times between `FIRST_MOMENT` and `LAST_MOMENT` only; others would become infinite.
     """
     found = moment_of(written)  # None for the day after 9999-12-31
-    if declared == "TIMESTAMP_NS" and (found is None or not FIRST <= found.begin <= LAST):
-        always = base == (">" if found is not None and found.begin < FIRST else "<")
+    if declared == "TIMESTAMP_NS" and (found is None or not FIRST_MOMENT <= found.begin <= LAST_MOMENT):
+        always = base == (">" if found is not None and found.begin < FIRST_MOMENT else "<")
         return (f"({cell} IS NOT NULL)" if always else "false"), []
     parameter = f"CAST(? AS {'TIMESTAMP_NS' if declared == 'TIMESTAMP_NS' else 'TIMESTAMP'})"
     if base == "=":

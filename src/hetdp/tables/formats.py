@@ -25,7 +25,7 @@ from hetdp.text import format_type, format_value
 CSV_RULE = "a CSV file is UTF-8 text with a header row, commas, and as many fields in each row as in the header"
 MILLISECONDS = "TIMESTAMP in milliseconds"  # not a type of DuckDB, so such a column is refused
 Opener = Callable[[Any, Path, str, str | None, bool], Source]  # database, file, name in messages, sheet, curator
-PIECE = 1 << 24  # bytes of a CSV file at a time
+PIECE_BYTES = 1 << 24  # bytes of a CSV file at a time
 
 
 def find_opener(place: Path) -> Opener:
@@ -105,9 +105,13 @@ def _collect(lazy: Any, curator: bool) -> Any:
         return lazy.collect()
     except BaseException as refusal:  # a panic in Rust is not an Exception
         require_no_interrupt(refusal)
-        told = next((line for line in str(refusal).splitlines() if line.strip()), "")[:200] if curator else ""
+        first_line = next((line for line in str(refusal).splitlines() if line.strip()), "")[:200] if curator else ""
     fault = Fault(
-        "cannot be computed" + (":" if told else ""), "the table", told, TABLE_RULE, "" if curator else CURATOR_HINT
+        "cannot be computed" + (":" if first_line else ""),
+        "the table",
+        first_line,
+        TABLE_RULE,
+        "" if curator else CURATOR_HINT,
     )
     raise InputError("the table", [fault])
 
@@ -146,7 +150,7 @@ def _require_text(place: Path, name: str) -> None:
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         with place.open("rb") as file:
-            while piece := file.read(PIECE):
+            while piece := file.read(PIECE_BYTES):
                 decoder.decode(piece)
             decoder.decode(b"", final=True)
     except UnicodeDecodeError:
@@ -168,11 +172,11 @@ def _outermost_columns(described: list[tuple[str, int, bool]], count: int) -> It
 
 
 FOLDER_OPENERS = {".parquet": open_parquet, ".csv": open_csv}
-PASSED_OVER = (".", "_")  # files of other programs, such as _SUCCESS
+IGNORED_PREFIXES = (".", "_")  # files of other programs, such as _SUCCESS
 FOLDER_RULE = (
     "a folder holds the files of one table, all .parquet or all .csv; only names that begin with . or _ are passed over"
 )
-ALIKE = "all files of a folder have the same columns, of the same types, in the same order"
+ALIKE_RULE = "all files of a folder have the same columns, of the same types, in the same order"
 
 
 class Folder(QueriedSource):
@@ -254,7 +258,7 @@ def list_files(place: Path) -> list[Path]:
         InputError: there are none, or unexpected entries.
     """
     try:
-        entries = sorted(entry for entry in place.iterdir() if not entry.name.startswith(PASSED_OVER))
+        entries = sorted(entry for entry in place.iterdir() if not entry.name.startswith(IGNORED_PREFIXES))
     except OSError:
         raise InputError(
             place.name, [Fault("cannot be read", place.name, "", "it must be a folder of files")]
@@ -295,7 +299,7 @@ def require_alike(first: dict[str, str], other: dict[str, str], first_name: str,
         format_value(" ".join(side[at])[:80] if at < len(side) else "nothing") for side in (ours, theirs)
     )
     what = f"column {at + 1} differs from {format_value(first_name)}, which has {expected} there:"
-    raise InputError(name, [Fault(what, name, found, ALIKE)])
+    raise InputError(name, [Fault(what, name, found, ALIKE_RULE)])
 
 
 def _part(database: Any, file: Path, curator: bool) -> QueriedSource:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hetdp.duck import hide_details
 from hetdp.frames import is_held_by_arrow
-from hetdp.tables.arrow import UNREADABLE, arrow_errors, convert_column, is_readable, load_pyarrow, scale_clipped
+from hetdp.tables.arrow import UNREADABLE_PREFIX, arrow_errors, convert_column, is_readable, load_pyarrow, scale_clipped
 from hetdp.tables.sources import QueriedSource
 
 PEOPLE = "people"  # its name in queries
@@ -32,7 +32,7 @@ class PandasFrame(QueriedSource):
     def __init__(self, database: Any, table: Any, curator: bool) -> None:
         self._table, self._curator, self._database = table, curator, database
         declared = {column: table[column].dtype for column in table.columns}
-        hidden = {column: f"{UNREADABLE}{kind}" for column, kind in declared.items() if not _can_be_read(kind)}
+        hidden = {column: f"{UNREADABLE_PREFIX}{kind}" for column, kind in declared.items() if not _can_be_read(kind)}
         self._register(table.iloc[:0][[column for column in declared if column not in hidden]])
         super().__init__(database, PEOPLE, "the table", curator=curator)
         self.columns = {column: hidden.get(column) or self.columns[column] for column in declared}

@@ -125,7 +125,7 @@ def identity_of(request: AskRequest, policy: Policy, promises: Sequence[Promise]
     forms = [canonical_question(request.question, sizes) for sizes in _sizes(request, policy)]
     plain = _reduce_request(request, policy, forms)
     deciding = None if request.deciding is None else request.deciding.constant
-    told = {
+    facts = {
         "counted": str(request.counted),
         "exact_text": request.exact_text,
         "areas": [
@@ -138,11 +138,11 @@ def identity_of(request: AskRequest, policy: Policy, promises: Sequence[Promise]
         "objective": request.objective,
     }
     theme = {"counted": str(request.counted), "person": request.person}
-    return Identity(_digest(TITLE, told), _digest(THEME, theme), plain)
+    return Identity(_digest(TITLE, facts), _digest(THEME, theme), plain)
 
 
-def _digest(title: bytes, told: Mapping[str, Any]) -> str:
-    return hashlib.sha256(title + json.dumps(told, sort_keys=True).encode()).hexdigest()
+def _digest(title: bytes, facts: Mapping[str, Any]) -> str:
+    return hashlib.sha256(title + json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def _sizes(request: AskRequest, policy: Policy) -> list[dict[str, int]]:

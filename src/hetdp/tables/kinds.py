@@ -6,7 +6,7 @@ import re
 
 from hetdp.duck import quote_name
 from hetdp.errors import Fault, InputError
-from hetdp.numbers import GRAMMAR, LONGEST, NUMERAL
+from hetdp.numbers import GRAMMAR, LONGEST_NUMERAL, NUMERAL
 from hetdp.tables.comparison import BLANKS
 
 TEXT, WHOLE, NUMBER, TRUTH, MOMENT, OTHER = "text", "whole numbers", "numbers", "true or false", "dates", "other things"
@@ -106,6 +106,6 @@ def epsilon(column: str, declared: str) -> tuple[str, str | None]:
     numeral = f"regexp_extract(coalesce({shown}, ''), '\\A{BLANKS}({GRAMMAR}){BLANKS}\\z', 1)"  # empty if it is none
     cast = f"try_cast({numeral} AS DOUBLE)"
     is_meant = f"(NOT isinf({cast}) OR contains(lower({numeral}), 'n'))"  # 1e400 is not ∞, which has an n in it
-    is_one = f"NOT starts_with({numeral}, '-') AND length({numeral}) <= {LONGEST}"
+    is_one = f"NOT starts_with({numeral}, '-') AND length({numeral}) <= {LONGEST_NUMERAL}"
     value = f"CASE WHEN {is_one} AND {is_meant} THEN {cast} END"
     return f"coalesce({value}, -1)", f"(length({numeral}) > {SURE_DIGITS})"

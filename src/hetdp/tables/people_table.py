@@ -47,13 +47,13 @@ def people_digest(source: Source, request: AskRequest) -> str:
 
 def hash_people(source: Source, request: AskRequest) -> Rows:
     """A 256-bit hash of each person in four rows, and the columns of ε in further rows, sorted by hash."""
-    told = ", ".join(f"strlen({text}), ':', {text}" for text in map(_text, _identifying_columns(request)))
+    identifying = ", ".join(f"strlen({text}), ':', {text}" for text in map(_text, _identifying_columns(request)))
     roles = [
         (role, where.column)
         for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding))
         if where is not None and where.column is not None
     ]
-    wanted = {"who": f"unhex(sha256(concat({told})))"}
+    wanted = {"who": f"unhex(sha256(concat({identifying})))"}
     for role, column in roles:
         wanted |= epsilon_cells(source, column, role)
     found = source.read(wanted, uses=request.public)

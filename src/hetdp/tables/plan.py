@@ -29,9 +29,11 @@ from hetdp.version import VERSION as SOFTWARE
 VERSION = 2
 KIND = "plan"
 MOST_FAULTS = 1000  # in one message
-LONGEST = 200  # characters of a value in a message
-FOLDED = "Text is compared without regard to case and surrounding spaces; a cell of spaces counts as missing."
-EXACT = "Text is compared exactly, character by character."
+LONGEST_VALUE = 200  # characters of a value in a message
+FOLDED_COMPARISON = (
+    "Text is compared without regard to case and surrounding spaces; a cell of spaces counts as missing."
+)
+EXACT_COMPARISON = "Text is compared exactly, character by character."
 DIGITS = 16  # of a digest in a message
 UNIT = "person"
 NEIGHBOURS = (
@@ -55,7 +57,7 @@ KEYS = (
     "plan_sha256",
 )
 QUESTION = "question"
-FIRST = ("software", "table", *REQUEST_KEYS, "counts")  # the other keys follow from these and the table
+STATED_KEYS = ("software", "table", *REQUEST_KEYS, "counts")  # the other keys follow from these and the table
 
 
 @dataclass(frozen=True)
@@ -91,15 +93,15 @@ class Plan:
                 public facts only: no id, and no cell of a counted column.
                 Facts that follow from others are reported only if nothing else differs.
         """
-        told = list(self._differences(other, FIRST)) or list(self._differences(other, KEYS[:-1]))
-        if not told:
+        differences = list(self._differences(other, STATED_KEYS)) or list(self._differences(other, KEYS[:-1]))
+        if not differences:
             return
-        where, values = ([part[at] for part in told[:MOST_FAULTS]] for at in (0, 1))
+        where, values = ([part[at] for part in differences[:MOST_FAULTS]] for at in (0, 1))
         rules = [""] * (len(where) - 1) + ["a plan must be carried out exactly as it was approved"]
         hints = [""] * (len(where) - 1) + ["write a new plan under another name and have it approved"]
         rows = zip(where, values, rules, hints, strict=True)
         faults = [Fault("differs:", f"{name}, {place}", value, rule, hint) for place, value, rule, hint in rows]
-        raise InputError(faults[0].where if len(told) == 1 else name, faults, len(told))
+        raise InputError(faults[0].where if len(differences) == 1 else name, faults, len(differences))
 
     def _differences(self, approved: Plan, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
         """The places at which the approved plan differs, with both values; a question is shown in words."""
@@ -123,7 +125,7 @@ def _differences(where: str, approved: Any, present: Any) -> Iterator[tuple[str,
         for at, pair in enumerate(zip(approved, present, strict=True)):
             yield from _differences(f"{where}[{at}]", *pair)
     else:
-        longest = DIGITS if where.endswith("_sha256") else LONGEST
+        longest = DIGITS if where.endswith("_sha256") else LONGEST_VALUE
         yield where, _brief(approved, longest), _brief(present, longest)
 
 
@@ -132,7 +134,7 @@ def _brief(part: Any, longest: int) -> str:
     if isinstance(part, str) and len(part) > longest:
         part = f"{part[:longest]}…"
     text = json.dumps(part, sort_keys=True, ensure_ascii=False, default=repr)
-    return text if len(text) <= max(longest, LONGEST) else f"{text[:LONGEST]}…"
+    return text if len(text) <= max(longest, LONGEST_VALUE) else f"{text[:LONGEST_VALUE]}…"
 
 
 def _text(part: Any) -> str:
@@ -192,7 +194,7 @@ def meaning_of_missing(request: AskRequest) -> str:
     """Describes how rows are counted and cells compared; declared before any is read."""
     words = [f"Rows where this does not hold are {NO}; rows where a missing value leaves it unknown are {BLANK}."]
     if looks_at_text(request.counted):
-        words.append(EXACT if request.exact_text else FOLDED)
+        words.append(EXACT_COMPARISON if request.exact_text else FOLDED_COMPARISON)
     read = [
         leaf for leaf in request.counted.leaves() if isinstance(leaf, Comparison) and not isinstance(leaf.value, bool)
     ]

@@ -28,8 +28,8 @@ from hetdp.tables.sources import Columns, Source
 from hetdp.text import format_value
 from hetdp.threads import slices, sort_in_threads
 
-NOBODY = 2**64 - 1  # instead of a hash, where the id is missing
-MOST = 20  # rows or values that are shown to a curator
+NO_HASH = 2**64 - 1  # instead of a hash, where the id is missing
+MOST_SHOWN = 20  # rows or values that are shown to a curator
 HINT = "curator=True shows the first rows"
 EPSILON_RULE = "each person must have an ε, a number ≥ 0 or inf; there is no default"
 NAMELESS, NAME_RULE = "a person without a group or area", "each person must have one; an empty cell is not a name"
@@ -66,8 +66,10 @@ class Faults:
             InputError: there are such rows.
         """
         request, invalid = self._request, "missing or invalid ε"
-        told = (invalid, request.epsilon.column) if request.epsilon.column else ("a group without an ε", request.group)
-        self.require_epsilons(epsilon, told[0], told[1] or "")
+        source = (
+            (invalid, request.epsilon.column) if request.epsilon.column else ("a group without an ε", request.group)
+        )
+        self.require_epsilons(epsilon, source[0], source[1] or "")
         if request.deciding is not None and request.deciding.column is not None:
             self.require_epsilons(deciding, invalid, request.deciding.column)
 
@@ -103,13 +105,13 @@ class RowFaults(Faults):
         """Refuses missing and duplicate ids.
 
         Args:
-            hashes: a 64-bit hash of each id; `NOBODY` where the id is missing.
+            hashes: a 64-bit hash of each id; `NO_HASH` where the id is missing.
             again: those that occur more than once.
 
         Raises:
             InputError: there are such rows.
         """
-        if hashes.max() == NOBODY:  # or an id with this very hash
+        if hashes.max() == NO_HASH:  # or an id with this very hash
             missing = {"nobody": f"{quote_name(self._request.person)} IS NULL"}
             nobody = self._source.read(missing, uses=[self._request.person])["nobody"]
             if nobody.any():
@@ -140,7 +142,7 @@ class RowFaults(Faults):
         texts = self._texts(column)
         faults = [
             Fault(f"{what}:", f"{self._source.row(row)}, {column}", format_value(texts[row]), rule)
-            for row in rows[:MOST].tolist()
+            for row in rows[:MOST_SHOWN].tolist()
         ]
         raise InputError(self._source.name, faults, len(rows))
 
@@ -154,17 +156,25 @@ class RowFaults(Faults):
 
 
 SHORT_RANGE = 4  # numbers that a table can have for each row, to be marked rather than sorted
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd: multiplied by it, neighbours are far apart
+SPREAD_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd: multiplied by it, neighbours are far apart
 MARKED_BITS = 20  # of a key
-FITTING = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")  # in 64 bits with a sign
+INTEGER_TYPES = (
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "UTINYINT",
+    "USMALLINT",
+    "UINTEGER",
+)  # in 64 bits with a sign
 
 
 def id_cell(column: str, declared: str) -> str:
-    """The expression that reads a 64-bit hash of each id, `NOBODY` where it is missing: a whole number is its own."""
+    """The expression that reads a 64-bit hash of each id, `NO_HASH` where it is missing: a whole number is its own."""
     person = quote_name(column)
-    if declared in FITTING:
-        return f"coalesce(CAST({person} AS BIGINT), {NOBODY - 2**64 if NOBODY >= 2**63 else NOBODY})"
-    return f"CASE WHEN {person} IS NULL THEN CAST({NOBODY} AS UBIGINT) ELSE hash({person}) END"
+    if declared in INTEGER_TYPES:
+        return f"coalesce(CAST({person} AS BIGINT), {NO_HASH - 2**64 if NO_HASH >= 2**63 else NO_HASH})"
+    return f"CASE WHEN {person} IS NULL THEN CAST({NO_HASH} AS UBIGINT) ELSE hash({person}) END"
 
 
 def find_repeated(hashes: Hashes) -> Hashes:
@@ -180,7 +190,7 @@ def find_repeated(hashes: Hashes) -> Hashes:
         return hashes[:0]
     keys = np.empty(len(hashes), dtype=np.uint32)
     for piece in slices(len(hashes), BLOCK):
-        keys[piece] = (hashes[piece] * SPREAD) >> np.uint64(32)
+        keys[piece] = (hashes[piece] * SPREAD_FACTOR) >> np.uint64(32)
     ordered = sort_in_threads(keys)
     shared = ordered[1:][ordered[1:] == ordered[:-1]]
     is_marked, rest = np.zeros(1 << MARKED_BITS, dtype=np.bool_), np.uint32(32 - MARKED_BITS)
@@ -253,8 +263,8 @@ def epsilon_at_most(written: str) -> float:
 
 
 MOST_NAMES = 10_000  # of groups or areas; a column with more holds people
-PIECE = 1 << 18  # numbers that are hashed at a time
-NAMED = (kinds.TEXT, kinds.WHOLE, kinds.TRUTH, kinds.MOMENT)
+HASHED_PIECE = 1 << 18  # numbers that are hashed at a time
+NAME_KINDS = (kinds.TEXT, kinds.WHOLE, kinds.TRUTH, kinds.MOMENT)
 
 Codes = NDArray[np.int32]
 
@@ -358,7 +368,7 @@ class Policy:
 
 def _add(digest: Any, numbers: NDArray[Any], form: str) -> None:
     """Adds numbers to a digest, a piece at a time."""
-    for piece in slices(len(numbers), PIECE):
+    for piece in slices(len(numbers), HASHED_PIECE):
         digest.update(np.ascontiguousarray(numbers[piece], dtype=form).data)
 
 
@@ -448,7 +458,7 @@ def require_known_columns(source: Columns, request: AskRequest) -> None:
         raise InputError(where, [Fault("a column with cells of type", where, "REAL", rule)])
     for column in (request.group, request.area):
         if column is not None:
-            kinds.require_kind(source.name, column, kind(column), NAMED, "a column of groups or areas")
+            kinds.require_kind(source.name, column, kind(column), NAME_KINDS, "a column of groups or areas")
 
 
 def _names(source: Source, column: str | None, faults: RowFaults) -> list[str] | None:

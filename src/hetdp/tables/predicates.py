@@ -62,7 +62,7 @@ class Comparison(Predicate):
 
 
 @dataclass(frozen=True)
-class Among(Predicate):
+class Membership(Predicate):
     """A column is one of several values."""
 
     column: str
@@ -117,7 +117,7 @@ class Negation(Predicate):
         return self.part.leaves()
 
     def __str__(self) -> str:
-        if isinstance(self.part, Among):
+        if isinstance(self.part, Membership):
             return self.part.format_with("NOT IN")
         if isinstance(self.part, Missing):
             return f"{format_column(self.part.column)} IS NOT NULL"
@@ -170,10 +170,10 @@ def format_column(column: str) -> str:
 # The parser -----------------------------------------------------------------------------------------------------------
 
 
-LONGEST = 10_000  # characters of one predicate
-DEEPEST = 50  # brackets within brackets
-WRITTEN = 4  # the text of a canonical predicate may be so many times as long and deep as a typed one
-LARGEST = 10**15  # whole numbers below it are compared exactly, whatever type a column has
+LONGEST_TEXT = 10_000  # characters of one predicate
+DEEPEST_NESTING = 50  # brackets within brackets
+CANONICAL_FACTOR = 4  # the text of a canonical predicate may be so many times as long and deep as a typed one
+LARGEST_EXACT = 10**15  # whole numbers below it are compared exactly, whatever type a column has
 RULE = "what is counted is a column compared with a value, such as vote = 'yes', joined by AND, OR and NOT"
 HINT = "put text in single quotation marks, and names of columns with spaces or signs in double ones"
 
@@ -207,10 +207,10 @@ def parse_predicate(given: Any, typed: bool = True) -> Predicate:
         raise UsageError(f"what is counted is {format_value(given)}", RULE, HINT)
     if any("\ud800" <= sign <= "\udfff" for sign in given):  # surrogates stand for bytes that are not text
         raise UsageError("what is counted is not UTF-8 text", RULE)
-    room = 1 if typed else WRITTEN
-    if len(given) > LONGEST * room:
-        raise UsageError(f"what is counted has {len(given):,} characters", f"at most {LONGEST:,} are read")
-    return _Parser(given, DEEPEST * room).whole()
+    room = 1 if typed else CANONICAL_FACTOR
+    if len(given) > LONGEST_TEXT * room:
+        raise UsageError(f"what is counted has {len(given):,} characters", f"at most {LONGEST_TEXT:,} are read")
+    return _Parser(given, DEEPEST_NESTING * room).whole()
 
 
 class _Parser:
@@ -241,7 +241,7 @@ class _Parser:
     def _single(self) -> Predicate:
         self.depth += 1
         if self.depth > self.deepest:
-            raise UsageError("brackets and NOT within each other", f"at most {DEEPEST} deep", HINT)
+            raise UsageError("brackets and NOT within each other", f"at most {DEEPEST_NESTING} deep", HINT)
         if self._takes("NOT"):
             found: Predicate = Negation(self._single())
         elif self._takes("("):
@@ -261,7 +261,7 @@ class _Parser:
         negated = self._takes("NOT")
         if negated or self._peek() == ("word", "IN"):
             self._needs("IN")
-            among = Among(column, self._list())
+            among = Membership(column, self._list())
             return Negation(among) if negated else among
         for sign in OPERATORS:
             if self._takes(sign):
@@ -337,7 +337,7 @@ def _canonical_token(kind: str, text: str) -> str:
 
 def _number(text: str) -> int | float:
     value = float(text)
-    if abs(value) >= LARGEST:
+    if abs(value) >= LARGEST_EXACT:
         raise UsageError(f"the number {format_value(text)}", "numbers below 10¹⁵ are compared")
     return int(text) if re.fullmatch("-?[0-9]+", text) else value
 
@@ -346,7 +346,7 @@ def _number(text: str) -> int | float:
 
 
 AND, OR = "AND", "OR"
-OTHER = {AND: OR, OR: AND}
+DUAL = {AND: OR, OR: AND}
 
 
 def canonical_predicate(predicate: Predicate, exact_text: bool = False) -> Predicate:
@@ -375,9 +375,9 @@ def _push_negation(predicate: Predicate, negated: bool, exact: bool) -> Predicat
     if isinstance(predicate, Negation):
         return _push_negation(predicate.part, not negated, exact)
     if isinstance(predicate, Combination):
-        word = OTHER[predicate.word] if negated else predicate.word
+        word = DUAL[predicate.word] if negated else predicate.word
         return _flatten(word, [_push_negation(part, negated, exact) for part in predicate.parts])
-    if isinstance(predicate, Among):
+    if isinstance(predicate, Membership):
         parts = [Comparison(predicate.column, "=", value) for value in predicate.values]
         return _flatten(AND if negated else OR, [_push_negation(part, negated, exact) for part in parts])
     if isinstance(predicate, Comparison):
@@ -440,7 +440,7 @@ def _merge_equalities(predicate: Predicate) -> Predicate:
             others.append(part)
     for column, parts in groupby(sorted(equal, key=_place), key=lambda part: part.column):
         several = list(parts)
-        among = Among(column, tuple(part.value for part in several))
+        among = Membership(column, tuple(part.value for part in several))
         one: Predicate = among if sign == "=" else Negation(among)
         found.append(several[0] if len(several) == 1 else one)
     found += map(_merge_equalities, others)

@@ -155,16 +155,16 @@ def _protections(policy: Policy, area: str | None, mechanism: Any) -> tuple[Prot
     odds = mechanism.odds().by_class.values()  # of the groups that have people, in their order
     there = [(name, part) for name, part in policy.by_group(area) if len(part)]
     losses = mechanism.losses_by_group()
-    told = zip(there, odds, losses, strict=True)
-    return tuple(_protection(*part, said, loss, mechanism.constant) for part, said, loss in told)
+    parts = zip(there, odds, losses, strict=True)
+    return tuple(_protection(*part, group_odds, loss, mechanism.constant) for part, group_odds, loss in parts)
 
 
 def _protection(group: str | None, epsilon: EpsilonLevels, odds: Any, loss: float, constant: int) -> Protection:
     levels, only = epsilon.levels, 0 if odds.deciding is None else odds.deciding.people
     unprotected = int(epsilon.sizes[np.searchsorted(levels, np.inf) :].sum()) - only
     least, largest = float(levels[0]), float(levels[-1])
-    said = constant_odds(YES_AND_NO[constant - 1], "you answer") if constant else str(odds)
-    return Protection(group, epsilon.people, least, largest, min(loss, largest), unprotected, only, said)
+    odds_words = constant_odds(YES_AND_NO[constant - 1], "you answer") if constant else str(odds)
+    return Protection(group, epsilon.people, least, largest, min(loss, largest), unprotected, only, odds_words)
 
 
 # The promise in words -------------------------------------------------------------------------------------------------
@@ -198,13 +198,13 @@ def promise_lines(request: AskRequest, policy: Policy, promises: Sequence[Promis
             f"groups that are promised an ε but have no people: {', '.join(map(format_value, nobody[:MOST_GROUPS]))}"
         )
     for what, names in (("groups", policy.groups), ("areas", policy.areas)):
-        told = (
+        accuracies = (
             []
             if names is None
             else [", ".join(map(format_value, one[:MOST_GROUPS])) for one in group_similar_names(names.names)]
         )
         rule = f"{what} that differ only in case or surrounding spaces, and are treated as different"
-        lines += [f"{rule}: {one}" for one in told[:MOST_AREAS]]
+        lines += [f"{rule}: {one}" for one in accuracies[:MOST_AREAS]]
     if request.area is not None:
         lines.append(PARALLEL)
     for promise in promises[:MOST_AREAS]:

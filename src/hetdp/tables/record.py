@@ -48,7 +48,7 @@ from hetdp.theory.pure import BY_EPSILON, PURE
 
 PLAN = "plan"  # the kind of mechanism, in the record
 NAME = "record"
-PLANNED = ("people", "allowed", "used")
+PLANNED_KEYS = ("people", "allowed", "used")
 UNPLANNED = (
     "the odds, the proofs, the number of unprotected people and the smallest ε of each group, which only the ledger"
     " can confirm"
@@ -72,9 +72,9 @@ def facts_of_table(prepared: Preparation) -> Document:
     nothing = [unprotected_words(unprotected, people, "people")] if unprotected else []
     nothing += [only_deciding_words(only, people)] if only else []
     found = planned_facts(prepared.plan)
-    told = [_promise(given, one) for given in promises for one in given.protections]
+    promised = [_promise(given, one) for given in promises for one in given.protections]
     return found | {
-        "privacy": found["privacy"] | {"promises": told},
+        "privacy": found["privacy"] | {"promises": promised},
         "not_protected": [PUBLIC_TABLE, PUBLIC_RELEASE, *nothing],
         "certificates": [_certificate_document(given.mechanism.certificate) for given in promises],
     }
@@ -121,10 +121,10 @@ def planned_facts(plan: Plan) -> Document:
 def _cautions(areas: list[Document]) -> Iterator[str]:
     """The warnings about areas where a coin would do as well, or better."""
     for one in areas:
-        told = coin_caution(one["worse_than_coin_up_to"], one["as_a_coin_up_to"])
-        if told:
+        caution = coin_caution(one["worse_than_coin_up_to"], one["as_a_coin_up_to"])
+        if caution:
             where = "" if one["area"] is None else f"In {one['area']!r}: "
-            yield escape_unprintable(f"{where}{told[:1].upper()}{told[1:]}.")
+            yield escape_unprintable(f"{where}{caution[:1].upper()}{caution[1:]}.")
 
 
 def _accuracy(area: Document) -> Iterator[Document]:
@@ -188,7 +188,7 @@ def _planned_charges(plan: Plan) -> list[Any] | None:
     """The same, from the plan; None if it is one that we never wrote."""
     try:
         return [
-            (area["area"], EVERYBODY if one["group"] is None else one["group"], *(one[name] for name in PLANNED))
+            (area["area"], EVERYBODY if one["group"] is None else one["group"], *(one[name] for name in PLANNED_KEYS))
             for area in plan.facts["areas"]
             for one in area["charges"]
         ]
@@ -214,14 +214,14 @@ def _is_promised(one: Document, request: AskRequest) -> bool:
     )
 
 
-def _is_public(said: list[str], promises: list[Document], request: AskRequest, people: int) -> bool:
+def _is_public(sentences: list[str], promises: list[Document], request: AskRequest, people: int) -> bool:
     """True if these sentences are the ones about unprotected data; only the table says who is protected if deciding."""
     unprotected = sum(one["unprotected"] or 0 for one in promises)
-    told = [PUBLIC_TABLE, PUBLIC_RELEASE]
-    told += [unprotected_words(unprotected, people, "people")] if unprotected else []
-    if said[: len(told)] != told or len(said) > len(told) + (request.deciding is not None):
+    expected = [PUBLIC_TABLE, PUBLIC_RELEASE]
+    expected += [unprotected_words(unprotected, people, "people")] if unprotected else []
+    if sentences[: len(expected)] != expected or len(sentences) > len(expected) + (request.deciding is not None):
         return False
-    return said[len(told) :] in ([], [only_deciding_words(_number(said[-1], people), people)])
+    return sentences[len(expected) :] in ([], [only_deciding_words(_number(sentences[-1], people), people)])
 
 
 def _number(sentence: str, people: int) -> int:
@@ -231,8 +231,8 @@ def _number(sentence: str, people: int) -> int:
 
 def _is_paid(composition: Document, people: int) -> bool:
     """True if every person paid for themselves; the ledger says for which data, and how much."""
-    told = {"currency": EPSILON, "rule": BY_EPSILON.rule, "kind": PERSON, "accounts": people, "charged": []}
-    return {key: composition[key] for key in told} == told
+    expected = {"currency": EPSILON, "rule": BY_EPSILON.rule, "kind": PERSON, "accounts": people, "charged": []}
+    return {key: composition[key] for key in expected} == expected
 
 
 def verify_record(

@@ -51,7 +51,7 @@ def costs_of_people(
     return Costs(PERSON, payers.ids, EPSILON, {"epsilon": allowed}, {"epsilon": used}, groups, named)
 
 
-class _Nothing:
+class _NoPredicate:
     """A count of nothing, used where no question is asked."""
 
     def columns(self) -> tuple[str, ...]:
@@ -73,9 +73,9 @@ def read_charge(table: Any, currency: str, *, person: Any, epsilon: Any, group: 
         UsageError: a column is missing.
         InputError: the table cannot be read, somebody appears twice, or has no ε.
     """
-    unlike = "x" * (1 + len(f"{person}{epsilon}{group}"))  # counted, but never read
-    wanted = build_request(f"{unlike} = 1", at_least=1, person=person, epsilon=epsilon, group=group)
-    wanted = replace(wanted, counted=cast("Any", _Nothing()))
+    unused_name = "x" * (1 + len(f"{person}{epsilon}{group}"))  # counted, but never read
+    wanted = build_request(f"{unused_name} = 1", at_least=1, person=person, epsilon=epsilon, group=group)
+    wanted = replace(wanted, counted=cast("Any", _NoPredicate()))
     with open_source(table) as rows:
         people = LocalTable(rows)
         policy = people.policy(wanted)  # it refuses what is wrong with the columns
@@ -86,7 +86,13 @@ def read_charge(table: Any, currency: str, *, person: Any, epsilon: Any, group: 
 
 
 LAPLACE = "Laplace"  # the coordinate of every population
-SPELLED = ("software", "table", *REQUEST_KEYS, "people_sha256", "plan_sha256")  # may differ where the same is asked
+SPELLING_KEYS = (
+    "software",
+    "table",
+    *REQUEST_KEYS,
+    "people_sha256",
+    "plan_sha256",
+)  # may differ where the same is asked
 
 
 class TableRequest(DrawRequest):
@@ -131,7 +137,7 @@ class TableRequest(DrawRequest):
     def entry_facts(self) -> Document:
         """The wording of the plan and a digest of the people."""
         plan = self.prepared.plan.facts
-        return {PLAN: {key: plan[key] for key in SPELLED}, PEOPLE: self.prepared.same_people}
+        return {PLAN: {key: plan[key] for key in SPELLING_KEYS}, PEOPLE: self.prepared.same_people}
 
     def facts_of_entry(self, facts: Document, entry: Entry, is_new: bool) -> Document:
         """The facts in the wording of the first release.

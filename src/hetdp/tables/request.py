@@ -24,7 +24,7 @@ from hetdp.problem.answer_words import NO, YES
 from hetdp.tables.predicates import EQUALITIES, Missing, Predicate, canonical_predicate, parse_predicate
 from hetdp.text import did_you_mean, format_value
 
-WAYS = ("constant", "by_group", "column")
+EPSILON_SOURCES = ("constant", "by_group", "column")
 ALWAYS, DECIDING = "ε", "the deciding ε"
 
 
@@ -59,10 +59,10 @@ class Epsilon:
         if self.constant is not None:
             return f"{epsilon_in_words(self.constant)} for everybody"
         if self.by_group:
-            told = ", ".join(
+            by_group = ", ".join(
                 f"{epsilon_in_words(epsilon)} for {quote_if_needed(group)}" for group, epsilon in self.by_group
             )
-            return f"{told}, and for all others their own"
+            return f"{by_group}, and for all others their own"
         return f"what the column {quote_if_needed(str(self.column))} says"
 
 
@@ -117,7 +117,7 @@ def epsilon_from(where: Any, column: Any, group: str | None, what: str, place: s
         InputError: the keys are others.
         UsageError: it has no source, or several.
     """
-    require_keys(where, (), WAYS, place)
+    require_keys(where, (), EPSILON_SOURCES, place)
     if not isinstance(where, Mapping) or len(where) != 1 or where.get("column") != column:
         raise UsageError(
             f"{what} of the plan is {format_value(where)}",

@@ -19,8 +19,8 @@ from hetdp.tables.sources import Arrays, Expressions, Source, file_stamp, requir
 from hetdp.text import format_value
 
 SQLITE_RULE = "it must be an SQLite file"
-BATCH = 1 << 17  # rows at a time
-COMPUTED = "VARCHAR computed when it is read"  # not a type of DuckDB, so such a column is refused
+BATCH_ROWS = 1 << 17  # rows at a time
+COMPUTED_TYPE = "VARCHAR computed when it is read"  # not a type of DuckDB, so such a column is refused
 SETTINGS = (
     "trusted_schema = OFF",
     "query_only = ON",
@@ -134,7 +134,7 @@ class SqliteTable(BatchSource):
             listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND rootpage > 0"
             self.sheet = self._choose([str(row[0]) for row in self._file.execute(listed)], sheet)
             described = self._file.execute(f"PRAGMA table_xinfo({quote_name(self.sheet)})").fetchall()
-        columns = {str(name): COMPUTED if hidden == 2 else "VARCHAR" for _, name, *_, hidden in described}
+        columns = {str(name): COMPUTED_TYPE if hidden == 2 else "VARCHAR" for _, name, *_, hidden in described}
         if len(columns) < len(described) or not columns:
             raise InputError(self.name, [Fault("cannot be read", self.name, "", SQLITE_RULE)])
         return columns
@@ -170,7 +170,7 @@ class SqliteTable(BatchSource):
         query = f"SELECT {cells} FROM {quote_name(str(self.sheet))} NOT INDEXED"  # always in the same order
         with self._refusals(), closing(self._file.cursor()) as rows:
             rows.execute(query)
-            while batch := rows.fetchmany(BATCH):
+            while batch := rows.fetchmany(BATCH_ROWS):
                 table = np.empty((len(batch), len(names)), dtype=object)
                 table[:] = batch
                 yield {name: _texts(table[:, at]) for at, name in enumerate(names)}

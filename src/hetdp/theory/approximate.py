@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from hetdp.theory.coordinate import LAPLACE, Floats
-from hetdp.theory.directed import DOWN, EPSILON_BACK, UP, fall_below, gain, rise_above
+from hetdp.theory.directed import EPSILON_BACK, FOUR_ULPS_DOWN, FOUR_ULPS_UP, fall_below, gain, rise_above
 from hetdp.theory.directed import fall as fall_without
 from hetdp.theory.directed import rise as rise_without
 from hetdp.theory.notion import Currency, Notion, Parameter, Promises, log_ratio
@@ -47,7 +47,7 @@ def rise_below(z: float, epsilon: float, delta: float) -> float:
         return math.inf
     if delta >= 0.5:
         return left_below(z, epsilon, delta)
-    twice = (math.exp(t) + 2.0 * delta) * DOWN
+    twice = (math.exp(t) + 2.0 * delta) * FOUR_ULPS_DOWN
     if twice >= 2.0:
         return math.inf
     if twice > 1.0:
@@ -63,7 +63,7 @@ def left_below(z: float, epsilon: float, delta: float) -> float:
     lost = (1.0 - kept) - delta  # 1 − δ is kept + lost, exactly
     bound = -math.inf
     if delta >= 0.5:
-        left = (2.0 * kept - math.exp(t) * DOWN) * UP  # at most 1, up to a rounding
+        left = (2.0 * kept - math.exp(t) * FOUR_ULPS_DOWN) * FOUR_ULPS_UP  # at most 1, up to a rounding
         if left <= 0.0:
             return math.inf
         bound = -math.log(left) * EIGHT_ULPS_DOWN if left < 1.0 else 0.0

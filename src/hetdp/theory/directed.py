@@ -28,9 +28,9 @@ from hetdp.theory.rounding import (
 
 MARGIN = 2.0**-48  # more than the relative errors of what `fall_below` adds up
 SMALL_LOSS = 1e-15  # less is not known well enough to say what is left
-UP = 1.0 + 2.0**-50
-DOWN = 1.0 - 2.0**-50
-TWICE = 0.6931471805599  # just below ln 2: where `gain` changes its formula, and so never turns back
+FOUR_ULPS_UP = 1.0 + 2.0**-50
+FOUR_ULPS_DOWN = 1.0 - 2.0**-50
+BELOW_LN_2 = 0.6931471805599  # just below ln 2: where `gain` changes its formula, and so never turns back
 
 
 def rise(z: float, epsilon: float) -> float:
@@ -64,7 +64,7 @@ def rise_above(z: float, epsilon: float, delta: float) -> float:
     if epsilon > LN2_HI:
         return math.inf
     kept = math.exp(-z)
-    lost = (math.expm1(epsilon) * (2.0 - kept) + 2.0 * delta) * DOWN * DOWN
+    lost = (math.expm1(epsilon) * (2.0 - kept) + 2.0 * delta) * FOUR_ULPS_DOWN * FOUR_ULPS_DOWN
     bound = gain(z, kept, lost)
     if bound == math.inf or lost < SMALL_LOSS:
         return bound
@@ -80,9 +80,9 @@ def gain(z: float, kept: float, lost: float) -> float:
         return z
     gone = lost - math.expm1(-z)
     if gone < 0.5:
-        return min(-math.log1p(-gone) * EIGHT_ULPS_DOWN, TWICE)
-    left = (kept * UP - lost) * UP
-    return math.inf if left <= 0.0 else max(-math.log(left) * EIGHT_ULPS_DOWN, TWICE)
+        return min(-math.log1p(-gone) * EIGHT_ULPS_DOWN, BELOW_LN_2)
+    left = (kept * FOUR_ULPS_UP - lost) * FOUR_ULPS_UP
+    return math.inf if left <= 0.0 else max(-math.log(left) * EIGHT_ULPS_DOWN, BELOW_LN_2)
 
 
 def fall(z: float, epsilon: float) -> float:
@@ -100,7 +100,7 @@ def fall_below(z: float, epsilon: float, delta: float) -> float:
     left = (1.0 + (-math.expm1(z) - 2.0 * delta)) + MARGIN * 4.0  # twice what of 1 − p(u) is not covered by δ
     if left <= 0.0:
         return math.inf
-    below = (-2.0 * math.expm1(-epsilon) + math.exp(-epsilon) * (tail + 2.0 * delta)) * DOWN * DOWN
+    below = (-2.0 * math.expm1(-epsilon) + math.exp(-epsilon) * (tail + 2.0 * delta)) * FOUR_ULPS_DOWN * FOUR_ULPS_DOWN
     if below < 1.0:
         bound = math.log(below) if below > 0.0 else -math.inf
         return bound - MARGIN * abs(bound)

@@ -15,7 +15,7 @@ from hetdp.theory.coordinate import Coordinate, Floats
 from hetdp.theory.notion import Currency, Parameter
 
 ROOT_2 = math.sqrt(2.0)
-DEEP = 30.0  # from where on the series has seven digits and more
+SERIES_FROM = 30.0  # from where on the series has seven digits and more
 
 
 def tail(z: Floats) -> Floats:
@@ -43,11 +43,11 @@ def log_tail(z: Floats) -> Floats:
     array([-1.841000e+00, -5.005524e+03])
     """
     z = np.asarray(z, dtype=np.float64)
-    far = np.minimum(z, -DEEP)
+    far = np.minimum(z, -SERIES_FROM)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         series = -0.5 * far * far - np.log(-far) - 0.5 * math.log(2.0 * math.pi) + np.log1p(-1.0 / (far * far))
-        near = np.log(tail(np.maximum(z, -DEEP)))
-    return np.asarray(np.where(z < -DEEP, np.where(np.isinf(z), -np.inf, series), near))
+        near = np.log(tail(np.maximum(z, -SERIES_FROM)))
+    return np.asarray(np.where(z < -SERIES_FROM, np.where(np.isinf(z), -np.inf, series), near))
 
 
 def middle(z: Floats, other: Floats) -> Floats:

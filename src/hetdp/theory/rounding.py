@@ -10,8 +10,8 @@ LN2_LO = 2.3190468138462996e-17
 LN2_REST = 1e-32  # more than what LN2_HI + LN2_LO lacks, which is amplified next to ln 2
 EIGHT_ULPS_DOWN = 1.0 - 2.0**-49  # more than the error of the five roundings of any formula that it lowers
 SPLITTER = 2.0**27 + 1.0
-NEARLY_ALL = 0.125  # in logarithms: a difference of two numbers so close loses three bits and more
-FINE = 2.0**-82  # more than the error of a logarithm in two floats, relative to 1 plus its size
+CANCELLATION = 0.125  # in logarithms: a difference of two numbers so close loses three bits and more
+LOG_PAIR_ERROR = 2.0**-82  # more than the error of a logarithm in two floats, relative to 1 plus its size
 NEGLIGIBLE = 1e-290  # below it ulps are soon no longer relative, and formulas take the limit at 0
 
 
@@ -102,11 +102,11 @@ def minus_log_of_less(high: float, low: float, t: float, rest: float) -> float:
     It is monotone in t + rest if c − t is exact, as it is for |c| ≥ ½; otherwise a rest of 0 makes it so. Letters:
     c = log(high + low), d = c − t − rest; what is left is e^c·(1 − e^(−d)).
     """
-    if not math.log(high) - t < NEARLY_ALL:
+    if not math.log(high) - t < CANCELLATION:
         return -math.inf
     c, c_low = log_pair(high, low)
     d = ((c - t) - rest) + c_low
-    d += FINE * (1.0 + abs(c)) + 2.0**-51 * abs(d)
+    d += LOG_PAIR_ERROR * (1.0 + abs(c)) + 2.0**-51 * abs(d)
     if d <= 0.0:
         return math.inf
     kept = math.log(-math.expm1(-d))
@@ -118,12 +118,12 @@ def minus_log_of_rest(high: float, low: float, epsilon: float, z: float) -> floa
 
     Letters: K = high + low, d = ε − log K − z; what is left is K·(e^d − 1). If ε > 0, K may be wrong by 2^−89.
     """
-    if not (epsilon - z) - math.log(high) < NEARLY_ALL:
+    if not (epsilon - z) - math.log(high) < CANCELLATION:
         return -math.inf
     log, log_low = log_pair(high, low)
     c, c_low = sum_pair(epsilon, -log)
     d = (c - z) + (c_low - log_low)
-    d += FINE * (1.0 + abs(c) + abs(log) + (1.0 / high if epsilon > 0.0 else 0.0)) + 2.0**-51 * abs(d)
+    d += LOG_PAIR_ERROR * (1.0 + abs(c) + abs(log) + (1.0 / high if epsilon > 0.0 else 0.0)) + 2.0**-51 * abs(d)
     if d <= 0.0:
         return math.inf
     kept = math.log(math.expm1(d))

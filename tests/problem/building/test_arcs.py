@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hetdp.problem.decimals import marks_of
 from hetdp.problem.edges import arcs_of, find_repeats, find_unconstrained, merge_repeats
 from hetdp.problem.parameters import Parameters
-from hetdp.problem.space import SMALL
+from hetdp.problem.space import SMALL_SPACE
 
 EPSILON = st.sampled_from([0.0, 0.1, 0.3, 2.0, math.inf])
 EDGES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), EPSILON), max_size=30)
@@ -61,7 +61,7 @@ def test_arcs_of_infinite_epsilon_constrain_nothing(edges):
     assert free.tolist() == np.flatnonzero(np.isinf(arcs.columns[0])).tolist()
 
 
-@pytest.mark.parametrize("count", [SMALL // 2, SMALL])
+@pytest.mark.parametrize("count", [SMALL_SPACE // 2, SMALL_SPACE])
 def test_a_large_graph_records_the_edges_of_its_arcs_like_a_small_one(count):
     rng = np.random.default_rng(count)
     source, target = (rng.integers(0, 300, count).astype(np.int32) for _ in range(2))

@@ -115,7 +115,7 @@ def test_many_values_are_treated_like_single_ones():
 
 @pytest.mark.parametrize("small", [-1, 10**9], ids=["compiled", "plain"])
 def test_floats_of_all_sizes_and_next_to_all_powers_go_down_exactly_when_the_rule_says_so(small, monkeypatch):
-    monkeypatch.setattr(decimals_module, "SMALL", small)
+    monkeypatch.setattr(decimals_module, "SMALL_SPACE", small)
     written = extremes()
     floored, lowered = floor_to_decimals(written)
     expected = [is_lowered(x) for x in written.tolist()]
@@ -128,7 +128,7 @@ def test_marks_are_the_same_compiled_and_plain(written):
     values, marks = np.array(written, dtype=np.float64), []
     for small in (-1, 10**9):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(decimals_module, "SMALL", small)
+            patch.setattr(decimals_module, "SMALL_SPACE", small)
             marks.append(marks_of(values).tolist())
     assert marks[0] == marks[1]
 

@@ -19,7 +19,7 @@ from hetdp.problem import edges as arcs
 from hetdp.problem import edges as rows
 from hetdp.problem import labels as lookup
 from hetdp.problem.parameters import KINDS
-from hetdp.problem.space import SMALL
+from hetdp.problem.space import SMALL_SPACE
 from tests.problem.kinds import edges_of_kind, graph_of
 
 EPSILON = st.one_of(st.sampled_from([0.0, -0.0, math.inf, 0.1, 0.3, 1e-12, 1e3]), st.floats(0.0, 1e6))
@@ -50,7 +50,7 @@ def build_plain_and_compiled(build: Callable[[], hetdp.DatasetGraph]) -> tuple[l
     for small, is_compiled in ((sys.maxsize, True), (-1, False), (-1, True)):
         with pytest.MonkeyPatch.context() as patch:
             for module in (arcs, decimals, graph, lookup):
-                patch.setattr(module, "SMALL", small)
+                patch.setattr(module, "SMALL_SPACE", small)
             for module in (arcs, decimals, lookup):
                 patch.setattr(module, "uses_compiled", lambda *_, answer=is_compiled: answer)
             patch.setattr(rows, "BUCKET", 4)
@@ -86,16 +86,16 @@ def test_a_large_graph_of_every_kind_is_the_small_one_in_many_copies(kind):
     source, target = rng.integers(0, 40, (2, 60))
     columns = {name: rng.choice([0.0, 0.1, 1e-10, 0.7, 1.0, 1.0 if "delta" in name else np.inf], 60) for name in kind}
     small = hetdp.DatasetGraph.from_edges(source, target, datasets=range(40), duplicates="min", **columns)
-    copies = np.repeat(np.arange(SMALL // 60), 60)
-    ends = [np.tile(end, SMALL // 60) + 40 * copies for end in (source, target)]
-    tiled = {name: np.tile(column, SMALL // 60) for name, column in columns.items()}
-    large = hetdp.DatasetGraph.from_edges(*ends, datasets=range(40 * (SMALL // 60)), duplicates="min", **tiled)
-    assert large.arc_count == small.arc_count * (SMALL // 60)
+    copies = np.repeat(np.arange(SMALL_SPACE // 60), 60)
+    ends = [np.tile(end, SMALL_SPACE // 60) + 40 * copies for end in (source, target)]
+    tiled = {name: np.tile(column, SMALL_SPACE // 60) for name, column in columns.items()}
+    large = hetdp.DatasetGraph.from_edges(*ends, datasets=range(40 * (SMALL_SPACE // 60)), duplicates="min", **tiled)
+    assert large.arc_count == small.arc_count * (SMALL_SPACE // 60)
     for one, many in zip(small.parameters, large.parameters, strict=True):
-        assert np.tile(one, SMALL // 60).tobytes() == many.tobytes()
+        assert np.tile(one, SMALL_SPACE // 60).tobytes() == many.tobytes()
     written = [np.sort(column) for column in large.edges()[2:]]
     for one, many in zip(small.edges()[2:], written, strict=True):
-        assert np.repeat(np.sort(one), SMALL // 60).tobytes() == many.tobytes()
+        assert np.repeat(np.sort(one), SMALL_SPACE // 60).tobytes() == many.tobytes()
 
 
 @pytest.mark.parametrize("faulty", [math.nan, -1.0, "0.5"])
@@ -150,7 +150,7 @@ def one_pair(count: int, rng: np.random.Generator) -> tuple[Any, Any]:
 @pytest.mark.parametrize("small", [-1, sys.maxsize], ids=["compiled", "plain"])
 @pytest.mark.parametrize("shape", [star, path, complete, sparse_star, clusters, one_pair])
 def test_rows_of_every_shape_come_out_in_order(shape, small, count, number, monkeypatch):
-    monkeypatch.setattr(rows, "SMALL", small)
+    monkeypatch.setattr(rows, "SMALL_SPACE", small)
     rng = np.random.default_rng(count)
     source, target = (end.astype(number) for end in shape(count, rng))
     size = int(max(source.max(initial=0), target.max(initial=0))) + 1
@@ -178,19 +178,19 @@ def test_more_threads_than_cores_change_nothing(monkeypatch):
 
 
 def test_a_contradiction_in_a_large_graph_is_named_like_one_in_a_small_graph():
-    steps = np.arange(SMALL)
+    steps = np.arange(SMALL_SPACE)
     source, target = np.append(steps, 8), np.append(steps + 1, 7)
     with pytest.raises(hetdp.InputError) as refusal:
-        hetdp.DatasetGraph.from_edges(source, target, np.append(np.full(SMALL, 0.5), 0.7))
+        hetdp.DatasetGraph.from_edges(source, target, np.append(np.full(SMALL_SPACE, 0.5), 0.7))
     assert str(refusal.value) == (
-        f"edges: edge {SMALL} (8, 7): contradictory duplicate edge, ε 0.7 here, 0.5 at edge 7;"
+        f"edges: edge {SMALL_SPACE} (8, 7): contradictory duplicate edge, ε 0.7 here, 0.5 at edge 7;"
         " a pair of neighbours has one ε for each class. Hint: edges about different people have different classes;"
         " duplicates='min' keeps the smallest ε of a class"
     )
 
 
 def test_a_large_graph_keeps_classes_unconstrained_edges_and_what_was_written():
-    count = SMALL
+    count = SMALL_SPACE
     steps = np.arange(count)
     epsilon = np.where(steps % 3 == 0, math.inf, np.round(steps / count, 3) + 0.1)
     names = [("ann", "bob", None)[step % 3] for step in steps.tolist()]
@@ -204,7 +204,7 @@ def test_a_large_graph_keeps_classes_unconstrained_edges_and_what_was_written():
 
 
 def test_columns_that_cannot_be_written_to_or_have_gaps_between_them_are_columns():
-    count = SMALL
+    count = SMALL_SPACE
     table = np.zeros((count, 2), dtype=np.int32)
     table[:, 0], table[:, 1] = np.arange(count), np.arange(count) + 1
     epsilon = np.repeat(np.linspace(0.1, 1, count), 2)[::2]
@@ -218,9 +218,9 @@ def test_columns_that_cannot_be_written_to_or_have_gaps_between_them_are_columns
 def test_a_small_graph_is_built_without_the_compiler():
     code = (
         "import sys, numpy as np, hetdp\n"
-        "from hetdp.problem.space import SMALL\n"
-        "steps = np.arange(SMALL // 2)\n"
+        "from hetdp.problem.space import SMALL_SPACE\n"
+        "steps = np.arange(SMALL_SPACE // 2)\n"
         "graph = hetdp.DatasetGraph.from_edges(steps * 1000, steps * 1000 + 1000, 0.1)\n"
-        "assert graph.arc_count == SMALL and 'numba' not in sys.modules\n"
+        "assert graph.arc_count == SMALL_SPACE and 'numba' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -183,7 +183,7 @@ def test_people_are_grouped_by_both_caps():
 
 def test_what_is_left_is_never_below_nothing():
     balances = np.array([[3, 3, INFINITE], [1, 9, INFINITE], [5, 5, INFINITE], [5, 0, 3]])
-    assert charging._left(balances).tolist() == [[2, 0, INFINITE], [0, 5, INFINITE]]
+    assert charging._remaining(balances).tolist() == [[2, 0, INFINITE], [0, 5, INFINITE]]
     assert charging._largest(INFINITE, 10**12, True) == "inf"
     assert charging._largest(2 * 10**12, 10**12, True) == "1.414213"
     assert charging._largest(2 * 10**9, 10**9, False) == "2"

@@ -285,14 +285,14 @@ def test_the_errors_of_a_server_are_said_in_our_words():
         def diag(self) -> Any:
             return SimpleNamespace(severity_nonlocalized=self._severity)
 
-    said = {"08006": postgres.LOST, "42P01": "it is not a ledger", "53100": "the server has no room left"}
+    said = {"08006": postgres.CONNECTION_LOST, "42P01": "it is not a ledger", "53100": "the server has no room left"}
     said |= {
         "53300": "the server has too many connections",
-        "57014": postgres.SILENT,
+        "57014": postgres.NO_ANSWER,
         "99999": "the server refused (99999)",
     }
     assert {state: postgres._reason_of(Refusal(state)) for state in said} == said
-    assert postgres._reason_of(Refusal(None), object()) == postgres.LOST
+    assert postgres._reason_of(Refusal(None), object()) == postgres.CONNECTION_LOST
     assert "cannot be reached" in postgres._reason_of(Refusal(None))
     assert postgres._reason_of(ValueError("secret")).startswith("the server cannot be reached")
     assert postgres._is_undone(Refusal("40001"))
@@ -326,4 +326,4 @@ def test_nothing_on_a_server_waits_for_ever(writes, monkeypatch):
     assert settings[0] == f"SET TRANSACTION ISOLATION LEVEL {level}"
     assert settings[1:3] == ["SET LOCAL lock_timeout = 2000", "SET LOCAL idle_in_transaction_session_timeout = 60000"]
     assert settings[3:] == ["SET LOCAL synchronous_commit = on"] * writes
-    assert driver.patience == 2.0 + postgres.ANSWERING + postgres.GRACE
+    assert driver.patience == 2.0 + postgres.STATEMENT_SECONDS + postgres.GRACE_SECONDS

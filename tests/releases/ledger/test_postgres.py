@@ -32,8 +32,8 @@ def place(database: str) -> str:
 @pytest.fixture
 def short_timeouts(monkeypatch):
     """Shortens the timeouts for an answer of the server; on a busy machine it still answers in time."""
-    monkeypatch.setattr(postgres, "ANSWERING", 1.0)
-    monkeypatch.setattr(postgres, "GRACE", 1.0)
+    monkeypatch.setattr(postgres, "STATEMENT_SECONDS", 1.0)
+    monkeypatch.setattr(postgres, "GRACE_SECONDS", 1.0)
 
 
 def spends(address: str) -> list[tuple[bool, ...]]:
@@ -62,7 +62,7 @@ def test_messages_are_true_whatever_happens_to_a_commit(place, short_timeouts, w
         elif sends and not is_gone:  # the entry is found, and so the answer is durable
             assert ledger.spend("survey", TENTH, "q", "1", lambda: [False]).answers == (False,)
         else:
-            reason = postgres.SILENT if seen == "silent" else postgres.LOST
+            reason = postgres.NO_ANSWER if seen == "silent" else postgres.CONNECTION_LOST
             with pytest.raises(LedgerError, match=f"{reason}; {UNKNOWN}") as found:
                 ledger.spend("survey", TENTH, "q", "1", lambda: [False])
             assert (found.value.spent, found.value.exit_code) == (None, 7)
@@ -182,7 +182,7 @@ def test_a_transaction_that_does_nothing_is_ended_and_keeps_nobody_waiting(place
 
 
 def test_a_client_that_stops_blocks_others_for_a_limited_time(place, monkeypatch):
-    monkeypatch.setattr(postgres, "IDLE", 2.0)
+    monkeypatch.setattr(postgres, "IDLE_SECONDS", 2.0)
     begun, goes_on = threading.Event(), threading.Event()
     result: list[BaseException] = []
 

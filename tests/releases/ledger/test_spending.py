@@ -310,7 +310,7 @@ def test_all_people_of_a_source_are_named_by_the_same_column(ledger):
 
 def test_a_ledger_whose_people_are_named_in_two_ways_is_invalid(ledger, monkeypatch):
     ledger.spend("survey", charge_named("id"), "q", "1", lambda: [True])
-    monkeypatch.setattr("hetdp.releases.ledger.accounts._naming", lambda _: "email")
+    monkeypatch.setattr("hetdp.releases.ledger.accounts._id_name_in", lambda _: "email")
     ledger.spend("survey", charge_named("email"), "r", "1", lambda: [True])
     monkeypatch.undo()
     with pytest.raises(LedgerError, match="it was changed, or is damaged"):

@@ -20,21 +20,21 @@ from hetdp.engines.cpu import grow as kernels
 from hetdp.engines.cpu import settle as settle_kernels
 from hetdp.engines.cpu.grow import IDLE, ROLE, SETTLED, Columns
 from hetdp.engines.cpu.queue import ANY_IDLE, DESK_SIZE, compiled_prefetch, pool_size, prefetch
-from hetdp.engines.cpu.settle import MIXED
+from hetdp.engines.cpu.settle import MIXED_FLAG
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.space import Floats, Indices, Mask, Space
 from hetdp.theory.notion import Notion, reversed_places
-from hetdp.threads import WORTH_THREADS, run_in_threads, slices
+from hetdp.threads import FEWEST_FOR_THREADS, run_in_threads, slices
 
 # Parameters of an arc -------------------------------------------------------------------------------------------------
 
 
-def one(columns: Columns, arc: int) -> tuple[float]:
+def one_parameter(columns: Columns, arc: int) -> tuple[float]:
     """One parameter, the same in both directions."""
     return (float(columns[0][arc]),)
 
 
-def two(columns: Columns, arc: int) -> tuple[float, float]:
+def two_parameters(columns: Columns, arc: int) -> tuple[float, float]:
     """One parameter for each direction."""
     return float(columns[0][arc]), float(columns[1][arc])
 
@@ -44,7 +44,7 @@ def reverse_pair(columns: Columns, arc: int) -> tuple[float, float]:
     return float(columns[1][arc]), float(columns[0][arc])
 
 
-def four(columns: Columns, arc: int) -> tuple[float, float, float, float]:
+def four_parameters(columns: Columns, arc: int) -> tuple[float, float, float, float]:
     """Two parameters for each direction."""
     return float(columns[0][arc]), float(columns[1][arc]), float(columns[2][arc]), float(columns[3][arc])
 
@@ -55,9 +55,9 @@ def reverse_quadruple(columns: Columns, arc: int) -> tuple[float, float, float, 
 
 
 BY_PLACES = {  # order of parameters seen from the target → functions that read an arc from the source and the target
-    (0,): (one, one),
-    (1, 0): (two, reverse_pair),
-    (1, 0, 3, 2): (four, reverse_quadruple),
+    (0,): (one_parameter, one_parameter),
+    (1, 0): (two_parameters, reverse_pair),
+    (1, 0, 3, 2): (four_parameters, reverse_quadruple),
 }
 
 
@@ -67,25 +67,25 @@ BY_PLACES = {  # order of parameters seen from the target → functions that rea
 @cache
 def compiled_grow(notion: Notion) -> Function:
     """The search kernel, compiled with the step of a notion."""
-    return compile_kernel(kernels.grow, f"grow_{_name(notion)}", searching(notion))
+    return compile_kernel(kernels.grow, f"grow_{_name(notion)}", search_functions(notion))
 
 
 @cache
 def compiled_settle(notion: Notion) -> Function:
     """The kernel that runs the fair search."""
-    return compile_kernel(settle_kernels.settle, f"settle_{_name(notion)}", searching(notion))
+    return compile_kernel(settle_kernels.settle, f"settle_{_name(notion)}", search_functions(notion))
 
 
 @cache
 def compiled_meetings(notion: Notion) -> Function:
     """The kernel that lists the meetings of the fair search."""
-    return compile_kernel(settle_kernels.meetings, f"meetings_{_name(notion)}", searching(notion))
+    return compile_kernel(settle_kernels.meetings, f"meetings_{_name(notion)}", search_functions(notion))
 
 
 @cache
 def compiled_offers(notion: Notion) -> Function:
     """The kernel that computes offers from neighbours of the other answer."""
-    return compile_kernel(settle_kernels.offers, f"offers_{_name(notion)}", searching(notion))
+    return compile_kernel(settle_kernels.lower_to_offers, f"offers_{_name(notion)}", search_functions(notion))
 
 
 def _name(notion: Notion) -> str:
@@ -93,7 +93,7 @@ def _name(notion: Notion) -> str:
     return notion.across.__module__.rpartition(".")[2]
 
 
-def searching(notion: Notion) -> Replacements:
+def search_functions(notion: Notion) -> Replacements:
     """Maps the placeholders in kernels to the functions of a notion."""
     edge_of, turned_edge_of = BY_PLACES[reversed_places(notion.parameters)]
     replaced: Replacements = {
@@ -124,8 +124,8 @@ def compiled_sides() -> Function:
 # Engine ---------------------------------------------------------------------------------------------------------------
 
 
-MARKED = 1 << 17  # datasets per task of the threads that mark mixed datasets
-WORTH_A_THREAD = 1 << 12  # starting a thread costs as much as settling some thousand datasets
+MARKED_PER_TASK = 1 << 17  # datasets per task of the threads that mark mixed datasets
+FEWEST_PER_THREAD = 1 << 12  # starting a thread costs as much as settling some thousand datasets
 
 
 class CpuEngine:
@@ -220,7 +220,7 @@ def list_meetings(space: DatasetGraph, notion: Notion, start: Floats, flags: Rol
     rows = np.flatnonzero(flags != (Role.FREE_2 if ones < twos else Role.FREE_1))
     number = np.int32 if len(space.targets) < 2**31 else np.int64
     nothing = np.empty(0, dtype=number)
-    mark, pieces = compiled_mark(), slices(len(rows), MARKED)
+    mark, pieces = compiled_mark(), slices(len(rows), MARKED_PER_TASK)
     listed: list[tuple[Indices, Indices]] = [(nothing, nothing)] * len(pieces)
 
     def look(at: int) -> None:
@@ -236,14 +236,14 @@ def list_meetings(space: DatasetGraph, notion: Notion, start: Floats, flags: Rol
     any_worse = bool((start < 0.0).any())
     edges = space.targets, space.parameters, start, any_worse, start.copy(), sources, arcs
     found = compiled_meetings(notion)(*edges, ends, points)
-    return int(np.count_nonzero(flags & MIXED)), ends[: 2 * found], points[:found]
+    return int(np.count_nonzero(flags & MIXED_FLAG)), ends[: 2 * found], points[:found]
 
 
 def split_by_answer(space: StoredRows, flags: Roles, starts: Indices) -> list[Indices]:
     """The starts of the search for each answer; or one group, if a dataset belongs to both or the graph is small."""
     side = np.zeros(len(starts), dtype=np.uint8)
     compiled_sides()(space.indptr, space.targets, flags, starts, side)
-    if space.size < WORTH_A_THREAD or (side == Role.FREE_1 | Role.FREE_2).any():
+    if space.size < FEWEST_PER_THREAD or (side == Role.FREE_1 | Role.FREE_2).any():
         return [starts.compress(side != Role.PINNED)]
     return [starts.compress(side == role) for role in (Role.FREE_1, Role.FREE_2)]
 
@@ -262,4 +262,4 @@ def search_all(space: StoredRows, notion: Notion, found: tuple[Floats, Indices, 
         search(*graph, labels, labels.view(np.int64), flags, links, starts, desk, pool)
 
     groups = [group for group in groups if len(group)]
-    run_in_threads(search_from, groups, WORTH_THREADS if len(groups) > 1 else 0)
+    run_in_threads(search_from, groups, FEWEST_FOR_THREADS if len(groups) > 1 else 0)

@@ -1,7 +1,7 @@
 """The kernel of `grow`: one label-setting search over a graph.
 
 It is plain Python and also runs uncompiled. When it is compiled, the functions of a notion replace the placeholders
-`step`, `quick` and `edge_of` (see `engine.searching`).
+`step`, `quick` and `edge_of` (see `engine.search_functions`).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 `mark` finds *mixed* datasets, which have a neighbour of the other answer or a pinned one, and the edges between the
 answers. `meetings` lists where the ends of these edges would meet. `settle` runs the search until all mixed datasets
-are settled; after that the answers are independent, and `grow` finishes each in its own thread. `offers` serves the
-fair search on partitions.
+are settled; after that the answers are independent, and `grow` finishes each in its own thread. `lower_to_offers`
+serves the fair search on partitions.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def mark(
             target = targets[arc]
             other = flags[target] & ROLE
             if other != role and other != 0:
-                flags[target] |= MIXED
+                flags[target] |= MIXED_FLAG
                 if role != 0:
-                    flags[dataset] |= MIXED
+                    flags[dataset] |= MIXED_FLAG
                     sources[found], arcs[found] = dataset, arc
                     found += 1
     return found
@@ -128,7 +128,9 @@ def meetings(
 # Offers from neighbours of the other answer, for known or guessed labels ----------------------------------------------
 
 
-def offers(indptr: Indices, targets: Indices, columns: Columns, labels: Floats, roles: Roles, start: Floats) -> None:
+def lower_to_offers(
+    indptr: Indices, targets: Indices, columns: Columns, labels: Floats, roles: Roles, start: Floats
+) -> None:
     """Lowers the start of each free dataset to the smallest offer over its edges from the other answer.
 
     A neighbour that settles before the two would meet offers what its label allows; any other offers the meeting point.
@@ -149,7 +151,7 @@ def offers(indptr: Indices, targets: Indices, columns: Columns, labels: Floats, 
 # Fair search ----------------------------------------------------------------------------------------------------------
 
 
-MIXED = 16  # bit of a flag: a free dataset with a neighbour of the other answer or a pinned one
+MIXED_FLAG = 16  # bit of a flag: a free dataset with a neighbour of the other answer or a pinned one
 
 
 def across(label: float, *edge: float) -> float:
@@ -183,11 +185,11 @@ def settle(
             return
         if entry < size:
             if not flags[entry] & SETTLED:
-                if flags[entry] & MIXED:
+                if flags[entry] & MIXED_FLAG:
                     left -= 1
                 flags[entry] |= SETTLED
                 foresee(indptr, targets, columns, labels, flags, desk, size)
-                tell(indptr, targets, columns, labels, bits, flags, links, desk, pool, entry)
+                lower_neighbours(indptr, targets, columns, labels, bits, flags, links, desk, pool, entry)
             continue
         one, other = as_int64(ends[2 * (entry - size)]), as_int64(ends[2 * (entry - size) + 1])
         if not (flags[one] | flags[other]) & SETTLED:
@@ -196,8 +198,8 @@ def settle(
             links[one], links[other] = other, one
             flags[one] |= SETTLED
             flags[other] |= SETTLED
-            tell(indptr, targets, columns, labels, bits, flags, links, desk, pool, one)
-            tell(indptr, targets, columns, labels, bits, flags, links, desk, pool, other)
+            lower_neighbours(indptr, targets, columns, labels, bits, flags, links, desk, pool, one)
+            lower_neighbours(indptr, targets, columns, labels, bits, flags, links, desk, pool, other)
 
 
 def foresee(
@@ -223,7 +225,7 @@ def foresee(
             prefetch(labels, targets[arc])
 
 
-def tell(
+def lower_neighbours(
     indptr: Indices,
     targets: Indices,
     columns: Columns,
@@ -236,7 +238,7 @@ def tell(
     source: int,
 ) -> None:
     """Lowers the labels of a settled dataset's neighbours to what its label allows."""
-    if not flags[source] & MIXED:
+    if not flags[source] & MIXED_FLAG:
         relax(indptr, targets, columns, labels, bits, flags, links, desk, pool, source)
         return
     label, role = float(labels[source]), flags[source] & ROLE

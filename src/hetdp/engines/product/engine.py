@@ -124,7 +124,7 @@ class ProductEngine:
         """
         assert isinstance(space, ProductSpace)
         start = np.ascontiguousarray(labels, dtype=np.float64)
-        plain = swept(space, notion, start, roles)
+        plain = sweep_labels(space, notion, start, roles)
         grown = relax(space, notion, start, roles) if plain is None else plain
         return SweptGrowth(grown, partial(links_of, space, notion, start, grown, roles, plain is not None))
 
@@ -133,7 +133,7 @@ class ProductEngine:
         raise UsageError("the fair search on a product", "the product engine grows", "engine='auto' chooses another")
 
 
-def swept(space: ProductSpace, notion: Notion, start: Floats, roles: Roles | None) -> Floats | None:
+def sweep_labels(space: ProductSpace, notion: Notion, start: Floats, roles: Roles | None) -> Floats | None:
     """The labels by plain addition, in one sweep if ε does not depend on states; None if that is not exact.
 
     The sweep also follows edges between pins, which take no part in the search. If it leaves all pins unchanged, this
@@ -155,7 +155,7 @@ def _swept_once(space: ProductSpace, start: Floats) -> Floats | None:
     blocks, columns = compiled_sweeps()
     labels = np.empty(space.size)
     first, *others = passes(space)
-    notes = Notes()
+    notes = StartNotes()
 
     def sweep(piece: slice) -> None:
         own = notes.another()
@@ -173,7 +173,7 @@ def _swept_once(space: ProductSpace, start: Floats) -> Floats | None:
 
 def _swept_plainly(space: ProductSpace, start: Floats) -> Floats | None:
     """The labels after sweeping until nothing changes; None if sums may be inexact."""
-    copy, labels, notes = compiled_copy(), np.empty(space.size), Notes()
+    copy, labels, notes = compiled_copy(), np.empty(space.size), StartNotes()
 
     def look(piece: slice) -> None:
         copy(start[piece], labels[piece], labels[piece].view(np.int64), notes.another())
@@ -185,7 +185,7 @@ def _swept_plainly(space: ProductSpace, start: Floats) -> Floats | None:
     return labels if np.max(labels, initial=0.0, where=labels < np.inf) < LARGEST_EXACT else None
 
 
-class Notes:
+class StartNotes:
     """Properties of the start labels, collected by the threads that copy them."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from hetdp.engines.contract import Roles
 from hetdp.problem.space import Floats, Indices
 
 INFINITE = float("inf")
-WIDE = 8  # shortest row for which vectorized code pays off
+SHORTEST_VECTOR = 8  # shortest row for which vectorized code pays off
 
 
 def step(label: float, epsilon: float) -> float:
@@ -131,7 +131,7 @@ def relax_plain(
 ) -> bool:
     """The same as `relax` by vectorized plain addition over all edges; for exact sums and unchanged pins."""
     fell = 0
-    if count < WIDE:
+    if count < SHORTEST_VECTOR:
         for at in range(count):
             place = kind * state_count * state_count
             if state_count > 1:

@@ -22,8 +22,8 @@ LOW_EIGHT, FOUR, TWO, PATH, MOVES = range(5)  # operations; LOW_EIGHT: the last 
 ON_GRID, LARGEST = range(2)  # notes on the start labels: all on the grid, bits of the largest
 GRID = 1.0 / UNIT
 INFINITE_BITS = 0x7FF0000000000000
-WIDE = 8  # shortest row for which vectorized code pays off
-BIG = 2.0**52  # all floats from here on are integers
+SHORTEST_VECTOR = 8  # shortest row for which vectorized code pays off
+FIRST_WHOLE = 2.0**52  # all floats from here on are integers
 
 
 def meet_at(one: float, other: float, epsilon: float) -> tuple[float, float]:
@@ -112,7 +112,7 @@ def copy_and_look(given: Floats, own: Floats, bits: Indices, notes: Indices) -> 
 
 def round_half_even(number: float) -> float:
     """The integer nearest to a number ≥ 0; ties go to the even one."""
-    return (number + BIG) - BIG if number < BIG else number
+    return (number + FIRST_WHOLE) - FIRST_WHOLE if number < FIRST_WHOLE else number
 
 
 def run(labels: Floats, program: Indices, first: int, last: int, weights: Floats, moves: Indices) -> None:
@@ -123,9 +123,9 @@ def run(labels: Floats, program: Indices, first: int, last: int, weights: Floats
         if operation == LOW_EIGHT:
             low_eight(labels, weights[begin], weights[begin + 1], weights[begin + 2])
         elif operation == FOUR:
-            four(labels, stride, weights[begin], weights[begin + 1])
+            sweep_two_axes(labels, stride, weights[begin], weights[begin + 1])
         elif operation == TWO:
-            two(labels, stride, weights[begin])
+            sweep_one_axis(labels, stride, weights[begin])
         elif operation == PATH:
             path(labels, length, stride, weights[begin])
         else:
@@ -154,21 +154,21 @@ def low_eight(labels: Floats, last: float, middle: float, first: float) -> None:
         labels[at + 4], labels[at + 5], labels[at + 6], labels[at + 7] = e, f, g, h
 
 
-def four(labels: Floats, stride: int, later: float, earlier: float) -> None:
+def sweep_two_axes(labels: Floats, stride: int, later: float, earlier: float) -> None:
     """Sweeps two neighbouring axes of length 2; `later` is the ε of the one whose positions are `stride` apart."""
     for begin in range(0, len(labels), 4 * stride):
         piece = labels[begin : begin + 4 * stride]
-        one, two_, three = piece[:stride], piece[stride : 2 * stride], piece[2 * stride : 3 * stride]
-        four_ = piece[3 * stride :]
+        one, two, three = piece[:stride], piece[stride : 2 * stride], piece[2 * stride : 3 * stride]
+        four = piece[3 * stride :]
         for at in range(stride):
-            a, b = meet_at(one[at], two_[at], later)
-            c, d = meet_at(three[at], four_[at], later)
+            a, b = meet_at(one[at], two[at], later)
+            c, d = meet_at(three[at], four[at], later)
             a, c = meet_at(a, c, earlier)
             b, d = meet_at(b, d, earlier)
-            one[at], two_[at], three[at], four_[at] = a, b, c, d
+            one[at], two[at], three[at], four[at] = a, b, c, d
 
 
-def two(labels: Floats, stride: int, epsilon: float) -> None:
+def sweep_one_axis(labels: Floats, stride: int, epsilon: float) -> None:
     """Sweeps one axis of length 2."""
     for begin in range(0, len(labels), 2 * stride):
         one, other = labels[begin : begin + stride], labels[begin + stride : begin + 2 * stride]
@@ -179,15 +179,15 @@ def two(labels: Floats, stride: int, epsilon: float) -> None:
 def path(labels: Floats, length: int, stride: int, epsilon: float) -> None:
     """Sweeps one axis of counts: up, then down."""
     for begin in range(0, len(labels), length * stride):
-        if stride < WIDE:
+        if stride < SHORTEST_VECTOR:
             narrow_path(labels[begin : begin + length * stride], stride, epsilon)
             continue
         for count in range(1, length):
             row = begin + count * stride
-            lower(labels[row - stride : row], labels[row : row + stride], epsilon)
+            lower_row(labels[row - stride : row], labels[row : row + stride], epsilon)
         for count in range(length - 1, 0, -1):
             row = begin + count * stride
-            lower(labels[row : row + stride], labels[row - stride : row], epsilon)
+            lower_row(labels[row : row + stride], labels[row - stride : row], epsilon)
 
 
 def narrow_path(labels: Floats, stride: int, epsilon: float) -> None:
@@ -209,11 +209,11 @@ def along_moves(labels: Floats, length: int, stride: int, weights: Floats, moves
             for move in range(len(moves)):
                 source = begin + moves[move] // length * stride
                 target = begin + moves[move] % length * stride
-                if lower(labels[source : source + stride], labels[target : target + stride], weights[move]):
+                if lower_row(labels[source : source + stride], labels[target : target + stride], weights[move]):
                     again = True
 
 
-def lower(source: Floats, target: Floats, epsilon: float) -> bool:
+def lower_row(source: Floats, target: Floats, epsilon: float) -> bool:
     """Lowers one row of labels to what another allows; returns True if any label fell."""
     fell = 0
     for at in range(len(source)):
@@ -227,9 +227,9 @@ def lower(source: Floats, target: Floats, epsilon: float) -> bool:
 
 
 BLOCK = 1 << 17  # labels that fit into a core's L2 cache
-PART = 1 << 12  # labels that fit into its L1 cache
+CACHE_LABELS = 1 << 12  # labels that fit into its L1 cache
 ROWS = 1 << 7
-WIDTH = 1 << 8  # labels of a row that are copied to a buffer at once
+BUFFER_LABELS = 1 << 8  # labels of a row that are copied to a buffer at once
 
 
 @dataclass(frozen=True)
@@ -273,7 +273,7 @@ def passes(space: ProductSpace) -> list[Pass]:
 
 def _pass(space: ProductSpace, begin: int, end: int) -> Pass:
     low = prod(space.shape[end:])
-    width = min(WIDTH, low)
+    width = min(BUFFER_LABELS, low)
     program, weights, moves = list[tuple[int, ...]](), list[float](), list[int]()
     part, part_steps, stride, at = 1, 0, width, end
     while at > begin:
@@ -285,7 +285,7 @@ def _pass(space: ProductSpace, begin: int, end: int) -> Pass:
         if step >= 0:
             program.append((step, length, stride, start, len(weights)))
         stride, at = stride * length, at - taken
-        if stride <= PART:
+        if stride <= CACHE_LABELS:
             part, part_steps = stride, len(program)
     rows = prod(space.shape[begin:end])
     return Pass(
@@ -305,14 +305,14 @@ def _step(axes: tuple[Axis, ...], stride: int) -> tuple[int, int, list[float], l
     """The number of last axes that the next step takes, its operation (−1 for none), its ε, and their moves."""
     pairs = [_is_pair(axis) for axis in axes[-3:]]
     if stride == 1 and len(pairs) == 3 and all(pairs):
-        return 3, LOW_EIGHT, [_one(axis) for axis in axes[:-4:-1]], []
+        return 3, LOW_EIGHT, [_only_epsilon(axis) for axis in axes[:-4:-1]], []
     if len(pairs) > 1 and all(pairs[-2:]):
-        return 2, FOUR, [_one(axis) for axis in axes[:-3:-1]], []
+        return 2, FOUR, [_only_epsilon(axis) for axis in axes[:-3:-1]], []
     axis = axes[-1]
     if _is_pair(axis):
-        return 1, TWO, [_one(axis)], []
+        return 1, TWO, [_only_epsilon(axis)], []
     if axis.shape == "count" and axis.length > 1:
-        return (1, PATH, [_one(axis)], []) if _one(axis) < np.inf else (1, -1, [], [])
+        return (1, PATH, [_only_epsilon(axis)], []) if _only_epsilon(axis) < np.inf else (1, -1, [], [])
     if axis.shape == "value":
         distances = _distances(axis)
         listed = [
@@ -337,7 +337,7 @@ def _is_pair(axis: Axis) -> bool:
     return axis.length == 2 and axis.shape != "counts"
 
 
-def _one(axis: Axis) -> float:
+def _only_epsilon(axis: Axis) -> float:
     return float(axis.epsilon[0, 0, 0])
 
 

@@ -21,9 +21,9 @@ from hetdp.duck import connection, exact_path, quote_name, quote_text, report_fa
 from hetdp.errors import Fault, InputError
 from hetdp.files.formats.json_files import read_json, write_json
 from hetdp.files.formats.table import Table, TableFormat, read_texts, row_of
-from hetdp.files.formats.writing import reading, whole_file
+from hetdp.files.formats.writing import call_reader, whole_file
 from hetdp.files.schema import LABELS, NUMBERS
-from hetdp.numbers import GRAMMAR, SHORT, parse_number, parse_numbers
+from hetdp.numbers import GRAMMAR, SHORT_NUMERAL, parse_number, parse_numbers
 from hetdp.problem.columns import as_list
 from hetdp.text import format_value
 
@@ -31,7 +31,7 @@ SMALL_FILE = 1 << 20  # bytes that the standard library reads sooner than DuckDB
 SMALL_TABLE = 50_000  # rows that the standard library writes sooner than DuckDB loads
 METADATA_SUFFIX = ".meta.json"
 DIALECT: dict[str, Any] = {"strict": True, "skipinitialspace": False}
-SPECIAL = frozenset(',"\r\n')
+SPECIAL_CHARACTERS = frozenset(',"\r\n')
 RULE = "a CSV file is UTF-8 text with a header row, commas, and as many fields in each row as in the header"
 
 
@@ -105,7 +105,7 @@ def _field(value: Any) -> str:
     if value is None or value != value:
         return ""
     if isinstance(value, str):  # csv.writer would leave a lone carriage return without quotes
-        return '"' + value.replace('"', '""') + '"' if SPECIAL & set(value) else value
+        return '"' + value.replace('"', '""') + '"' if SPECIAL_CHARACTERS & set(value) else value
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
@@ -141,7 +141,7 @@ def _numbers(database: Any, column: str) -> Any:
         f"SELECT rowid, {column} FROM sheet WHERE {column} IS NOT NULL AND CASE WHEN length({column}) > ?"
         f" THEN (isfinite({value}) AND CAST({value} AS VARCHAR) = {column}) IS NOT TRUE"
         f" ELSE (isfinite({value}) AND regexp_full_match({column}, ?)) IS NOT TRUE END",
-        [SHORT, GRAMMAR],
+        [SHORT_NUMERAL, GRAMMAR],
     ).fetchall()
     numbers = numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
     return _with_odd(numbers, [(row, parse_number(text)) for row, text in odd])
@@ -205,7 +205,7 @@ def read_metadata(path: Path, name: str) -> dict[str, Any]:
     beside = metadata_file(path)
     if not beside.exists():
         return {}
-    found: dict[str, Any] = reading(beside, read_json, beside.name)
+    found: dict[str, Any] = call_reader(beside, read_json, beside.name)
     if found.get("table_sha256") != hash_file(path):
         rule = f"{beside.name} describes the table as it was written"
         hint = f"remove {beside.name} to read the table as one that other software made"

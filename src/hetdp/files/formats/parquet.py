@@ -22,7 +22,7 @@ INTEGERS = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "U
 PARQUET_RULE = "it must be a Parquet file"
 PARQUET = "read_parquet(?, hive_partitioning=false)"  # the name of a folder is not a column
 SURE_DIGITS = 15  # of a decimal, that its float still prints
-SMALL = 50_000  # rows that are read sooner as Python texts than as numbers
+SMALL_TABLE = 50_000  # rows that are read sooner as Python texts than as numbers
 METADATA_KEY = "hetdp"
 
 
@@ -49,7 +49,7 @@ def read_parquet(files: list[Path], name: str, known: tuple[str, ...], likely: S
         }
         texts = [column for column in cells if _repeats(column, kinds[column], likely)]
         encoded = {}
-        if texts and sum(count for _, count in counts) > SMALL:
+        if texts and sum(count for _, count in counts) > SMALL_TABLE:
             sheet = ", ".join(cells.pop(column) for column in texts)
             database.execute(f"CREATE TEMP TABLE sheet AS SELECT {sheet} FROM {PARQUET}", [paths])
             encoded = read_texts(database, texts, likely)
@@ -170,7 +170,7 @@ BROTLI = 4
 NO_BROTLI = "Parquet files compressed with Brotli are not read, since a crafted one can run code"
 BROTLI_HINT = "write it again with zstd or snappy"
 MAGIC = b"PAR1"
-DEEPEST = 64  # structures within each other; a footer has fewer than ten
+DEEPEST_NESTING = 64  # structures within each other; a footer has fewer than ten
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT, UUID = range(1, 14)
 WIDTHS = {BYTE: 1, DOUBLE: 8, UUID: 16}
 CODEC = (4, 1, 3, 4)  # row groups, their columns, what is said of one, its codec: by the numbers of the fields
@@ -234,7 +234,7 @@ class _Footer:
         self._structure(())
 
     def _structure(self, path: Fields) -> None:
-        if len(path) > DEEPEST:
+        if len(path) > DEEPEST_NESTING:
             raise ValueError("a footer that is too deep")
         field = 0
         while header := self._byte():

@@ -18,7 +18,7 @@ from hetdp.problem.faults import FaultCollector
 from hetdp.text import format_value
 
 INTEGER_TEXT = "0|-?[1-9][0-9]{0,4000}"
-DEEPEST = 20  # lists within lists that a label may be
+DEEPEST_NESTING = 20  # lists within lists that a label may be
 
 
 class Categorical(Sequence[Any]):
@@ -149,7 +149,7 @@ class Table(NamedTuple):
         return self._label(name, at, found, findings)
 
     def _label(self, name: str, at: int, value: Any, findings: FaultCollector, depth: int = 0) -> Any:
-        if isinstance(value, list) and value and depth < DEEPEST:
+        if isinstance(value, list) and value and depth < DEEPEST_NESTING:
             return tuple(self._label(name, at, part, findings, depth + 1) for part in value)
         if value is None:
             findings.add(Fault("missing label", f"{self.row(at)}, {name}", "", LABEL_RULE))

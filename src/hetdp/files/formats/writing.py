@@ -27,7 +27,7 @@ def whole_file(path: Path, private: bool = False) -> Iterator[Path]:
         private: whether the file is for its owner alone from its first byte on, whatever the system's default is, and
             whoever may read the one that it takes the place of.
     """
-    with _refusals(path):
+    with _translate_errors(path):
         place = _resolve(path)
         if place.is_dir():
             raise IsADirectoryError(21, "it is a folder")
@@ -52,7 +52,7 @@ def require_writable(path: Path) -> None:
     Raises:
         UsageError: it cannot be written.
     """
-    with _refusals(path):
+    with _translate_errors(path):
         place = _resolve(path)
         if place.is_dir():
             raise IsADirectoryError(21, "it is a folder")
@@ -75,7 +75,7 @@ def whole_folder(path: Path, ours: frozenset[str]) -> Iterator[Path]:
 
     An older one is replaced only if it holds nothing but files of these names.
     """
-    with _refusals(path):
+    with _translate_errors(path):
         place = require_folder(path, ours)
         draft = _draft(place)
         draft.mkdir()
@@ -94,11 +94,11 @@ def require_folder(path: Path, ours: frozenset[str]) -> Path:
     Raises:
         UsageError: it cannot be written there.
     """
-    with _refusals(path):
+    with _translate_errors(path):
         place = _resolve(path)
         if place.exists() and not place.is_dir():
             raise NotADirectoryError(20, "it is a file, not a folder")
-        strangers = _strangers(place, ours) if place.exists() else []
+        strangers = _foreign_files(place, ours) if place.exists() else []
         if strangers:
             raise FileExistsError(17, f"it holds other files, such as {strangers[0]!r}")
         trial = _draft(place, "trial")
@@ -129,7 +129,7 @@ def _resolve(path: Path) -> Path:
         raise OSError(40, "its symbolic links form a loop") from None
 
 
-def _strangers(place: Path, ours: frozenset[str]) -> list[str]:
+def _foreign_files(place: Path, ours: frozenset[str]) -> list[str]:
     """The files in a folder that hetdp did not write; subfolders may hold the parts of a table."""
     found = [entry.name for entry in place.iterdir() if entry.name not in ours]
     for folder in (entry for entry in place.iterdir() if entry.name in ours and entry.is_dir()):
@@ -142,7 +142,7 @@ def _draft(place: Path, word: str = "draft") -> Path:
 
 
 @contextmanager
-def _refusals(path: Path) -> Iterator[None]:
+def _translate_errors(path: Path) -> Iterator[None]:
     """Turns errors of the system into messages of hetdp."""
     try:
         yield
@@ -157,7 +157,7 @@ def _refusals(path: Path) -> Iterator[None]:
         raise UsageError(f"cannot write {str(path)!r}: {reason}", OUTPUT_RULE) from refusal
 
 
-def reading(place: Path, read: Callable[..., Any], *arguments: Any) -> Any:
+def call_reader(place: Path, read: Callable[..., Any], *arguments: Any) -> Any:
     """Calls a reader; an error of the system becomes an InputError."""
     try:
         return read(place, *arguments)

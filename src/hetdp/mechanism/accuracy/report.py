@@ -36,7 +36,7 @@ from hetdp.problem.space import Floats
 from hetdp.text import did_you_mean, format_value
 
 AVERAGE = "average"  # the one objective that needs the prior
-UNNAMED = "mechanism"
+DEFAULT_NAME = "mechanism"
 FEW, MANY = 1_000, 30_000  # most datasets for an average within seconds, by tangents and by rows
 
 
@@ -63,7 +63,7 @@ def by_name(given: Any) -> list[tuple[str, Any]]:
         return [(given.objective, given)]
     if isinstance(given, Mapping) and any(map(_holds_values, given.values())):
         return [(str(name), each) for name, each in given.items()]
-    return [(UNNAMED, given)]
+    return [(DEFAULT_NAME, given)]
 
 
 def _holds_values(value: Any) -> bool:
@@ -268,7 +268,7 @@ def _method(method: Method) -> dict[str, Any]:
             {
                 "distance": level.distance,
                 "datasets": level.datasets,
-                **_both(level),
+                **_worst_and_mean(level),
             }
             for level in method.by_distance
         ],
@@ -276,14 +276,14 @@ def _method(method: Method) -> dict[str, Any]:
             {
                 "class": one.edge_class,
                 "datasets": one.datasets,
-                **_both(one),
+                **_worst_and_mean(one),
             }
             for one in method.by_class
         ],
     }
 
 
-def _both(part: AtDistance | WhereDeciding) -> dict[str, float | None]:
+def _worst_and_mean(part: AtDistance | WhereDeciding) -> dict[str, float | None]:
     """Worst and mean of some of the datasets, as accuracy and as error."""
     worst, mean = part.worst_error, part.mean_error
     return {

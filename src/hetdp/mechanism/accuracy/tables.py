@@ -15,9 +15,9 @@ from hetdp.mechanism.formatting import LEAST, accuracy_of, format_accuracy
 from hetdp.problem.space import Floats, Mask
 from hetdp.text import escape_unprintable, pluralize, round_up
 
-SAME = 1e-9  # relative; errors that differ by less are equal
+EQUAL_ERRORS = 1e-9  # relative; errors that differ by less are equal
 TIES, BEATS = "ties", "beats"
-LISTED = 6  # most distances that are listed one by one
+MOST_LISTED = 6  # most distances that are listed one by one
 
 
 class Comparison(NamedTuple):
@@ -47,8 +47,8 @@ class Comparison(NamedTuple):
         if self.everywhere and self.distances:
             places.append("every distance")
         elif self.distances:
-            named = ", ".join(map(str, self.distances[:LISTED]))
-            more = len(self.distances) - LISTED
+            named = ", ".join(map(str, self.distances[:MOST_LISTED]))
+            more = len(self.distances) - MOST_LISTED
             word = "distance" if len(self.distances) == 1 else "distances"
             places.append(f"{word} {named}" + (f" and {more:,} more" if more > 0 else ""))
         return f"{self.baseline} {self.outcome} {self.method}: {', '.join(places)}"
@@ -63,11 +63,11 @@ def compare(methods: list[Method]) -> Iterator[Comparison]:
 
 
 def _outcomes(baseline: Method, method: Method) -> Iterator[Comparison]:
-    ties, wins = _against(_overall(baseline), _overall(method))
+    ties, wins = _compare_errors(_overall(baseline), _overall(method))
     vanished = np.maximum(baseline.worst_errors, method.worst_errors) <= LEAST  # too small for a float; both may differ
     counted = (method.levels.distances != NOWHERE) & ~vanished
-    worst_ties, worst_wins = _against(baseline.worst_errors, method.worst_errors)
-    mean_ties, mean_wins = _against(baseline.mean_errors, method.mean_errors)
+    worst_ties, worst_wins = _compare_errors(baseline.worst_errors, method.worst_errors)
+    mean_ties, mean_wins = _compare_errors(baseline.mean_errors, method.mean_errors)
     no_mean = np.isnan(method.mean_errors)
     here_ties = worst_ties & (mean_ties | no_mean)
     here_wins = (worst_wins & (mean_wins | mean_ties | no_mean)) | (mean_wins & worst_ties)
@@ -83,9 +83,9 @@ def _overall(method: Method) -> Floats:
     return np.array([method.worst_error, method.mean_error])
 
 
-def _against(errors: Floats, others: Floats) -> tuple[Mask, Mask]:
+def _compare_errors(errors: Floats, others: Floats) -> tuple[Mask, Mask]:
     """Masks of the errors that are equal to others, and of those that are smaller."""
-    margin = SAME * np.fmax(errors, others)
+    margin = EQUAL_ERRORS * np.fmax(errors, others)
     ties = np.abs(errors - others) <= margin
     return ties, (errors < others) & ~ties
 
@@ -93,10 +93,10 @@ def _against(errors: Floats, others: Floats) -> tuple[Mask, Mask]:
 # Tables ---------------------------------------------------------------------------------------------------------------
 
 
-SHOWN = 5  # most distances and classes in a printed table; the long table has all distances
-LONGEST = 40  # most characters of a name
-NOTHING = "-"
-WORTH_SAYING = 1e-9  # smaller gaps are not mentioned
+MOST_COLUMNS = 5  # most distances and classes in a printed table; the long table has all distances
+LONGEST_NAME = 40  # most characters of a name
+NO_VALUE = "-"
+SMALLEST_GAP = 1e-9  # smaller gaps are not mentioned
 COLUMNS = (
     "method",
     "baseline",
@@ -131,7 +131,7 @@ def text_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], pri
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-    hidden = int(np.count_nonzero(methods[0].levels.distances != NOWHERE)) - SHOWN
+    hidden = int(np.count_nonzero(methods[0].levels.distances != NOWHERE)) - MOST_COLUMNS
     if hidden > 0:
         yield f"({pluralize(hidden, 'more distance')}, only in the long table: as columns, CSV or JSON)"
     unnamed = len(methods[0].levels.deciders) - len(_classes(methods[0]))
@@ -160,7 +160,7 @@ def _remarks(methods: Sequence[Method], comparisons: Sequence[Comparison]) -> It
     """The remarks below the table: gaps, datasets where a coin does better, and comparisons with baselines."""
     for method in methods:
         gap = method.mechanism.objective_gap
-        if gap is not None and gap > WORTH_SAYING:
+        if gap is not None and gap > SMALLEST_GAP:
             most = round_up(gap, 2)
             yield f"{method.name}: some private mechanism may have a mean accuracy larger by up to {most:.1e}"
     for method in methods:
@@ -175,11 +175,11 @@ def _remarks(methods: Sequence[Method], comparisons: Sequence[Comparison]) -> It
 def _rows(methods: Sequence[Method], prior: str) -> list[list[str]]:
     """The header, the numbers of datasets, and one row per method."""
     levels = methods[0].levels
-    near = np.flatnonzero(levels.distances != NOWHERE)[:SHOWN]
+    near = np.flatnonzero(levels.distances != NOWHERE)[:MOST_COLUMNS]
     shown = [*near.tolist(), *np.flatnonzero(levels.distances == NOWHERE).tolist()]
     titles = ["no path" if levels.distances[at] == NOWHERE else f"distance {levels.distances[at]}" for at in shown]
     classes = _classes(methods[0])
-    titles += [_in_one_line(f"{_plain(name)} decides") for name in classes]
+    titles += [_in_one_line(f"{_field_text(name)} decides") for name in classes]
     header = ["accuracy", "worst", "where", f"mean ({prior})", *titles]
     counts = ["datasets", "", "", f"{len(levels.order):,}", *(f"{levels.counts[at]:,}" for at in shown)]
     counts += [f"{len(levels.deciders[name]):,}" for name in classes]
@@ -190,20 +190,20 @@ def _row(method: Method, shown: Sequence[int]) -> list[str]:
     errors: list[float | None] = [method.worst_error, method.mean_error]
     errors += [float(method.mean_errors[at]) for at in shown]
     errors += [one.mean_error for one in method.by_class] if _classes(method) else []
-    worst, *means = (NOTHING if error is None or error != error else format_accuracy(error) for error in errors)
-    return [_in_one_line(method.name), worst, _in_one_line(_plain(method.worst_at) or NOTHING), *means]
+    worst, *means = (NO_VALUE if error is None or error != error else format_accuracy(error) for error in errors)
+    return [_in_one_line(method.name), worst, _in_one_line(_field_text(method.worst_at) or NO_VALUE), *means]
 
 
 def _classes(method: Method) -> list[Any]:
     """The classes that get a column: all if they are few, otherwise none."""
     names = list(method.levels.deciders)
-    return names if len(names) <= SHOWN else []
+    return names if len(names) <= MOST_COLUMNS else []
 
 
 def _in_one_line(text: str) -> str:
     """A name that fits into a cell."""
     text = escape_unprintable(text)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
 
 
 def _escape(text: str) -> str:
@@ -222,15 +222,19 @@ def long_columns(methods: Sequence[Method]) -> dict[str, list[Any]]:
 
 
 def _long_rows(method: Method) -> Iterator[tuple[Any, ...]]:
-    worst, where, mean = _both(method.worst_error), method.worst_at, _both(method.mean_error)
+    worst, where, mean = (
+        _accuracy_and_error(method.worst_error),
+        method.worst_at,
+        _accuracy_and_error(method.mean_error),
+    )
     yield method.name, method.baseline, "all", len(method.levels.order), *worst, where, *mean
     for level in method.by_distance:
         distance = "none" if level.distance is None else str(level.distance)
-        worst, mean = _both(level.worst_error), _both(level.mean_error)
+        worst, mean = _accuracy_and_error(level.worst_error), _accuracy_and_error(level.mean_error)
         yield method.name, method.baseline, distance, level.datasets, *worst, None, *mean
 
 
-def _both(error: float | None) -> tuple[float | None, float | None]:
+def _accuracy_and_error(error: float | None) -> tuple[float | None, float | None]:
     """An accuracy and its error."""
     return (None, None) if error is None else (accuracy_of(error), error)
 
@@ -238,7 +242,7 @@ def _both(error: float | None) -> tuple[float | None, float | None]:
 def csv_text(methods: Sequence[Method]) -> str:
     """The long table as CSV; numbers have enough digits to be read back exactly."""
     columns = long_columns(methods)
-    columns["worst_at"] = [_plain(label) for label in columns["worst_at"]]
+    columns["worst_at"] = [_field_text(label) for label in columns["worst_at"]]
     columns["baseline"] = ["yes" if baseline else "no" for baseline in columns["baseline"]]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -247,6 +251,6 @@ def csv_text(methods: Sequence[Method]) -> str:
     return text.getvalue()
 
 
-def _plain(label: Any) -> str | None:
+def _field_text(label: Any) -> str | None:
     """A label in one field: text unchanged, everything else as JSON."""
     return label if label is None or isinstance(label, str) else json.dumps(label, ensure_ascii=False, default=str)

@@ -19,7 +19,7 @@ from hetdp.mechanism.repair import Limits
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import EdgeBlock, Floats, Indices, Mask
 
-LARGEST = 600.0  # a larger exponent constrains nothing
+LARGEST_EXPONENT = 600.0  # a larger exponent constrains nothing
 
 
 def mean_error(problem: Problem, z: Floats, weights: Floats) -> float:
@@ -61,11 +61,11 @@ def _of_block(problem: Problem, block: EdgeBlock, number: Indices, tail_is_p: Ma
     holds = (epsilon < np.inf) & (delta < 1.0)
     if not holds.all():
         u, v, epsilon, delta = u[holds], v[holds], epsilon[holds], delta[holds]
-    epsilon = np.minimum(epsilon, LARGEST)
+    epsilon = np.minimum(epsilon, LARGEST_EXPONENT)
     at_u, at_v = log_tail[u], epsilon + log_tail[v]
     largest = np.maximum(at_u, at_v)
     size_u, size_v = np.exp(at_u - largest), np.exp(at_v - largest)
-    unit = np.exp(np.minimum(-largest, LARGEST))
+    unit = np.exp(np.minimum(-largest, LARGEST_EXPONENT))
     more = np.expm1(epsilon)
     for answer in (True, False):
         tail_u, tail_v = tail_is_p[u] == answer, tail_is_p[v] == answer
@@ -78,8 +78,8 @@ def _of_block(problem: Problem, block: EdgeBlock, number: Indices, tail_is_p: Ma
 # Tangents, for notions with a curved bound p(v) ≤ f(p(u)) -------------------------------------------------------------
 
 
-DEEPEST = 0.5 * math.exp(-50.0)  # smaller tails have no weight and share one scale
-EXCEEDED = 1e-8  # rows, or tangents, that a solution exceeds by more are added
+SMALLEST_SCALE = 0.5 * math.exp(-50.0)  # smaller tails have no weight and share one scale
+VIOLATION = 1e-8  # rows, or tangents, that a solution exceeds by more are added
 
 
 class Tangents:
@@ -91,7 +91,7 @@ class Tangents:
         assert problem.notion.curve is not None
         self._reach, self._log_slope = problem.notion.curve
         self._tail_is_p, self._log_tail = tail_is_p[columns], log_tail[columns]
-        self._deepest = -float(self._coordinate.of_tail(np.array(DEEPEST)))
+        self._deepest = -float(self._coordinate.of_tail(np.array(SMALLEST_SCALE)))
         number = number_columns(problem, columns)
         ends, shifts = [np.zeros((2, 0), dtype=np.int32)], [np.zeros(0)]
         for block in problem.graph.edge_blocks():
@@ -114,7 +114,7 @@ class Tangents:
         z = self._values(x)
         arcs = np.flatnonzero(z[self._target] > self._reach(z[self._source], self._shift))
         rows = self._rows(arcs, 0.5 * (z[self._source[arcs]] + self._source_of(z[self._target[arcs]], arcs)))
-        return rows.take(np.flatnonzero(rows.excess(x) > EXCEEDED))
+        return rows.take(np.flatnonzero(rows.excess(x) > VIOLATION))
 
     def excess(self, x: Floats) -> float:
         """The largest amount, in z, by which a solution exceeds the curve."""
@@ -150,8 +150,8 @@ class Tangents:
 
 ROUNDS = 60
 LIKELY_TANGENTS = 0.3  # tangents with less slack than this under the reference are added at the start
-NEAR_ENOUGH = 1e-8  # in z; making values private afterwards loses no more than this
-NEAR = 1e-3  # tangents with more slack than this and without a price are removed
+CURVE_TOLERANCE = 1e-8  # in z; making values private afterwards loses no more than this
+DROPPED_SLACK = 1e-3  # tangents with more slack than this and without a price are removed
 
 
 def solve_by_tangents(
@@ -190,12 +190,12 @@ def solve_by_tangents(
         x = np.clip(found.x, lower, upper)
         least = max(least, lower_bound(cost, lowest, highest, rows, found.prices))
         fresh, value = tangents.violated_rows(x), float(np.sum(cost * x))
-        stalls = value - before <= gain
-        if not len(fresh.a) or (stalls and tangents.excess(x) <= NEAR_ENOUGH):
+        is_stalled = value - before <= gain
+        if not len(fresh.a) or (is_stalled and tangents.excess(x) <= CURVE_TOLERANCE):
             break
         before = value
-        if not stalls:  # else what is left behind might come back for ever
-            rows = rows.take(np.flatnonzero((found.prices > 0.0) | (rows.excess(x) > -NEAR)))
+        if not is_stalled:  # else what is left behind might come back for ever
+            rows = rows.take(np.flatnonzero((found.prices > 0.0) | (rows.excess(x) > -DROPPED_SLACK)))
         rows = concatenate_rows([rows, fresh])
     return x, least
 
@@ -209,11 +209,13 @@ LIKELY_ROWS = 0.1  # rows with less room than this, under the reference, are han
 LIKELY_OF_MANY = 0.3  # or, if these are many, with less than this: then another solve costs more than more rows do
 POSSIBLE, SEVERAL = 0.2, 3  # interior points are also faster if more than 3 rows per column have less room than 0.2
 TIGHT, MOSTLY = 1e-6, 0.5  # and at most half of these are tight under the reference;
-NEAR_ROUGH = 0.1  # then the rows with less room than this, under a rough solution, are handed over
-MUCH_MORE = 1.25  # the simplex method goes on from its last solution unless the rows grow by more than this factor
+ROUGH_SLACK = 0.1  # then the rows with less room than this, under a rough solution, are handed over
+RESTART_FACTOR = 1.25  # the simplex method goes on from its last solution unless the rows grow by more than this factor
 SNAP, CERTAIN = 1e-8, 1e-7  # what is so near to a limit, or to 1, is taken to be there
-UNKNOWN = 1e-6  # the scale of a tail that is 0 under the reference, but need not be: with δ, or ∞ in one direction
-GAIN = 1e-9  # in mean accuracy; rounds of tangents that gain less are the last
+ZERO_TAIL_SCALE = (
+    1e-6  # the scale of a tail that is 0 under the reference, but need not be: with δ, or ∞ in one direction
+)
+LEAST_GAIN = 1e-9  # in mean accuracy; rounds of tangents that gain less are the last
 
 
 @dataclass(frozen=True)
@@ -304,7 +306,7 @@ class _Program:
         problem, bounds = self._problem, (lower, upper, self.lower, self.upper)
         between = problem, self._columns, self._tail_is_p, self._log_tail
         if problem.notion.curve is not None:
-            x, error = solve_by_tangents(Tangents(*between), self._reference, self._cost, *bounds, COSTS * GAIN)
+            x, error = solve_by_tangents(Tangents(*between), self._reference, self._cost, *bounds, COSTS * LEAST_GAIN)
         else:
             x, error = _solve(rows_between(*between), self._cost, *bounds)
         return x, error / self._costs + self._constant
@@ -326,7 +328,7 @@ class _Program:
 def _clip_reference(problem: Problem, reference: Floats) -> Floats:
     """Clips the reference so that its tails can serve as scales."""
     coordinate = problem.notion.coordinate
-    deepest, unknown = (-float(coordinate.of_tail(np.array(tail))) for tail in (DEEPEST, UNKNOWN))
+    deepest, unknown = (-float(coordinate.of_tail(np.array(tail))) for tail in (SMALLEST_SCALE, ZERO_TAIL_SCALE))
     if problem.notion.is_directed:
         reference = np.where(np.isinf(reference), np.copysign(unknown, reference), reference)
     return np.clip(reference, -deepest, deepest)
@@ -358,11 +360,11 @@ def _solve(rows: Rows, cost: Floats, lower: Floats, upper: Floats, least: Floats
         order.append(due)
         solver.add(rows.take(due))
         found = solver.solve(interior)
-        due = np.flatnonzero(absent & (rows.excess(found.x) > EXCEEDED))
+        due = np.flatnonzero(absent & (rows.excess(found.x) > VIOLATION))
         if not len(due) or not found.solved:
             break
         before, count = len(found.prices), len(found.prices) + len(due)
-        interior = interior or (count > MUCH_MORE * before and has_many_rows(count, len(cost), SEVERAL))
+        interior = interior or (count > RESTART_FACTOR * before and has_many_rows(count, len(cost), SEVERAL))
     used = rows.take(np.concatenate(order))
     return np.clip(found.x, lower, upper), lower_bound(cost, least, most, used, found.prices)
 
@@ -384,4 +386,4 @@ def _first_rows(rows: Rows, cost: Floats, lower: Floats, upper: Floats) -> tuple
         return first, True
     solver = Solver(cost, lower, upper)
     solver.add(rows.take(first))
-    return np.flatnonzero(rows.excess(solver.solve_roughly()) > -NEAR_ROUGH), True
+    return np.flatnonzero(rows.excess(solver.solve_roughly()) > -ROUGH_SLACK), True

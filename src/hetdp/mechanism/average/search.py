@@ -35,15 +35,15 @@ from hetdp.problem.space import Floats, Indices
 NOISE = 1e-5  # in z: the solver's tolerance, accumulated along a path
 NOISE_IN_P = 1e-8  # the same in p, for notions where a small tail next to a large one is lost in the tolerance
 ROUNDS = 20
-FAR = 1e4  # so far below ½ that a growth from there never reaches it
+FAR_BELOW = 1e4  # so far below ½ that a growth from there never reaches it
 SHIFTS = 24  # steps of the golden-section search
 
 
 def complete_fairly(problem: Problem, pins: Floats, z: Floats, weights: Floats, engine: Engine) -> Floats:
     """A private mechanism near the values (NaN where there are none): closed downward and completed fairly."""
     graph, notion, ones = problem.graph, problem.notion, problem.answers == 1
-    kept, growth = _without_contradictions(problem, pins, z, weights, engine)
-    given = ~np.isnan(kept)
+    consistent, growth = _without_contradictions(problem, pins, z, weights, engine)
+    given = ~np.isnan(consistent)
     closed = np.where(given, growth.labels, np.nan)
     signed = np.where(ones, closed, -closed)
     labels = engine.settle(graph, notion, problem.answers, signed if given.any() else None).labels
@@ -89,12 +89,12 @@ def _origins(growth: Growth) -> Indices:
 # Rounds near the best mechanism so far --------------------------------------------------------------------------------
 
 
-SHALLOW = (1e-10, 1e-3, 1e-6, 1e-10)  # the smallest tail in a series of rounds, relative to the mean error
+SMALLEST_TAILS = (1e-10, 1e-3, 1e-6, 1e-10)  # the smallest tail in a series of rounds, relative to the mean error
 SMALLEST = 1e-20
 NEARBY_ROUNDS = 80
 FACTORS = (1.5, 20.0, 1e3)  # the factor by which a tail may change in a round: least, first, largest
-PATIENCE = 4  # rounds without progress before the search ends
-PROGRESS = 1e-11  # a smaller relative change of the mean error is no progress
+MOST_IDLE_ROUNDS = 4  # rounds without progress before the search ends
+LEAST_PROGRESS = 1e-11  # a smaller relative change of the mean error is no progress
 
 
 def improve_nearby(
@@ -118,7 +118,7 @@ def improve_nearby(
         is_close: whether an error and a bound are close enough.
     """
     best = z
-    for shallow in SHALLOW:
+    for shallow in SMALLEST_TAILS:
         z, least = _improve_without_deep_tails(problem, z, weights, allowed, engine, least, is_close, shallow)
         best = min(best, z, key=lambda z: mean_error(problem, z, weights))
         if is_close(mean_error(problem, best, weights), least):
@@ -141,13 +141,13 @@ def _improve_without_deep_tails(
     best = _clip_tails(problem, z, allowed, smallest)
     error, factor, stalled = mean_error(problem, best, weights), FACTORS[1], 0
     for _ in range(NEARBY_ROUNDS):
-        if is_close(error, least) or stalled == PATIENCE:
+        if is_close(error, least) or stalled == MOST_IDLE_ROUNDS:
             break
         answer = best_nearby(problem, best, weights, allowed, factor, 1.01 * smallest)
         candidates = [_clip_tails(problem, z, allowed, smallest) for z in _make_private(problem, answer.z, engine)]
         errors = [mean_error(problem, z, weights) for z in candidates]
         gain, hoped = error - min(errors), error - mean_error(problem, answer.z, weights)
-        moved = max(gain, answer.error - least) > PROGRESS * error
+        moved = max(gain, answer.error - least) > LEAST_PROGRESS * error
         stalled = 0 if moved else stalled + 1
         if gain > 0.0:
             best, error = candidates[int(np.argmin(errors))], min(errors)
@@ -171,9 +171,9 @@ def _make_private(problem: Problem, z: Floats, engine: Engine) -> list[Floats]:
 # The search -----------------------------------------------------------------------------------------------------------
 
 
-CLOSE = 3e-8  # a result that is proved to be this close to the best mean accuracy is accepted
-CLOSER = 1e-8  # the same relative to the mean error, required in addition on small problems
-SMALL = 5_000  # up to this many datasets, no dataset is left out
+ACCEPTED_GAP = 3e-8  # a result that is proved to be this close to the best mean accuracy is accepted
+ACCEPTED_RELATIVE_GAP = 1e-8  # the same relative to the mean error, required in addition on small problems
+SMALL_PROBLEM = 5_000  # up to this many datasets, no dataset is left out
 MASSES = (1e-11, 0.0, 0.0)  # the weight·error left out in each round
 
 
@@ -197,12 +197,12 @@ def best_average(
     scale = reference(problem, fair, weights, allowed, chosen)
     best, least = _extend(problem, pins, fair, engine), 0.0
     is_close = partial(_is_close, problem.graph.size)
-    for mass in MASSES if problem.graph.size > SMALL else MASSES[1:]:
+    for mass in MASSES if problem.graph.size > SMALL_PROBLEM else MASSES[1:]:
         progress.report_stage("searching for the best average")
         answer = best_on_average(problem, scale, weights, allowed, mass)
         least = max(least, answer.error)
         for z in _private_candidates(problem, pins, answer.z, scale, weights, allowed, chosen):
-            best = _better(best, _extend(problem, pins, z, engine), weights)
+            best = _better_of(best, _extend(problem, pins, z, engine), weights)
             if is_close(mean_error(problem, best.coordinates, weights), least):
                 break
         if is_close(mean_error(problem, best.coordinates, weights), least):
@@ -211,17 +211,17 @@ def best_average(
             scale = np.where(np.isfinite(best.coordinates), best.coordinates, scale)
     else:
         z, least = improve_nearby(problem, best.coordinates, weights, allowed, chosen, least, is_close)
-        best = _better(best, _extend(problem, pins, z, engine), weights)
+        best = _better_of(best, _extend(problem, pins, z, engine), weights)
     gap = max(0.0, mean_error(problem, best.coordinates, weights) * (1.0 + ROUNDING) - least)
     return seal(replace(best, objective="average", objective_gap=gap, given=~np.isnan(pins)))
 
 
 def _is_close(size: int, error: float, least: float) -> bool:
     """True if the mean error of a mechanism is proved to be close to the least possible one."""
-    return error - least <= (CLOSE if size > SMALL else min(CLOSE, CLOSER * error))
+    return error - least <= (ACCEPTED_GAP if size > SMALL_PROBLEM else min(ACCEPTED_GAP, ACCEPTED_RELATIVE_GAP * error))
 
 
-def _better(one: LocalMechanism, other: LocalMechanism, weights: Floats) -> LocalMechanism:
+def _better_of(one: LocalMechanism, other: LocalMechanism, weights: Floats) -> LocalMechanism:
     """The mechanism with the smaller mean error; the first if they are equal or if the other moves given values."""
     assert isinstance(one.problem, Problem)
     if other.moved > NEAR_MISS:
@@ -262,8 +262,8 @@ def _private_candidates(
 
 def _extend(problem: Problem, pins: Floats, z: Floats, engine: EngineName) -> LocalMechanism:
     """Extends these values at the boundary, together with the given values."""
-    kept = np.where(np.isnan(pins), np.where(problem.boundary_mask, z, np.nan), pins)
-    return extend_local(problem, kept, engine)
+    boundary_values = np.where(np.isnan(pins), np.where(problem.boundary_mask, z, np.nan), pins)
+    return extend_local(problem, boundary_values, engine)
 
 
 # The reference --------------------------------------------------------------------------------------------------------
@@ -281,9 +281,9 @@ def _votes(problem: Problem, fair: Floats, weights: Floats, engine: Engine) -> I
         if not np.isfinite(depth).any():
             continue
         start = np.full(len(fair), np.inf)
-        start[int(np.argmax(depth))] = -FAR
-        away = engine.grow(problem.graph, problem.notion, start).labels + FAR
-        reached = away < (np.inf if problem.notion.adds else 0.5 * FAR)  # and never came near ½
+        start[int(np.argmax(depth))] = -FAR_BELOW
+        away = engine.grow(problem.graph, problem.notion, start).labels + FAR_BELOW
+        reached = away < (np.inf if problem.notion.adds else 0.5 * FAR_BELOW)  # and never came near ½
         where = away[reached & problem.boundary_mask]
         if len(where):
             away = np.where(reached, away, np.inf)

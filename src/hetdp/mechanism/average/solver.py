@@ -25,8 +25,8 @@ from hetdp.interrupts import uninterrupted
 from hetdp.problem.space import Floats, Indices
 
 ROUNDS = 300
-LITTLE = 1e-13  # of the total cost; a smaller gain is not worth another round
-SAFE = 1.0 - 1e-15
+LEAST_GAIN = 1e-13  # of the total cost; a smaller gain is not worth another round
+SAFETY_FACTOR = 1.0 - 1e-15
 ROUNDING = 2.0**-48  # relative; larger than the rounding errors of coefficients, products and sums
 
 
@@ -58,7 +58,7 @@ def concatenate_rows(parts: Iterable[Rows]) -> Rows:
 def lower_bound(cost: Floats, lower: Floats, upper: Floats, rows: Rows, prices: Floats) -> float:
     """The best bound found; never −inf, since prices of 0 give the bound that follows from the bounds of x."""
     count, y = len(cost), prices
-    worth_it = LITTLE * float(np.abs(cost).sum())
+    worth_it = LEAST_GAIN * float(np.abs(cost).sum())
     best = _value(cost, np.abs(cost), lower, upper, 0.0)
     owed = np.maximum(-cost, 0.0)
     for _ in range(ROUNDS):
@@ -75,7 +75,7 @@ def lower_bound(cost: Floats, lower: Floats, upper: Floats, rows: Rows, prices: 
         if float(np.sum(-reduced[short] * upper[short])) <= worth_it:
             break
         share = np.ones(count)
-        share[short] = SAFE * np.maximum(given[short] - owed[short], 0.0) / (taken[short] - owed[short])
+        share[short] = SAFETY_FACTOR * np.maximum(given[short] - owed[short], 0.0) / (taken[short] - owed[short])
         y = y * np.minimum(
             np.where(rows.a < 0.0, share[rows.first], 1.0), np.where(rows.b < 0.0, share[rows.second], 1.0)
         )
@@ -94,7 +94,7 @@ def _value(reduced: Floats, size: Floats, lower: Floats, upper: Floats, paid: fl
 
 TOLERANCE = 1e-9
 MANY_ROWS = 4  # per column; with more, the interior point method is faster than the simplex method
-FARTHEST = 1e8  # keeps a variable finite until the row that bounds it is added
+LARGEST_VARIABLE = 1e8  # keeps a variable finite until the row that bounds it is added
 FEW_COLUMNS = 500  # up to this many, the simplex method is fast and exact
 OPTIONS: dict[str, str | float | bool] = {
     "output_flag": False,
@@ -120,7 +120,7 @@ PRESOLVED_SIMPLEX: dict[str, str | int] = {
 }
 INTERIOR_FIRST = (INTERIOR, PRESOLVED_INTERIOR, SIMPLEX, PRESOLVED_SIMPLEX)  # in turn, until one succeeds
 SIMPLEX_FIRST = (SIMPLEX, PRESOLVED_SIMPLEX, PRESOLVED_INTERIOR)
-ROUGH = 1e-2
+ROUGH_TOLERANCE = 1e-2
 
 
 def has_many_rows(rows: int, columns: int, many: int = MANY_ROWS) -> bool:
@@ -154,7 +154,7 @@ class Solver:
         self._highs.HandleUserInterrupt = True
         self._set(OPTIONS)
         count = len(cost)
-        farthest = np.where(cost < 0.0, np.minimum(upper, np.maximum(FARTHEST, lower)), upper)
+        farthest = np.where(cost < 0.0, np.minimum(upper, np.maximum(LARGEST_VARIABLE, lower)), upper)
         self._highs.addVars(count, lower, farthest)
         self._highs.changeColsCost(count, np.arange(count, dtype=np.int32), cost)
 
@@ -180,7 +180,7 @@ class Solver:
 
     def solve_roughly(self) -> Floats:
         """Values near the optimum under the rows so far, by the first interior points. Nothing is proved by them."""
-        self._set(INTERIOR | {name: ROUGH for name in OPTIONS if name.endswith("_tolerance")})
+        self._set(INTERIOR | {name: ROUGH_TOLERANCE for name in OPTIONS if name.endswith("_tolerance")})
         self._run()
         return np.asarray(self._highs.getSolution().col_value, dtype=np.float64)
 

@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.people.populations.classes import NO_TERMS, PART, Classes
+from hetdp.people.populations.classes import NO_TERMS, PART_BITS, Classes
 from hetdp.people.populations.folding import BLOCK, Whole
 from hetdp.people.populations.population import Population
 from hetdp.people.privacy.epsilons import UNBOUNDED
-from hetdp.problem.scores import Way
+from hetdp.problem.scores import OtherAnswerDistance
 from hetdp.threads import run_in_threads, slices
 
-HANDFUL = 8  # classes that plain Python sums sooner than NumPy does
+FEW_CLASSES = 8  # classes that plain Python sums sooner than NumPy does
 SPAN = 1 << 9  # classes whose sums are stored together; it divides BLOCK
 
 
@@ -47,7 +47,7 @@ class Sums(NamedTuple):
     @property
     def epsilon(self) -> int:
         """The sum of all ε, in units."""
-        return (int(self.high) << PART) + int(self.low)
+        return (int(self.high) << PART_BITS) + int(self.low)
 
 
 ONE = np.zeros(1, dtype=np.int64)  # one sum over a whole piece
@@ -66,7 +66,7 @@ class Level:
     def __init__(self, classes: Classes, gain: int, people: NDArray[Any]) -> None:
         self.gain, self._classes, self._people = gain, classes, people
         self._span = 1 if len(people) <= SPAN else SPAN
-        if len(people) <= HANDFUL:
+        if len(people) <= FEW_CLASSES:
             self._accumulate(people.tolist())
             self.size = self._before[-1][0]
             return
@@ -104,7 +104,7 @@ class Level:
         asked = min(price * self.gain, UNBOUNDED)
         end = self._classes.end_of(asked)
         people, high, low, saved = self._before[end] if self._span == 1 else self.up_to(end)[:4]
-        return (high << PART) + low + asked * (self.size - people), max(saved, asked - self.least_from(end))
+        return (high << PART_BITS) + low + asked * (self.size - people), max(saved, asked - self.least_from(end))
 
     @cached_property
     def _people_before(self) -> Whole:
@@ -167,7 +167,7 @@ class Level:
         if piece.stop > self._classes.bounded:
             there &= self._classes.deciding[piece] < UNBOUNDED
         there = there.astype(np.int64)  # multiplied by, so that the time does not depend on it
-        high, low = people * (units >> PART), people * (units & ((1 << PART) - 1))
+        high, low = people * (units >> PART_BITS), people * (units & ((1 << PART_BITS) - 1))
         saved, least = (units - meeting + 1) * there, (UNBOUNDED - meeting) * there  # no label is above its ε
         people, high, low = (np.add.reduceat(column, first) for column in (people, high, low))
         saved, least = (np.maximum.reduceat(column, first) for column in (saved, least))
@@ -176,7 +176,7 @@ class Level:
 
 def least_meeting(classes: Classes, people: NDArray[Any]) -> int:
     """The least meeting label of all classes that have people."""
-    if len(people) <= HANDFUL:
+    if len(people) <= FEW_CLASSES:
         terms = zip(people.tolist(), classes.listed_terms, strict=True)
         labels: list[int] = [label * (number > 0) for number, (_, _, label) in terms]
         return UNBOUNDED + min(labels)
@@ -288,7 +288,7 @@ class Balanced:
         For questions that are not counts it is a lower bound of it.
         """
         if self.scores.is_count:
-            way = Way(1, self.scores.scores, margin, self.movable_people.size - margin)
+            way = OtherAnswerDistance(1, self.scores.scores, margin, self.movable_people.size - margin)
             return self._highest([self.movable_people], UNBOUNDED, way)
         least = self.movable_people.least_from(0)
         if self.mixed:
@@ -312,7 +312,7 @@ class Balanced:
             there += np.where(self.classes.by_class(by_group[:, value]), counts[:, value], 0)
         return there
 
-    def _highest(self, levels: list[Level], least: int, way: Way) -> Label:
+    def _highest(self, levels: list[Level], least: int, way: OtherAnswerDistance) -> Label:
         """The largest bound over all prices. Bounds rise and then fall as prices do, so halving finds it."""
         bounded = self.classes.bounded
         within_reach = sum(one.gain * one.up_to(bounded).people for one in levels)
@@ -329,7 +329,7 @@ class Balanced:
                 paid, saved = paid + pays, max(saved, saves)
             return paid - saved
 
-        if len(self.prices) <= HANDFUL:
+        if len(self.prices) <= FEW_CLASSES:
             return max(map(bound, self.prices))
         low, high = 0, len(self.prices) - 1
         for _ in range(high.bit_length()):  # as often for every table

@@ -58,7 +58,7 @@ def baselines_at(population: Population, margin: int, threshold: Any = None) -> 
     limit = mean if threshold is None else float(units_to_floats(np.array([epsilon_to_units(threshold)]))[0])
     found = {LEAST: _smaller_error(margin, float(epsilon[0]))}
     tables = list(_worst_tables(epsilon, scores.threshold, int(margin)))
-    for name, chance in ((DROPPING, dropping), (SAMPLING, sampling), (PE, exponential)):
+    for name, chance in ((DROPPING, drop_people), (SAMPLING, sample_people), (PE, exponential)):
         if name != SAMPLING or len(epsilon) <= MOST_SAMPLED:
             found[name] = min(chance(table, limit) if yes else 1.0 - chance(table, limit) for table, yes in tables)
     for objective in (WEIGHTED_VOTE, BALANCED):
@@ -81,7 +81,7 @@ def _smaller_error(margin: int, epsilon: float) -> float:
     return 1.0 - float(np.exp(-epsilon * (margin - 1))) / (1.0 + float(np.exp(epsilon)))
 
 
-def dropping(table: Table, limit: float) -> float:
+def drop_people(table: Table, limit: float) -> float:
     """Pr[answer 1] if the answers of people below an ε are not read, and Laplace noise hides the count of the others.
 
     Args:
@@ -89,7 +89,7 @@ def dropping(table: Table, limit: float) -> float:
         limit: the ε; the noise has the scale 1/ε.
 
     >>> table = Table(np.array([0.1, 1.0, 1.0]), np.array([False, True, True]), 2)
-    >>> round(dropping(table, 1.0), 4)
+    >>> round(drop_people(table, 1.0), 4)
     0.8161
     """
     kept = table.epsilon >= limit
@@ -97,7 +97,7 @@ def dropping(table: Table, limit: float) -> float:
     return float(LAPLACE.probability(limit * total))
 
 
-def sampling(table: Table, limit: float) -> float:
+def sample_people(table: Table, limit: float) -> float:
     """Pr[answer 1] if people below an ε are kept by chance, so that noise for this ε protects them as promised.
 
     Who has ε is kept with probability (e^ε − 1)/(e^limit − 1), or surely if ε is not below the limit.
@@ -107,7 +107,7 @@ def sampling(table: Table, limit: float) -> float:
         limit: the ε; the noise has the scale 1/ε.
 
     >>> table = Table(np.array([0.1, 1.0, 1.0]), np.array([False, True, True]), 2)
-    >>> round(sampling(table, 1.0), 4)
+    >>> round(sample_people(table, 1.0), 4)
     0.8088
     """
     yes, no = (_number_of(table.epsilon[who], limit) for who in (table.says_yes, ~table.says_yes))

@@ -74,11 +74,11 @@ class KindsFold(Fold):
 
 EVERYBODY = "everybody"
 MOST_PEOPLE = 1 << 31
-MANY = 1 << 12  # people; fewer are always grouped by ε
+MANY_PEOPLE = 1 << 12  # people; fewer are always grouped by ε
 LN_2 = float(np.log(2.0))
-PART = 31  # an ε is added in two parts of so many bits, so that no sum overflows
+PART_BITS = 31  # an ε is added in two parts of so many bits, so that no sum overflows
 NO_TERMS = np.array([[-UNBOUNDED], [UNBOUNDED]])  # what nobody saves, and the meeting label of nobody
-LOWERED = 1.0 - 2.0**-46  # far more than the rounding error of the functions used
+ROUNDING_FACTOR = 1.0 - 2.0**-46  # far more than the rounding error of the functions used
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +124,8 @@ class Classes:
         found = np.stack(
             [
                 np.ones(len(self.units), dtype=np.int64),
-                self.units >> PART,
-                self.units & ((1 << PART) - 1),
+                self.units >> PART_BITS,
+                self.units & ((1 << PART_BITS) - 1),
                 self.units - self.meeting,
                 self.meeting,
             ]
@@ -177,9 +177,9 @@ def classes_of(epsilon: Any, deciding: Any, groups: Any, size: int | None) -> Cl
         if size is None:
             raise UsageError("one ε, and no size", "one ε for everybody needs size=, the number of people")
         epsilon = np.full(_number(size), np.nan if epsilon is None else epsilon)
-    everybody = _one_class(epsilon, "ε")
-    weights = everybody.weights if isinstance(everybody, EpsilonLevels) else None
-    rows = len(everybody)
+    levels = _one_class(epsilon, "ε")
+    weights = levels.weights if isinstance(levels, EpsilonLevels) else None
+    rows = len(levels)
     people = rows if weights is None else int(weights.sum())
     if size is not None and _number(size) != people:
         raise UsageError(f"size is {size}, and there are {people:,} ε", "there is one ε for each person")
@@ -194,7 +194,7 @@ def classes_of(epsilon: Any, deciding: Any, groups: Any, size: int | None) -> Cl
     if groups is not None:
         columns.append(_require_length(code, rows, "groups"))
     several = bool(columns) or weights is not None
-    fold, units, parts = _by_several(_units(everybody), columns) if several else _by_epsilon(everybody)
+    fold, units, parts = _by_several(_units(levels), columns) if several else _by_epsilon(levels)
     if weights is not None:
         fold = KindsFold(fold, weights)
     least = strict[parts[0]] if np.ndim(deciding) > 0 else strict
@@ -216,7 +216,7 @@ def meetings(units: Units) -> Units:
         label = np.log1p(0.5 * np.expm1(np.minimum(epsilon, 1.0)))
         if epsilon.max() > 1.0:
             label = np.where(epsilon <= 1.0, label, (epsilon - LN_2) + np.log1p(np.exp(-epsilon)))
-        found[piece] = np.maximum(label * (LOWERED * 2.0**GRID), 0.0)  # whole numbers: floored
+        found[piece] = np.maximum(label * (ROUNDING_FACTOR * 2.0**GRID), 0.0)  # whole numbers: floored
         if units[piece].max() == UNBOUNDED:
             found[piece][units[piece] == UNBOUNDED] = UNBOUNDED
 
@@ -265,22 +265,22 @@ def _few_levels(array: NDArray[Any], what: str) -> Units:
     return units[member]
 
 
-def _units(everybody: EpsilonLevels | Units) -> Units:
+def _units(levels: EpsilonLevels | Units) -> Units:
     """Everybody's ε in units, in the order of the rows."""
-    return to_units(everybody.values) if isinstance(everybody, EpsilonLevels) else everybody
+    return to_units(levels.values) if isinstance(levels, EpsilonLevels) else levels
 
 
-def _by_epsilon(everybody: EpsilonLevels | Units) -> tuple[Fold, Units, list[Whole]]:
+def _by_epsilon(levels: EpsilonLevels | Units) -> tuple[Fold, Units, list[Whole]]:
     """Classes by ε alone, from the distinct values; their rows are looked up later."""
-    if not isinstance(everybody, EpsilonLevels):
-        return _by_several(everybody, [])
-    rows, size = lambda: everybody.order, len(everybody)
-    if size > MANY and 2 * len(everybody.levels) > size:  # then each person is a class
-        return Fold(sizes_from(None, size), rows), everybody.sorted_units, []
-    units = to_units(everybody.levels)
+    if not isinstance(levels, EpsilonLevels):
+        return _by_several(levels, [])
+    rows, size = lambda: levels.order, len(levels)
+    if size > MANY_PEOPLE and 2 * len(levels.levels) > size:  # then each person is a class
+        return Fold(sizes_from(None, size), rows), levels.sorted_units, []
+    units = to_units(levels.levels)
     first = first_of_each(units)  # several ε may round to the same units
-    sizes = everybody.sizes if first is None else np.add.reduceat(everybody.sizes, first)
-    return Fold(sizes, rows, take_distinct(everybody.levels, first), everybody.values), take_distinct(units, first), []
+    sizes = levels.sizes if first is None else np.add.reduceat(levels.sizes, first)
+    return Fold(sizes, rows, take_distinct(levels.levels, first), levels.values), take_distinct(units, first), []
 
 
 def _by_several(units: Units, columns: list[Whole]) -> tuple[Fold, Units, list[Whole]]:

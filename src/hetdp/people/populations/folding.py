@@ -21,10 +21,10 @@ from hetdp.threads import run_in_threads, slices, sort_in_threads
 Whole = NDArray[np.int64]
 Rows = NDArray[np.intp]
 BLOCK = 1 << 14  # numbers at a time, so that they stay in the cache
-FEW = 16  # classes, for which the rows of each are stored as bits
+FEW_CLASSES = 16  # classes, for which the rows of each are stored as bits
 NUMPY_COUNTS_BITS = not np.__version__.startswith("1.")
-ROOM = 64  # bits of a key and a row together
-SAMPLE = 1 << 10  # ε by which is guessed whether few or most of them differ
+WORD_BITS = 64  # bits of a key and a row together
+SAMPLE_SIZE = 1 << 10  # ε by which is guessed whether few or most of them differ
 MOST_LOST = 8  # low bits of a key; with more, too many rows are tied
 
 
@@ -79,7 +79,7 @@ class EpsilonLevels:
     def _few(self) -> tuple[Floats, Whole] | None:
         """The distinct ε and their counts if there are only a few, found without a sort; otherwise None."""
         levels = np.unique(self._sample)
-        if self.weights is not None or not 0 < len(levels) <= FEW:
+        if self.weights is not None or not 0 < len(levels) <= FEW_CLASSES:
             return None
         sizes = np.zeros(len(levels), dtype=np.int64)
         for piece in slices(len(self), BLOCK):
@@ -88,7 +88,7 @@ class EpsilonLevels:
 
     @property
     def _sample(self) -> Floats:
-        return self.values[:: len(self) // SAMPLE + 1]
+        return self.values[:: len(self) // SAMPLE_SIZE + 1]
 
     @cached_property
     def _by_rows(self) -> tuple[Rows, Units] | None:
@@ -96,7 +96,7 @@ class EpsilonLevels:
 
         Then the rows may never be needed, or few numbers are sorted faster.
         """
-        is_small = len(self) < SAMPLE or 2 * len(np.unique(self._sample)) < len(self._sample)
+        is_small = len(self) < SAMPLE_SIZE or 2 * len(np.unique(self._sample)) < len(self._sample)
         if is_small or self.weights is not None or not (self.values >= 0.0).all():
             return None
         units, beyond = to_units(self.values), UNBOUNDED
@@ -232,7 +232,7 @@ def sorted_rows(keys: Whole) -> Rows:
 def _layout(keys: Whole) -> tuple[int, int]:
     """The number of bits for a row number, and the number of low bits of the key that do not fit beside it."""
     bits = max(len(keys) - 1, 1).bit_length()
-    return bits, max(0, int(keys.max(initial=0)).bit_length() + bits - ROOM)
+    return bits, max(0, int(keys.max(initial=0)).bit_length() + bits - WORD_BITS)
 
 
 def _sort_ties(rows: Rows, upper: Whole, keys: Whole) -> tuple[Rows, Whole]:
@@ -296,16 +296,16 @@ class Fold:
 
     def counts(self, answers: NDArray[Any], values: int) -> NDArray[Any]:
         """Counts the people of each class that have each value, from everybody's value: [class, value]."""
-        if len(self.sizes) <= FEW:
+        if len(self.sizes) <= FEW_CLASSES:
             return self._counts_by_bits(answers, values)
         found = np.empty((values, len(self.sizes)), dtype=np.uint8 if len(self.sizes) == self.size else np.int64)
-        said = _take_in_threads(answers, self.order)
+        ordered = _take_in_threads(answers, self.order)
         begin = np.cumsum(self.sizes) - self.sizes if len(self.sizes) < self.size else None
         for value in range(values):
             if begin is None:
-                np.equal(said, value, out=found[value].view(np.bool_))
+                np.equal(ordered, value, out=found[value].view(np.bool_))
             else:
-                found[value] = np.add.reduceat((said == value).astype(np.int32), begin)
+                found[value] = np.add.reduceat((ordered == value).astype(np.int32), begin)
         return found.T
 
     def people_by(self, codes: Whole, count: int) -> Whole:

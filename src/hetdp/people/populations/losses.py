@@ -22,9 +22,9 @@ from hetdp.problem.decimals import GRID
 from hetdp.problem.space import Floats
 from hetdp.threads import run_in_threads, slices
 
-HALF = GRID // 2
-LOWER = (1 << HALF) - 1
-WIDE = 4 * BLOCK  # classes at a time, where each piece of work begins with many small steps
+HALF_BITS = GRID // 2
+LOWER_HALF = (1 << HALF_BITS) - 1
+WIDE_BLOCK = 4 * BLOCK  # classes at a time, where each piece of work begins with many small steps
 
 
 class Side(NamedTuple):
@@ -64,7 +64,7 @@ def limits_of(formula: Balanced) -> Limits:
     (yes, other_no), (no, other_yes) = _ends(formula, sides)
     pairs = [(yes, other_no), (other_yes, no)]
     across = [tuple(np.minimum(classes.meeting, classes.by_class(limit)) for limit in pair) for pair in pairs]
-    return Limits(_beside(formula, sides), [(one, other) for one, other in across])
+    return Limits(_losses_beside(formula, sides), [(one, other) for one, other in across])
 
 
 def losses_of(formula: Balanced | WeightedVote) -> Whole:
@@ -79,7 +79,7 @@ def losses_of(formula: Balanced | WeightedVote) -> Whole:
     def work(piece: slice) -> None:
         found[piece] = losses(piece)
 
-    run_in_threads(work, slices(count, WIDE), count)
+    run_in_threads(work, slices(count, WIDE_BLOCK), count)
     return found
 
 
@@ -96,7 +96,7 @@ def largest_losses_of(formula: Balanced | WeightedVote) -> Whole:
             np.maximum.at(largest, classes.group[piece], losses(piece))
         found.append(largest)
 
-    run_in_threads(work, slices(len(classes.units), WIDE), len(classes.units))
+    run_in_threads(work, slices(len(classes.units), WIDE_BLOCK), len(classes.units))
     return np.asarray(np.max(found, axis=0))
 
 
@@ -116,8 +116,8 @@ def _losses_by_piece(formula: Balanced | WeightedVote) -> Callable[[slice], Whol
     is_finite, all_count = all(side.is_finite for side in sides), formula.all_count
 
     def losses(piece: slice) -> Whole:
-        beside, units = _beside(formula, sides, piece), classes.units[piece]
-        larger = np.maximum(beside, _across(formula, sides, ends, beside, piece))
+        beside, units = _losses_beside(formula, sides, piece), classes.units[piece]
+        larger = np.maximum(beside, _losses_across(formula, sides, ends, beside, piece))
         if not is_finite:
             larger = np.where(units == UNBOUNDED, UNBOUNDED, larger)
         larger = np.minimum(larger, units)
@@ -143,9 +143,9 @@ def round_units_up(units: Whole) -> Floats:
 
 def _round_few_up(units: Whole) -> Floats:
     small = np.minimum(units, 1 << 53)
-    whole, high, low = small >> GRID, (small >> HALF) & LOWER, small & LOWER  # far faster than divisions
-    parts = high * SCALE - (-low * SCALE >> HALF)  # each is below 2⁵¹
-    decimals = (whole * SCALE - (-parts >> HALF)) / SCALE
+    whole, high, low = small >> GRID, (small >> HALF_BITS) & LOWER_HALF, small & LOWER_HALF  # far faster than divisions
+    parts = high * SCALE - (-low * SCALE >> HALF_BITS)  # each is below 2⁵¹
+    decimals = (whole * SCALE - (-parts >> HALF_BITS)) / SCALE
     beyond = np.ldexp(units.astype(np.float64), -GRID) * (1.0 + LOSS_MARGIN)
     return np.where(units >= UNBOUNDED, np.inf, np.where(units <= 1 << 53, decimals, beyond))
 
@@ -171,22 +171,22 @@ def _side(formula: Balanced, gains: Whole, reserve: int) -> Side:
     beyond = slice(classes.bounded, None)
     free = int(np.sum(classes.sizes[beyond] * classes.by_class(scores.most)[beyond]))
     price = _price(formula, gains, reserve - min(free, reserve))
-    dear = _dear(formula, reserve)
-    return Side(price, _step(formula, reserve, price), free <= reserve, _rich(formula, dear), dear)
+    dear = _largest_deciding(formula, reserve)
+    return Side(price, _step(formula, reserve, price), free <= reserve, _largest_meeting(formula, dear), dear)
 
 
-def _dear(formula: Balanced, reserve: int) -> int:
+def _largest_deciding(formula: Balanced, reserve: int) -> int:
     """The largest deciding ε of those who can go at every table, if the last of them have gains of `reserve`."""
-    classes, deciding, everybody = formula.classes, formula.classes.deciding, formula.movable_people
+    classes, deciding, movable = formula.classes, formula.classes.deciding, formula.movable_people
     if formula.scores.is_count and deciding is classes.units:  # people are sorted already
-        return int(deciding[everybody.class_of(everybody.size - reserve - 1)])
+        return int(deciding[movable.class_of(movable.size - reserve - 1)])
     order = np.argsort(deciding, kind="stable")
     after = np.cumsum((classes.sizes * classes.by_class(formula.scores.most))[order][::-1])
     last = len(order) - int(np.searchsorted(after, reserve, side="right")) - 1  # the first that is not beyond it
     return int(deciding[order[last]])
 
 
-def _rich(formula: Balanced, dear: int) -> int:
+def _largest_meeting(formula: Balanced, dear: int) -> int:
     """The largest meeting label of those who count and whose deciding ε is at most `dear`."""
     classes = formula.classes
     if dear == UNBOUNDED:
@@ -208,8 +208,8 @@ def _price(formula: Balanced, gains: Whole, room: int) -> int:
         if len(rows) == 1 and formula.all_count:
             kinds.append((steps, classes.units[:bounded], partial(_people_from, formula)))
             continue
-        mine = slice(None) if len(rows) == 1 else kind_of == number
-        units, sizes = classes.units[:bounded][mine], classes.sizes[:bounded][mine]
+        of_kind = slice(None) if len(rows) == 1 else kind_of == number
+        units, sizes = classes.units[:bounded][of_kind], classes.sizes[:bounded][of_kind]
         kinds.append((steps, units, np.append(0, np.cumsum(sizes[::-1]))[::-1].__getitem__))
 
     def paying(price: int) -> int:
@@ -229,24 +229,24 @@ def _price(formula: Balanced, gains: Whole, room: int) -> int:
 
 def _people_from(formula: Balanced, place: int) -> int:
     """The number of people with a finite ε from a class on, where everybody counts."""
-    everybody = formula.movable_people
-    return int(everybody.up_to(formula.classes.bounded).people) - int(everybody.up_to(place).people)
+    movable = formula.movable_people
+    return int(movable.up_to(formula.classes.bounded).people) - int(movable.up_to(place).people)
 
 
 def _step(formula: Balanced, reserve: int, price: int) -> int:
     """The most by which a label of a count changes beside ½: x + m(y) − m(x), of two neighbours in the order of ε."""
     if not (formula.scores.is_count and formula.is_plain):
         return price
-    classes, everybody = formula.classes, formula.movable_people
-    if everybody.size < reserve + 2:  # no two tables of this answer are neighbours
+    classes, movable = formula.classes, formula.movable_people
+    if movable.size < reserve + 2:  # no two tables of this answer are neighbours
         return 0
-    upper, lower = (everybody.class_of(everybody.size - reserve - rank) for rank in (1, 2))
+    upper, lower = (movable.class_of(movable.size - reserve - rank) for rank in (1, 2))
     met = int(classes.meeting[upper]) - int(classes.meeting[lower])
     rounding = 4 + (int(classes.meeting.max()) >> 44)  # units: more than two labels are rounded down by
     return min(price, int(classes.units[lower]) + met + rounding)
 
 
-def _beside(formula: Balanced, sides: list[Side], piece: slice = slice(None)) -> Whole:
+def _losses_beside(formula: Balanced, sides: list[Side], piece: slice = slice(None)) -> Whole:
     """The loss of some classes where the answer stays: at most the price of one person's steps, and at most ε."""
     scores, classes = formula.scores, formula.classes
     limits = [max(min(side.step * most, UNBOUNDED) for side in sides) for most in scores.most.tolist()]
@@ -258,7 +258,7 @@ def _of_classes(formula: Balanced, by_group: Whole, piece: slice) -> Whole:
     return by_group[formula.classes.group[piece]] if len(by_group) > 1 else by_group
 
 
-def _across(
+def _losses_across(
     formula: Balanced, sides: list[Side], ends: list[tuple[Whole, Whole]], beside: Whole, piece: slice
 ) -> Whole:
     """The loss of some classes where the answer changes: the person with the least label can go at one of the two ends.

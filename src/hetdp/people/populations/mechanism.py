@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from hetdp.errors import UsageError
 from hetdp.mechanism.formatting import accuracy_of
-from hetdp.mechanism.odds import Odds, TellsOdds
+from hetdp.mechanism.odds import ComputesOdds, Odds
 from hetdp.numbers import parse_whole
 from hetdp.people.populations.balanced import Balanced, Label
 from hetdp.people.populations.losses import largest_losses_of, losses_of, round_units_up
@@ -76,9 +76,11 @@ def coin_caution(worse_up_to: int, even_up_to: int) -> str:
 # The mechanism --------------------------------------------------------------------------------------------------------
 
 
-CEILING = 1 << 53  # in units; a label beyond it, z = 8,192, is lowered to it, so that a float holds every label exactly
+LARGEST_LABEL = (
+    1 << 53
+)  # in units; a label beyond it, z = 8,192, is lowered to it, so that a float holds every label exactly
 MARGINS = [size * 10**power for power in range(10) for size in (1, 2, 5)]
-NEGLIGIBLE = 1e-9  # an error below which larger margins are not listed
+NEGLIGIBLE_ERROR = 1e-9  # an error below which larger margins are not listed
 FORMULAS: dict[str, type[Balanced] | type[WeightedVote]] = {BALANCED: Balanced, WEIGHTED_VOTE: WeightedVote}
 STATEMENTS: dict[str, str] = {
     BALANCED: "the label of a table is a lower bound on the least sum of ε to the other answer, and one person's value"
@@ -96,7 +98,7 @@ class MarginAccuracy(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PopulationMechanism(TellsOdds):
+class PopulationMechanism(ComputesOdds):
     """A private answer to a population's question, by a formula; made by `Population.design`.
 
     Attributes:
@@ -157,7 +159,7 @@ class PopulationMechanism(TellsOdds):
         for margin in [margin for margin in MARGINS if margin <= farthest]:
             error = self._error(margin)
             found.append(MarginAccuracy(margin, accuracy_of(error), error))
-            if error < NEGLIGIBLE:
+            if error < NEGLIGIBLE_ERROR:
                 break
         return found
 
@@ -279,4 +281,4 @@ def as_float(label: Label) -> float:
     """A label as a float: lowered toward ½ beyond z = 8,192, else exactly."""
     if isinstance(label, float):
         return label  # an infinity
-    return math.ldexp(max(-CEILING, min(CEILING, label)), -GRID)
+    return math.ldexp(max(-LARGEST_LABEL, min(LARGEST_LABEL, label)), -GRID)

@@ -60,8 +60,8 @@ class PopulationOdds(ClassOdds):
         if self.deciding is not None:
             where = "only where the answer depends on one of them (elsewhere ε = ∞)"
             there = f"there, if they answer differently, the published answer is {self.deciding._how()}"
-            elsewhere = "elsewhere the published answer may reveal their answers with certainty"
-            parts.append(f"A promise is made to {self._whom(only)} {where}: {there}; {elsewhere}.")
+            otherwise = "elsewhere the published answer may reveal their answers with certainty"
+            parts.append(f"A promise is made to {self._whom(only)} {where}: {there}; {otherwise}.")
         if self.unprotected:
             whom = self._whom(self.unprotected)
             parts.append(
@@ -120,10 +120,10 @@ def odds_of_all(formula: Formula) -> dict[str, PopulationOdds]:
     return {name: _odds(formula, number, parts[number], known) for number, name in enumerate(names)}
 
 
-def _odds(formula: Formula, number: int, mine: Any, known: OddsContext) -> PopulationOdds:
+def _odds(formula: Formula, number: int, members: Any, known: OddsContext) -> PopulationOdds:
     """The odds of the group of some classes."""
     classes, scores = formula.classes, formula.scores
-    sizes, units, strict = classes.sizes[mine], classes.units[mine], classes.deciding[mine]
+    sizes, units, strict = classes.sizes[members], classes.units[members], classes.deciding[members]
     bounded = int(np.searchsorted(units, UNBOUNDED))
     only = np.flatnonzero(strict[bounded:] < UNBOUNDED) + bounded
     people, counted = int(sizes.sum()), int(sizes[:bounded].sum()) + int(sizes[only].sum())
@@ -134,34 +134,37 @@ def _odds(formula: Formula, number: int, mine: Any, known: OddsContext) -> Popul
     elif not bounded:
         change, loss = Change(np.array([0.0]), np.array([1.0]), np.array([1])), np.inf
     elif isinstance(formula, WeightedVote):
-        change, loss = _vote_change(units_to_floats(formula.weights[mine][:bounded].max(keepdims=True)))
+        change, loss = _vote_change(units_to_floats(formula.weights[members][:bounded].max(keepdims=True)))
     elif scores.is_count and formula.is_plain:
         (change, loss), exact = known.count_change(formula, epsilon), True
     else:
-        change, loss = _bounded_change(formula, mine, bounded, epsilon, known)
+        change, loss = _bounded_change(formula, members, bounded, epsilon, known)
     most = int(np.argmax(change.high - change.low))
     high, low = float(change.high[most]), float(change.low[most])
     low = max(low, SMALLEST) if bounded else low  # too small for a float, perhaps; where ε is finite it is not zero
     name, deciding = classes.names[number], None
     if len(only):
-        deciding = _where_deciding(formula, name, mine, only, same)
+        deciding = _where_deciding(formula, name, members, only, same)
     answer = int(change.answer[most])
     return PopulationOdds(
         name, answer, high, low, float(min(loss, epsilon)), epsilon, people, people - counted, exact, deciding
     )
 
 
-def _where_deciding(formula: Formula, name: str, mine: Any, only: Indices, same: bool) -> PopulationOdds:
+def _where_deciding(formula: Formula, name: str, members: Any, only: Indices, same: bool) -> PopulationOdds:
     """The odds of people who are protected where they decide, and there only: bounds for the steps between answers."""
     classes = formula.classes
-    epsilon, people = float(units_to_floats(classes.deciding[mine][only]).max()), int(classes.sizes[mine][only].sum())
+    epsilon, people = (
+        float(units_to_floats(classes.deciding[members][only]).max()),
+        int(classes.sizes[members][only].sum()),
+    )
     if same:
         return PopulationOdds(name, 1, 0.5, 0.5, 0.0, epsilon, people, 0, True)
     if isinstance(formula, WeightedVote):
-        change, _ = _vote_change(units_to_floats(formula.weights[mine][only].max(keepdims=True)))
+        change, _ = _vote_change(units_to_floats(formula.weights[members][only].max(keepdims=True)))
         low, high = float(change.low[0]), float(change.high[0])
     else:
-        low = 0.5 * float(np.exp(-units_to_floats(classes.meeting[mine][only].max(keepdims=True))[0]))
+        low = 0.5 * float(np.exp(-units_to_floats(classes.meeting[members][only].max(keepdims=True))[0]))
         high = 1.0 - low
     return PopulationOdds(name, 1, high, max(low, SMALLEST), epsilon, epsilon, people, 0, False)
 
@@ -173,15 +176,15 @@ def _vote_change(weights: Floats) -> tuple[Change, float]:
 
 
 def _bounded_change(
-    formula: Balanced, mine: Any, bounded: int, epsilon: float, known: OddsContext
+    formula: Balanced, members: Any, bounded: int, epsilon: float, known: OddsContext
 ) -> tuple[Change, float]:
     """Bounds for any population: steps between the answers, and steps on one side of them."""
-    own = formula.classes.meeting[mine][:bounded]
+    own = formula.classes.meeting[members][:bounded]
     beside, loss, across = epsilon, epsilon, [(own, own)]
     if not formula.mixed:
         limits, losses = known.limits(formula)
-        beside, loss = (float(units_to_floats(units[mine][:bounded]).max()) for units in (limits.beside, losses))
-        across = [(yes[mine][:bounded], no[mine][:bounded]) for yes, no in limits.across]
+        beside, loss = (float(units_to_floats(units[members][:bounded]).max()) for units in (limits.beside, losses))
+        across = [(yes[members][:bounded], no[members][:bounded]) for yes, no in limits.across]
     least = 0.5 * np.exp(-units_to_floats(np.array([formula.movable_people.least_from(0)])))
     low, high = [least * np.exp(-beside)], [least]
     for yes, no in across:
@@ -192,20 +195,20 @@ def _bounded_change(
 
 def _count_change(formula: Balanced, epsilon: float) -> tuple[Change, float]:
     """The largest differences that a count has, exactly; see docs/theory/population.md, Odds."""
-    classes, everybody, threshold = formula.classes, formula.movable_people, formula.scores.threshold
-    own, count = np.array([epsilon]), everybody.size
+    classes, movable, threshold = formula.classes, formula.movable_people, formula.scores.threshold
+    own, count = np.array([epsilon]), movable.size
     first = int(np.searchsorted(classes.units, int(epsilon * (1 << GRID))))  # exact: both are whole units
-    place = everybody.up_to(first).people
+    place = movable.up_to(first).people
 
     def other(ranks: Indices) -> Floats:
         """The ε of the others by rank, from 0, in increasing order: everybody's but one's own."""
-        there = [everybody.class_of(rank if rank < place else rank + 1) for rank in ranks.tolist()]
+        there = [movable.class_of(rank if rank < place else rank + 1) for rank in ranks.tolist()]
         return units_to_floats(classes.units[there])
 
     def below(target: Floats) -> Indices:
         """The number of other people with less than that; exact, since all amounts are whole units."""
         end = np.searchsorted(classes.units, np.ceil(np.ldexp(np.maximum(target, 0.0), GRID)).astype(np.int64))
-        return np.array([everybody.up_to(int(end[0])).people]) - (own < target)
+        return np.array([movable.up_to(int(end[0])).people]) - (own < target)
 
     found, losses = [], [0.0]
     for saying_yes, saying_no in ((threshold - 1, count - threshold), (count - threshold, threshold - 1)):

@@ -61,10 +61,10 @@ def objective_of(document: Mapping[str, Any], population: Population) -> str:
     if facts["objective"] not in OBJECTIVES:
         rule = f"it must be one of {', '.join(OBJECTIVES)}"
         refuse(CONTENT, Fault("objective", CONTENT, format_value(facts["objective"]), rule))
-    mine = document_of(population.design(facts["objective"]))[CONTENT]
+    content = document_of(population.design(facts["objective"]))[CONTENT]
     for key in KEYS:
-        if facts[key] != mine[key]:
-            rule = f"here it is {format_value(mine[key])}, and a plan holds for one policy and one version only"
+        if facts[key] != content[key]:
+            rule = f"here it is {format_value(content[key])}, and a plan holds for one policy and one version only"
             refuse(CONTENT, Fault(f"another {key}:", CONTENT, format_value(facts[key]), rule))
     return str(facts["objective"])
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetdp.errors import UsageError
 from hetdp.people.populations.balanced import Label
-from hetdp.people.populations.classes import PART
+from hetdp.people.populations.classes import PART_BITS
 from hetdp.people.populations.folding import Whole
 from hetdp.people.populations.population import Population
 from hetdp.people.privacy.epsilons import UNBOUNDED
@@ -61,7 +61,9 @@ class WeightedVote:
         """The sum of the least weights of so many people."""
         weights, before, sums = self._in_order
         last = int(np.searchsorted(before, people, side="right")) - 1
-        return (int(sums[0][last]) << PART) + int(sums[1][last]) + (people - int(before[last])) * int(weights[last])
+        return (
+            (int(sums[0][last]) << PART_BITS) + int(sums[1][last]) + (people - int(before[last])) * int(weights[last])
+        )
 
     @cached_property
     def _in_order(self) -> tuple[Whole, Whole, tuple[Whole, Whole]]:
@@ -69,7 +71,7 @@ class WeightedVote:
         order = np.argsort(self.weights, kind="stable")
         weights = self.weights[order]
         sizes = np.where(self.scores.most[self.classes.group[order]] > 0, self.classes.sizes[order], 0)
-        parts = (weights >> PART, weights & ((1 << PART) - 1))
+        parts = (weights >> PART_BITS, weights & ((1 << PART_BITS) - 1))
         high, low = (np.append(0, np.cumsum(sizes * part)[:-1]) for part in parts)
         return weights, np.append(0, np.cumsum(sizes)[:-1]), (high, low)
 
@@ -83,4 +85,4 @@ def weights_of(population: Population) -> Whole:
 
 def exact_dot(people: Whole, units: Whole) -> int:
     """Σ people × units, without overflow."""
-    return (int(people @ (units >> PART)) << PART) + int(people @ (units & ((1 << PART) - 1)))
+    return (int(people @ (units >> PART_BITS)) << PART_BITS) + int(people @ (units & ((1 << PART_BITS) - 1)))

@@ -37,8 +37,8 @@ from hetdp.people.privacy.situations import DECIDING, States, When, answer, as_w
 from hetdp.problem.faults import FaultCollector
 from hetdp.text import format_value
 
-SMALLEST = "where several apply, the smallest ε counts"
-OPEN = "any other change has no ε and is refused"
+SMALLEST_RULE = "where several apply, the smallest ε counts"
+UNCOVERED_RULE = "any other change has no ε and is refused"
 
 
 def words_of(rules: Sequence[Rule]) -> str:
@@ -51,22 +51,22 @@ def words_of(rules: Sequence[Rule]) -> str:
     lines: dict[str, list[str]] = {}
     for group, found in by_group.items():
         lines.setdefault(_promise(found), []).append(quote_if_needed(group))
-    told = [f"{', '.join(groups)}: {words}" for words, groups in lines.items()]
+    sentences = [f"{', '.join(groups)}: {words}" for words, groups in lines.items()]
     if for_all:
-        told.append(f"{'everybody else' if by_group else 'everybody'}: {_promise(for_all)}")
-    return "\n".join(told)
+        sentences.append(f"{'everybody else' if by_group else 'everybody'}: {_promise(for_all)}")
+    return "\n".join(sentences)
 
 
 def _promise(rules: Sequence[Rule]) -> str:
     """The promise to one group, in words."""
     always = min((rule.epsilon for rule in rules if rule.when is rule.change is None), default=None)
     special = sorted((rule for rule in rules if _is_special(rule)), key=lambda rule: rule.epsilon)
-    heard = [rule for rule in special if always is None or rule.epsilon < always]
-    parts = [f"{epsilon_in_words(rule.epsilon)} {_case(rule)}" for rule in _without_repeats(heard)]
+    applicable = [rule for rule in special if always is None or rule.epsilon < always]
+    parts = [f"{epsilon_in_words(rule.epsilon)} {_case(rule)}" for rule in _without_repeats(applicable)]
     if always is not None:
         parts.append(f"else {epsilon_in_words(always)}" if parts else epsilon_in_words(always))
-    words = ", ".join(parts) + (f"; {SMALLEST}" if len(heard) > 1 else "")
-    return words if always is not None or _both_sides(rules) else f"{words}; {OPEN}"
+    words = ", ".join(parts) + (f"; {SMALLEST_RULE}" if len(applicable) > 1 else "")
+    return words if always is not None or _both_sides(rules) else f"{words}; {UNCOVERED_RULE}"
 
 
 def _both_sides(rules: Sequence[Rule]) -> bool:
@@ -80,11 +80,11 @@ def _is_special(rule: Rule) -> bool:
 
 def _without_repeats(rules: Sequence[Rule]) -> Iterator[Rule]:
     """Rules in increasing order of ε, without those whose case has a smaller one."""
-    told = set()
+    seen = set()
     for rule in rules:
         case = _case(rule)
-        if case not in told:
-            told.add(case)
+        if case not in seen:
+            seen.add(case)
             yield rule
 
 
@@ -356,7 +356,7 @@ def from_toml(text: str) -> Privacy:
 # The table of ε -------------------------------------------------------------------------------------------------------
 
 
-UNSAID = int(np.iinfo(np.int64).max)  # larger than any ε: no rule applies
+NO_RULE = int(np.iinfo(np.int64).max)  # larger than any ε: no rule applies
 
 
 class Table(NamedTuple):
@@ -417,11 +417,11 @@ def table_of(rules: Sequence[Rule], states: States, groups: Sequence[str], value
     pairs = list(combinations(require_names(values, "the values"), 2))
     if not pairs:
         raise UsageError(f"the values are {format_value(values)}", "there must be at least two values")
-    units = np.full((len(places), len(pairs), states.count, states.count), UNSAID, dtype=np.int64)
+    units = np.full((len(places), len(pairs), states.count, states.count), NO_RULE, dtype=np.int64)
     for rule in rules:
         require_known(rule.groups or (), places, "group")
         require_known(rule.change or (), values, "value")
-        promised = np.where(states.applies(rule.when), epsilon_to_units(rule.epsilon), UNSAID)
+        promised = np.where(states.applies(rule.when), epsilon_to_units(rule.epsilon), NO_RULE)
         whom = slice(None) if rule.groups is None else np.array([places[group] for group in rule.groups])
         for at, pair in enumerate(pairs):
             if set(rule.change or ()) <= set(pair):
@@ -434,7 +434,7 @@ def table_of(rules: Sequence[Rule], states: States, groups: Sequence[str], value
 def _require_all(units: Units, groups: list[str], pairs: list[tuple[str, str]]) -> None:
     """Refuses rules that leave an ε undefined."""
     findings = FaultCollector("privacy")
-    is_open = (units == UNSAID).any(axis=(2, 3))
+    is_open = (units == NO_RULE).any(axis=(2, 3))
 
     def fault_at(position: int) -> Fault:
         group, (a, b) = groups[position // len(pairs)], pairs[position % len(pairs)]

@@ -101,7 +101,7 @@ MOST_DIGITS = 18  # of numbers that are shown in full
 BLOCK = 1 << 26  # datasets whose answers are found at once, if there are more than a process searches
 UNIT = "one person's value"
 NEIGHBOURS = "one person has another value; the people and every ε are public"
-FEWER = "tallies fold people who are alike; a population, as in hetdp.ask, needs no datasets at all"
+FEWER_HINT = "tallies fold people who are alike; a population, as in hetdp.ask, needs no datasets at all"
 
 
 def privacy_of(given: Any) -> Privacy:
@@ -137,16 +137,16 @@ def require_few(sizes: Sequence[int], values: int, folded: bool, most: int, rule
         digits = int(min(people, 10**300) * log10(values))
         found = values**people if digits < MOST_DIGITS else most + 1
     if found > most:
-        told = f"{found:,}" if digits < MOST_DIGITS else f"about 10^{digits}"
+        size_words = f"{found:,}" if digits < MOST_DIGITS else f"about 10^{digits}"
         raise UsageError(
-            f"{'1 person makes' if people == 1 else f'{people:,} people make'} {told} datasets", rule, hint
+            f"{'1 person makes' if people == 1 else f'{people:,} people make'} {size_words} datasets", rule, hint
         )
 
 
 def require_searchable(sizes: Sequence[int], values: int, folded: bool) -> None:
     """Refuses a space with more datasets than this process can search or, if CuPy is installed, a GPU can hold."""
     most, where = (MOST_DATASETS, "on a GPU") if is_installed() else (MOST_LOCAL, "without a GPU")
-    require_few(sizes, values, folded, most, f"at most {most:,} datasets can be searched {where}", FEWER)
+    require_few(sizes, values, folded, most, f"at most {most:,} datasets can be searched {where}", FEWER_HINT)
 
 
 def problem_of(
@@ -206,11 +206,11 @@ def tables_of(table: Table, privacy: Privacy) -> list[Any]:
     count = len(table.values)
     found = []
     for units in table.units:
-        told = units if (units != units[:, :1, :1]).any() else units[:, :1, :1]
-        epsilon = np.full((count, count, *told.shape[1:]), Decimal(0), dtype=object)
+        states = units if (units != units[:, :1, :1]).any() else units[:, :1, :1]
+        epsilon = np.full((count, count, *states.shape[1:]), Decimal(0), dtype=object)
         for pair, (one, other) in enumerate(zip(*np.triu_indices(count, 1), strict=True)):
-            matrix = np.array([written[unit] for unit in told[pair].ravel().tolist()], dtype=object)
-            epsilon[one, other] = epsilon[other, one] = matrix.reshape(told.shape[1:])
+            matrix = np.array([written[unit] for unit in states[pair].ravel().tolist()], dtype=object)
+            epsilon[one, other] = epsilon[other, one] = matrix.reshape(states.shape[1:])
         found.append(epsilon)
     return found
 

@@ -17,11 +17,11 @@ from hetdp.errors import UsageError, VerificationError
 from hetdp.mechanism.design import ObjectiveName, design
 from hetdp.mechanism.formatting import accuracy_of
 from hetdp.mechanism.mechanism import LocalMechanism
-from hetdp.mechanism.odds import Odds, TellsOdds
+from hetdp.mechanism.odds import ComputesOdds, Odds
 from hetdp.people.populations.classes import Classes, classes_of
 from hetdp.people.populations.folding import Whole
 from hetdp.people.populations.losses import round_units_up
-from hetdp.people.populations.mechanism import MARGINS, NEGLIGIBLE, MarginAccuracy
+from hetdp.people.populations.mechanism import MARGINS, NEGLIGIBLE_ERROR, MarginAccuracy
 from hetdp.people.populations.odds import PopulationOdds
 from hetdp.people.privacy.epsilons import UNBOUNDED, Units, units_to_floats
 from hetdp.people.privacy.rules import Privacy, Rule
@@ -55,7 +55,7 @@ NONE = Change(1, 0.5, 0.5, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class TalliedMechanism(TellsOdds):
+class TalliedMechanism(ComputesOdds):
     """A private answer for every table of some people, by tally. `TalliedPeople.design` makes it.
 
     Attributes:
@@ -110,7 +110,7 @@ class TalliedMechanism(TellsOdds):
         for margin in [margin for margin in MARGINS if margin <= len(self.worst)]:
             error = float(LAPLACE.error(self.worst[margin - 1], 1))
             found.append(MarginAccuracy(margin, accuracy_of(error), error))
-            if error < NEGLIGIBLE:
+            if error < NEGLIGIBLE_ERROR:
                 break
         return found
 
@@ -174,13 +174,13 @@ def make_mechanism(
     digest.update(np.ascontiguousarray(z + 0.0, dtype="<f8").data)
     changes = tuple(_change(space, axis, z) for axis in range(len(space.axes)))
     losses = losses_along(space, z, round_units_up(classes.units), PURE)
-    told = digest.hexdigest(), losses, certain_answer(z), values
-    return TalliedMechanism(z, space.labels, proof, space.edge_count, worst, changes, classes, people, *told)
+    facts = digest.hexdigest(), losses, certain_answer(z), values
+    return TalliedMechanism(z, space.labels, proof, space.edge_count, worst, changes, classes, people, *facts)
 
 
 def _change(space: ProductSpace, axis: int, z: Floats) -> Change:
     """The largest difference that a step along one axis makes, and the largest loss of any."""
-    best, apart, loss = NONE, -1.0, 0.0
+    best, largest, loss = NONE, -1.0, 0.0
     for source, target, (epsilon,) in space.blocks_along(axis):
         rising = z[source] <= z[target]
         before, after, bound = z[source][rising], z[target][rising], epsilon[rising]
@@ -191,8 +191,8 @@ def _change(space: ProductSpace, axis: int, z: Floats) -> Change:
         losses = [_log_ratio(before, after), _log_ratio(-after, -before)]
         loss = max(loss, float(np.minimum(np.maximum(*losses), bound).max()))
         at = int(np.argmax(difference))
-        if difference[at] > apart:
-            apart, answer = float(difference[at]), 1 if losses[0][at] >= losses[1][at] else 2
+        if difference[at] > largest:
+            largest, answer = float(difference[at]), 1 if losses[0][at] >= losses[1][at] else 2
             ends = (before[at], after[at]) if answer == 1 else (-after[at], -before[at])
             low, high = (float(LAPLACE.probability(end)) for end in ends)
             best = Change(answer, low, high, 0.0)
@@ -282,8 +282,8 @@ class TalliedPeople:
         if found > most or max(self._positions()) > MOST_POSITIONS:
             people, kinds = self.classes.fold.size, len(self.classes.sizes)
             digits = int(log10(found))
-            told = f"{found:,}" if digits < MOST_DIGITS else f"about 10^{digits}"
-            what = f"{people:,} people of {kinds:,} kinds, by their ε and what is asked, make {told} tallies"
+            size_words = f"{found:,}" if digits < MOST_DIGITS else f"about 10^{digits}"
+            what = f"{people:,} people of {kinds:,} kinds, by their ε and what is asked, make {size_words} tallies"
             rule = f"the design {objective} needs memory for each, and is offered for at most {most:,} here"
             rule += f", and at most {MOST_POSITIONS:,} from people of one kind"
             hint = "design='balanced' and design='weighted-vote' need none, and work for any number of people"
@@ -313,10 +313,10 @@ def tally_people(
     (6, 0.051)
     """
     classes = classes_of(epsilon, deciding, groups if question.groups_used() else None, None)
-    told, code = np.zeros(1, dtype=np.int64), np.zeros(len(classes.member), dtype=np.int64)
+    group_names, code = np.zeros(1, dtype=np.int64), np.zeros(len(classes.member), dtype=np.int64)
     if groups is not None:
-        told, code = np.unique(groups, return_inverse=True)
+        group_names, code = np.unique(groups, return_inverse=True)
     kinds = len(classes.sizes)
-    counts = classes.fold.people_by(code * kinds + classes.member, len(told) * kinds).reshape(-1, kinds)
-    people = tuple((str(group), row) for group, row in zip(told.tolist(), counts, strict=True))
+    counts = classes.fold.people_by(code * kinds + classes.member, len(group_names) * kinds).reshape(-1, kinds)
+    people = tuple((str(group), row) for group, row in zip(group_names.tolist(), counts, strict=True))
     return TalliedPeople(question, tuple(values), classes, people)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hetdp.documents import DEEPEST, build_from, open_envelope, parse_json, parse_toml, refuse, require_keys
+from hetdp.documents import DEEPEST_NESTING, build_from, open_envelope, parse_json, parse_toml, refuse, require_keys
 from hetdp.errors import Fault
 from hetdp.people.questions.logic import And, Combination, Not, Or, combine
 from hetdp.people.questions.question import QUESTION_KINDS, Question
@@ -82,8 +82,8 @@ def read_part(body: Any, where: str, depth: int = 0) -> Question:
     Raises:
         InputError: it is none.
     """
-    if depth > DEEPEST:
-        refuse(where, Fault("questions nested too deeply", where, "", f"at most {DEEPEST} levels are allowed"))
+    if depth > DEEPEST_NESTING:
+        refuse(where, Fault("questions nested too deeply", where, "", f"at most {DEEPEST_NESTING} levels are allowed"))
     asks = body.get("asks") if isinstance(body, Mapping) else None
     kinds = kind_names()
     if not isinstance(asks, str) or asks not in kinds:

@@ -132,12 +132,12 @@ def exceeds_cap(balances: NDArray[np.int64]) -> NDArray[np.bool_]:
 def require_kind(connection: Connection, terms: Terms, kind: str) -> None:
     """Refuses accounts of another kind than those of the source; called only if none of this kind is known."""
     if FIRST[classes if kind == PERSON else people].rows(connection, of_source=terms.number):
-        has, wants = ("people", "classes") if kind == CLASS else ("classes", "people")
+        has, wanted = ("people", "classes") if kind == CLASS else ("classes", "people")
         rule = (
             f"the accounts of the source {format_value(terms.source)} are {has}; the same people would have two budgets"
         )
         hint = "hetdp.Charge.to_people makes such a charge" if kind == CLASS else "leave people's ids out"
-        raise UsageError(f"a charge to {wants}", rule, f"charge its {has}, as before: {hint}")
+        raise UsageError(f"a charge to {wanted}", rule, f"charge its {has}, as before: {hint}")
 
 
 def _require_grouping(connection: Connection, terms: Terms, is_everybody: bool) -> None:
@@ -281,7 +281,7 @@ def _starts(connection: Connection, terms: Terms, charge: SealedCharge) -> list[
     firsts = [row.first for row in rows]
     if charge.accounts and not firsts:
         require_kind(connection, terms, PERSON)
-    elif charge.accounts and charge.named != (known := _naming(rows)):
+    elif charge.accounts and charge.named != (known := _id_name_in(rows)):
         raise _refuse_other_ids(terms, known, charge.named)
     return firsts
 
@@ -289,10 +289,10 @@ def _starts(connection: Connection, terms: Terms, charge: SealedCharge) -> list[
 def naming_of(connection: Connection, terms: Terms) -> str | None:
     """The kind of id that the first charge to people fixed; ValueError if rows disagree."""
     rows = STARTS.rows(connection, of_source=terms.number)
-    return _naming(rows) if rows else None
+    return _id_name_in(rows) if rows else None
 
 
-def _naming(rows: Sequence[Any]) -> str | None:
+def _id_name_in(rows: Sequence[Any]) -> str | None:
     (found,) = {row.named for row in rows}
     if found is not None and not isinstance(found, str):
         raise ValueError("no name of what names people")

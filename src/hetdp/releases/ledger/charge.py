@@ -165,13 +165,15 @@ def _decode(content: bytes) -> SealedCharge:
         or find_currency(head.get("currency")) is None
     ):
         raise ValueError("not the head of a charge")
-    count, currency = _whole(head["accounts"]), head["currency"]
+    count, currency = _require_whole(head["accounts"]), head["currency"]
     has_delta = currency_of(currency).has_delta
     if head.get("kind") == CLASS:
-        deltas = _array(head["deltas"]) if has_delta else None
-        found = encode_charge(currency, _names(head["names"]), None, _array(head["amounts"]), deltas, None)
+        deltas = _as_array(head["deltas"]) if has_delta else None
+        found = encode_charge(currency, _names(head["names"]), None, _as_array(head["amounts"]), deltas, None)
     elif head.get("kind") == PERSON:
-        found = _decode_people(currency, count, _names(head["classes"]), _naming(head["named"]), rest, has_delta)
+        found = _decode_people(
+            currency, count, _names(head["classes"]), _require_id_name(head["named"]), rest, has_delta
+        )
     else:
         raise ValueError("no kind of account")
     if (
@@ -202,20 +204,20 @@ def _decode_people(
     return encode_charge(currency, (), keys, amounts, deltas, classes, named)
 
 
-def _whole(value: Any) -> int:
+def _require_whole(value: Any) -> int:
     if type(value) is not int:
         raise ValueError("not a whole number")
     return value
 
 
-def _naming(value: Any) -> str | None:
+def _require_id_name(value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
         raise ValueError("no name of what names people")
     return value
 
 
-def _array(values: Any) -> NDArray[np.int64]:
-    return np.array([_whole(value) for value in values], np.int64)
+def _as_array(values: Any) -> NDArray[np.int64]:
+    return np.array([_require_whole(value) for value in values], np.int64)
 
 
 def _names(values: Any) -> list[str]:
@@ -302,8 +304,10 @@ class Charge:
             UsageError: an amount is not a number, or negative, or the lengths differ.
         """
         known, count = currency_of(currency), len(ids)
-        second = None if deltas is None else _each(deltas, count, DELTA_SCALE, False)
-        return cls(currency, PERSON, ids, _each(amounts, count, known.scale, known.squared), second, classes, named)
+        second = None if deltas is None else _units_each(deltas, count, DELTA_SCALE, False)
+        return cls(
+            currency, PERSON, ids, _units_each(amounts, count, known.scale, known.squared), second, classes, named
+        )
 
     def __post_init__(self) -> None:
         self._freeze()
@@ -379,7 +383,7 @@ def _freeze(values: Any) -> NDArray[np.int64] | None:
     return copy
 
 
-def _each(values: Any, count: int, scale: int, squared: bool) -> NDArray[np.int64]:
+def _units_each(values: Any, count: int, scale: int, squared: bool) -> NDArray[np.int64]:
     """The units that each pays, from one amount for each or one for all."""
     given = np.asarray(values)
     if given.ndim > 1 or (given.ndim == 1 and len(given) != count):

@@ -224,7 +224,7 @@ def class_prices(connection: Connection, terms: Terms, sealed: SealedCharge) -> 
         names = sealed.class_names or (EVERYBODY,)
         codes = sealed.class_numbers if sealed.class_names else np.zeros(sealed.accounts, np.intp)
         before, after = people_after(connection, terms, sealed)
-    left, left_after, over = _left(before), _left(after), exceeds_cap(after)
+    left, left_after, over = _remaining(before), _remaining(after), exceeds_cap(after)
     for code in np.unique(codes).tolist():
         here = codes == code
         yield _row(
@@ -236,7 +236,7 @@ def _costs(sealed: SealedCharge, here: NDArray[np.bool_]) -> tuple[int, int]:
     return int(sealed.amounts[here].max()), int(sealed.deltas[here].max())
 
 
-def _left(balances: NDArray[np.int64]) -> NDArray[np.int64]:
+def _remaining(balances: NDArray[np.int64]) -> NDArray[np.int64]:
     """The remaining budget of each account, of both amounts; 0 if it has spent more than its cap."""
     caps, spent = balances[[CAP, CAP_DELTA]], balances[[SPENT, SPENT_DELTA]]
     return np.where(caps == INFINITE, INFINITE, np.maximum(caps - np.minimum(spent, caps), 0))

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from hetdp.releases.ledger.sqlite_file import File
 
 IS_CACHED = sys.platform != "win32"  # Windows does not remove a file that is open
-STATE = ("st_dev", "st_ino", "st_mode", "st_uid", "st_gid", "st_size", "st_mtime_ns", "st_ctime_ns")
-FORGET = "PRAGMA shrink_memory"  # drops cached pages: the next transaction reads the file again
+STAT_FIELDS = ("st_dev", "st_ino", "st_mode", "st_uid", "st_gid", "st_size", "st_mtime_ns", "st_ctime_ns")
+SHRINK_MEMORY = "PRAGMA shrink_memory"  # drops cached pages: the next transaction reads the file again
 
 
-class Turn:
+class TurnLock:
     """A lock: the transactions of a process run one after the other, and a fork waits until none is under way.
 
     Attributes:
@@ -43,7 +43,7 @@ class Turn:
         self._lock.release()
 
 
-TURN = Turn()
+TURN = TurnLock()
 _all: weakref.WeakSet[ConnectionCache] = weakref.WeakSet()
 _of_parents: list[Connection] = []  # opened by a parent process: closing one would use it
 
@@ -76,7 +76,7 @@ class ConnectionCache:
             connection.close()
             return
         try:
-            connection.connection.driver_connection.execute(FORGET)  # type: ignore[union-attr]
+            connection.connection.driver_connection.execute(SHRINK_MEMORY)  # type: ignore[union-attr]
         except BaseException:
             connection.close()
             raise
@@ -89,8 +89,8 @@ class ConnectionCache:
 
 def _state(file: File) -> tuple[Any, ...]:
     """The state of the file and of the process; if it is the same, an open connection is as good as a new one."""
-    who = (os.geteuid(), os.getegid()) if IS_CACHED else ()
-    return (os.getpid(), *who, file.path, *(getattr(file.state, name) for name in STATE))
+    user = (os.geteuid(), os.getegid()) if IS_CACHED else ()
+    return (os.getpid(), *user, file.path, *(getattr(file.state, name) for name in STAT_FIELDS))
 
 
 def _close(idle: list[tuple[Connection, Any]]) -> None:

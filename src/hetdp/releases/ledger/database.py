@@ -30,7 +30,7 @@ WRITES, LIMIT = "hetdp_writes", "hetdp_timeout"  # the options of a connection t
 FIRST_PAUSE, LONGEST_PAUSE = 0.01, 1.0  # seconds before a transaction that collided is tried again
 
 
-class Doubt(NamedTuple):
+class CommitDoubt(NamedTuple):
     """The sentences of a message about a commit that may or may not have happened.
 
     Attributes:
@@ -42,27 +42,27 @@ class Doubt(NamedTuple):
     done: str
 
 
-SPENDING = Doubt(
+SPENDING = CommitDoubt(
     "it is not known whether this was spent, and no answer was given. Hint: ask the same again, of the same version of"
     " the data: if it was spent, the same answer is given for nothing; if not, it is spent then, once",
     "this was spent, and no answer was given. Hint: ask the same again, of the same version of the data: the answer is"
     " in the ledger and is given for nothing",
 )
-DECLARING = Doubt(
+DECLARING = CommitDoubt(
     "it is not known whether this was written; nothing was spent. Hint: do the same again, which changes nothing if it"
     " was written",
     "this was written; nothing was spent",
 )
-RECORDING = Doubt(
+RECORDING = CommitDoubt(
     "it is not known whether this was recorded. Hint: look at hetdp.Ledger.history before you record it again, since"
     " it would be charged twice",
     "this was recorded. Hint: look at hetdp.Ledger.history, and do not record it again",
 )
-CREATING = Doubt(
+CREATING = CommitDoubt(
     "it is not known whether the ledger was made; nothing was spent. Hint: hetdp.Ledger.status tells",
     "the ledger was made; nothing was spent",
 )
-NOTING_PLACE = Doubt(NOTHING_SPENT, NOTHING_SPENT)
+NOTING_PLACE = CommitDoubt(NOTHING_SPENT, NOTHING_SPENT)
 STORE_PLACE = Statement(update(schema.head), ("place",))
 
 
@@ -112,7 +112,7 @@ class Database(ABC):
         """A connection for one transaction. Its "begin" event starts the transaction as `is_writing` says."""
 
     @abstractmethod
-    def commit(self, connection: Connection, doubt: Doubt) -> None:
+    def commit(self, connection: Connection, doubt: CommitDoubt) -> None:
         """Commits and closes the connection; the transaction is durable when this returns.
 
         Raises:
@@ -216,7 +216,7 @@ class Database(ABC):
         self,
         work: Callable[[Connection], Result],
         is_there: Callable[[Connection, Result], bool],
-        doubt: Doubt = SPENDING,
+        doubt: CommitDoubt = SPENDING,
     ) -> Result:
         """Does some work in a transaction that nobody else writes beside; it is durable when this returns.
 
@@ -229,7 +229,7 @@ class Database(ABC):
             LedgerError: the ledger cannot be used. Its `spent` says whether the work was done: None if nobody knows.
             InterruptedSpend: Ctrl-C came when it could not be undone any more.
         """
-        pause, until = FIRST_PAUSE, time.monotonic() + self.timeout
+        pause, deadline = FIRST_PAUSE, time.monotonic() + self.timeout
         attempts: _Attempts[Result] = _Attempts()
         while True:
             try:
@@ -241,7 +241,7 @@ class Database(ABC):
                 self._store_place()
                 continue
             except CollisionError as collision:
-                if time.monotonic() + pause > until:
+                if time.monotonic() + pause > deadline:
                     raise self.unusable(str(collision)) from None
             except InterruptedSpend:
                 raise
@@ -279,7 +279,7 @@ class Database(ABC):
         """The error of `create` if there is something at the address."""
         return UsageError(f"{self.shown}: something already exists there", "a ledger is made once and never replaced")
 
-    def _attempt(self, work: Callable[[Connection], Result], attempts: _Attempts[Result], doubt: Doubt) -> None:
+    def _attempt(self, work: Callable[[Connection], Result], attempts: _Attempts[Result], doubt: CommitDoubt) -> None:
         with self._turn():
             connection = self._connect()
             try:
@@ -303,7 +303,7 @@ class Database(ABC):
             raise self.unusable(str(unsure)) from None
 
     def _resolve(
-        self, reason: str, result: Result, is_there: Callable[[Connection, Result], bool], doubt: Doubt
+        self, reason: str, result: Result, is_there: Callable[[Connection, Result], bool], doubt: CommitDoubt
     ) -> Result:
         """Finds out the outcome of a commit that failed: its result if it happened and is durable."""
         try:

@@ -26,8 +26,8 @@ from hetdp.releases.ledger import schema
 from hetdp.releases.ledger.database import (
     CREATING,
     CollisionError,
+    CommitDoubt,
     Database,
-    Doubt,
     Result,
     UnsureError,
     give_up,
@@ -35,24 +35,24 @@ from hetdp.releases.ledger.database import (
     timeout_of,
 )
 
-CONNECTING = 10  # seconds for each host of the address
-ANSWERING = 15  # seconds for a statement, beside those in which it may wait for others
-GRACE = 5  # seconds that the client waits longer than the server should
-LONGEST = 1_000_000  # seconds, which is for ever
-IDLE = 60  # seconds, at least, in which a transaction may do nothing while it keeps others waiting
+CONNECT_SECONDS = 10  # seconds for each host of the address
+STATEMENT_SECONDS = 15  # seconds for a statement, beside those in which it may wait for others
+GRACE_SECONDS = 5  # seconds that the client waits longer than the server should
+LONGEST_TIMEOUT = 1_000_000  # seconds, which is for ever
+IDLE_SECONDS = 60  # seconds, at least, in which a transaction may do nothing while it keeps others waiting
 TCP = {  # what the address does not say itself
-    "connect_timeout": CONNECTING,
+    "connect_timeout": CONNECT_SECONDS,
     "keepalives": 1,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
-    "tcp_user_timeout": 1000 * (ANSWERING + GRACE),
+    "tcp_user_timeout": 1000 * (STATEMENT_SECONDS + GRACE_SECONDS),
 }
-SILENT = "the server did not answer in time"
+NO_ANSWER = "the server did not answer in time"
 BUSY = "somebody else is writing to it, and did not finish in time"
-LOST = "the connection to the server was lost"
+CONNECTION_LOST = "the connection to the server was lost"
 STATES = {  # by the beginning of SQLSTATE, the longest that fits; the server's own words may contain private data
-    "08": LOST,
+    "08": CONNECTION_LOST,
     "22P05": "it holds what is not text",
     "25006": "it cannot be written to: the server or this database is read-only, or a standby",
     "25P03": "the server ended this transaction, which did nothing for too long",
@@ -67,7 +67,7 @@ STATES = {  # by the beginning of SQLSTATE, the longest that fits; the server's 
     "53300": "the server has too many connections",
     "55P03": BUSY,
     "57": "the server was shut down, or ended this connection",
-    "57014": SILENT,
+    "57014": NO_ANSWER,
     "57P03": "the server is starting or shutting down",
     "57P04": "the database was dropped",
     "57P05": "the server ended this connection, which did nothing for too long",
@@ -96,7 +96,7 @@ class PostgresDatabase(Database):
         """A new connection; none is cached, since it would hold a process of the server."""
         return self._engine.connect()
 
-    def commit(self, connection: Connection, doubt: Doubt) -> None:
+    def commit(self, connection: Connection, doubt: CommitDoubt) -> None:
         """Commits; the server may have committed even if its confirmation is lost."""
         driver: Any = connection.connection.driver_connection
         try:
@@ -141,7 +141,7 @@ class BoundedConnection(psycopg.Connection[Any]):
         is_silent: whether that was too long once.
     """
 
-    patience: float = CONNECTING + GRACE
+    patience: float = CONNECT_SECONDS + GRACE_SECONDS
     is_silent = False
 
     def wait(self, *given: Any, **named: Any) -> Any:
@@ -205,15 +205,15 @@ def _begin(connection: Connection) -> None:
     (READ COMMITTED), whatever the server's own default is; so no two of them can collide.
     """
     driver: Any = connection.connection.driver_connection
-    writes, timeout = is_writing(connection), min(timeout_of(connection), LONGEST)
-    driver.patience = timeout + ANSWERING + GRACE
+    writes, timeout = is_writing(connection), min(timeout_of(connection), LONGEST_TIMEOUT)
+    driver.patience = timeout + STATEMENT_SECONDS + GRACE_SECONDS
     level = "READ COMMITTED" if writes else "REPEATABLE READ READ ONLY"
     settings = [f"SET TRANSACTION ISOLATION LEVEL {level}"]
     options = f"{os.environ.get('PGOPTIONS', '')} {connection.engine.url.query.get('options', '')}"
     limits = {
         "lock_timeout": timeout,
-        "statement_timeout": timeout + ANSWERING,
-        "idle_in_transaction_session_timeout": max(IDLE, 2 * timeout),
+        "statement_timeout": timeout + STATEMENT_SECONDS,
+        "idle_in_transaction_session_timeout": max(IDLE_SECONDS, 2 * timeout),
     }
     own = {name: seconds for name, seconds in limits.items() if name not in options}
     settings += [f"SET LOCAL {name} = {max(1, int(seconds * 1000))}" for name, seconds in own.items()]
@@ -235,10 +235,14 @@ def _reason_of(error: BaseException, driver: Any = None) -> str:
     """The meaning of a driver's error, in words."""
     is_silent = isinstance(driver, BoundedConnection) and driver.is_silent
     if is_silent or isinstance(error, psycopg.errors.ConnectionTimeout):
-        return SILENT
+        return NO_ANSWER
     state = _state_of(error)
     if state is None:
-        return LOST if driver is not None else "the server cannot be reached, or does not allow this user to connect"
+        return (
+            CONNECTION_LOST
+            if driver is not None
+            else "the server cannot be reached, or does not allow this user to connect"
+        )
     fitting = [start for start in STATES if state.startswith(start)]
     return STATES[max(fitting, key=len)] if fitting else f"the server refused ({state})"
 

@@ -29,8 +29,8 @@ from hetdp.releases.ledger.connection_cache import TURN, ConnectionCache
 from hetdp.releases.ledger.database import (
     CREATING,
     NOTHING_SPENT,
+    CommitDoubt,
     Database,
-    Doubt,
     MovedError,
     Result,
     UnsureError,
@@ -60,7 +60,7 @@ from hetdp.releases.ledger.verification import require_whole
 CLOSED, UNWRITABLE = "it cannot be opened", "it cannot be written to"
 LOCKED = "somebody else is writing to it, and did not finish in time"
 UNREADABLE = "the disk cannot be read or written"
-EFFECTIVE: dict[str, Any] = {"effective_ids": True} if os.access in os.supports_effective_ids else {}
+ACCESS_OPTIONS: dict[str, Any] = {"effective_ids": True} if os.access in os.supports_effective_ids else {}
 REASONS = {  # SQLite's errors in our words: those of the driver may contain private data
     sqlite3.SQLITE_BUSY: LOCKED,
     sqlite3.SQLITE_LOCKED: LOCKED,
@@ -72,13 +72,13 @@ REASONS = {  # SQLite's errors in our words: those of the driver may contain pri
     sqlite3.SQLITE_PERM: CLOSED,
     sqlite3.SQLITE_IOERR: UNREADABLE,
 }
-MOVED = 1032  # SQLITE_READONLY_DBMOVED: the file was renamed or removed
+MOVED_CODE = 1032  # SQLITE_READONLY_DBMOVED: the file was renamed or removed
 REPLACED = "it was replaced, moved or removed while it was written to"
 BEFORE = (
     "this was written to the file that was here before, and no answer was given. Hint: put that file back and do the"
     " same again"
 )
-MAKING = "hetdp.Ledger.create makes one"
+CREATE_HINT = "hetdp.Ledger.create makes one"
 PRAGMAS = ("synchronous = EXTRA", "trusted_schema = OFF", "cell_size_check = ON")
 OBJECTS = Statement(select(column("type"), column("name")).select_from(table("sqlite_master")))
 
@@ -144,7 +144,7 @@ class SqliteDatabase(Database):
         """Caches the connection for the next transaction, if the file is still the same."""
         self._cache.give_back(connection, None if self._file is None else self._file.now())
 
-    def commit(self, connection: Connection, doubt: Doubt) -> None:
+    def commit(self, connection: Connection, doubt: CommitDoubt) -> None:
         """Commits; Ctrl-C is delayed for the few moments that this takes."""
         is_done = False
         try:
@@ -155,7 +155,7 @@ class SqliteDatabase(Database):
             give_up(connection)
             raise InterruptedSpend(doubt.done if is_done else doubt.unknown) from None
 
-    def _commit(self, connection: Connection, doubt: Doubt) -> None:
+    def _commit(self, connection: Connection, doubt: CommitDoubt) -> None:
         driver: Any = connection.connection.driver_connection
         try:
             driver.execute("COMMIT")
@@ -176,7 +176,7 @@ class SqliteDatabase(Database):
     def explain(self, error: Exception, driver: Any) -> LedgerError:
         """The reason of SQLite's error, or what in the file's permissions led to it."""
         reason = _reason(error)
-        if reason == CLOSED and not os.access(self.path, os.R_OK, **EFFECTIVE):
+        if reason == CLOSED and not os.access(self.path, os.R_OK, **ACCESS_OPTIONS):
             reason = f"{reason}: this user may not read it"
         elif reason in (CLOSED, UNWRITABLE) and _is_in_closed_folder(self.path):
             reason = "its folder cannot be written to"
@@ -275,7 +275,7 @@ class SqliteDatabase(Database):
         ((application,),) = read_pragma(connection, "application_id")
         ((version,),) = read_pragma(connection, "user_version")
         if application != schema.APPLICATION:
-            raise self.unusable("it is not a ledger", MAKING)
+            raise self.unusable("it is not a ledger", CREATE_HINT)
         if version != schema.VERSION:
             raise self.unusable("it is a ledger of another version")
         if read_pragma(connection, "journal_mode") != [("delete",)]:
@@ -309,11 +309,11 @@ class SqliteDatabase(Database):
         except PermissionError:
             raise self.unusable(f"{CLOSED}: this user may not look into its folder") from None
         except (FileNotFoundError, NotADirectoryError):
-            raise self.unusable("there is no ledger here", MAKING) from None
+            raise self.unusable("there is no ledger here", CREATE_HINT) from None
         except OSError as error:
             raise self.unusable(f"{CLOSED}: {error.strerror or 'the system refused'}") from None
         if not stat.S_ISREG(found.state.st_mode):
-            raise self.unusable("it is not a file", MAKING)
+            raise self.unusable("it is not a file", CREATE_HINT)
         if has_several_names(found):
             finish_creation(found)
             found = found.now() or found
@@ -377,7 +377,7 @@ def _begin(connection: Connection) -> None:
 def _is_in_closed_folder(path: Path) -> bool:
     """True if the file could be written to, but not the folder, which has to hold its journal."""
     real = Path(os.path.realpath(path))
-    return os.access(real, os.W_OK, **EFFECTIVE) and not os.access(real.parent, os.W_OK, **EFFECTIVE)
+    return os.access(real, os.W_OK, **ACCESS_OPTIONS) and not os.access(real.parent, os.W_OK, **ACCESS_OPTIONS)
 
 
 def _state_of(file: File) -> str:
@@ -395,10 +395,10 @@ def _error_code(error: Exception) -> int | None:
 def _code(error: Exception) -> int | None:
     """SQLite's primary error code; None if there is none."""
     code = _error_code(error)
-    return None if code is None or code == MOVED else code & 0xFF
+    return None if code is None or code == MOVED_CODE else code & 0xFF
 
 
 def _reason(error: Exception) -> str:
-    if _error_code(error) == MOVED:
+    if _error_code(error) == MOVED_CODE:
         return REPLACED
     return REASONS.get(_code(error) or -1, "it is damaged, or no ledger")

@@ -31,7 +31,7 @@ MOUNTS = Path("/proc/self/mountinfo")
 PENDING, RESERVED, LOCKS = 0x40000000, 0x40000001, 512  # the bytes of a file by which SQLite locks it
 LOCK = "hhqqi4x"  # kind, whence, first byte, number of bytes, process: as Linux wants it
 COUNTER = slice(24, 28)  # of a file: how often it was written to
-PAUSE = 0.01  # seconds between two looks
+RETRY_SECONDS = 0.01  # seconds between two looks
 PLACE = re.compile(r"\d+ /.*|\d+ [A-Za-z]:.*|\d+ \\\\.*", re.DOTALL)  # as a ledger keeps it: the inode and the path
 SEVERAL_NAMES = (
     f"a crash under one name would lose what was spent under another; {NOTHING_SPENT}. Hint: keep one name and remove"
@@ -42,7 +42,7 @@ MOUNTED = (
     " the ledger, not the file alone"
 )
 LEFT_JOURNAL = "a process was stopped while it wrote to it, and left a journal"
-LOG = "-wal"  # after a file's name: the journal of another kind, which SQLite obeys wherever it finds one
+WAL_SUFFIX = "-wal"  # after a file's name: the journal of another kind, which SQLite obeys wherever it finds one
 IN_USE = "somebody else is using it, and did not finish in time"
 
 
@@ -95,7 +95,7 @@ def journal_fault(file: File) -> tuple[str, str] | None:
 
     SQLite would wait forever for a pipe, and would copy a write-ahead log into the file, whoever wrote it.
     """
-    for path in (file.journal, file.path.with_name(file.path.name + LOG)):
+    for path in (file.journal, file.path.with_name(file.path.name + WAL_SUFFIX)):
         try:
             found = path.lstat()
         except OSError:
@@ -207,13 +207,13 @@ def resolve_journal(file: File, timeout: float, check: Callable[[Path, bool], No
     """
     if sys.platform != "linux":
         return None
-    until = time.monotonic() + timeout
+    deadline = time.monotonic() + timeout
     while has_journal(file.journal):
         if (words := _try_to_resolve(file, check)) is not None:
             return words or None
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             return IN_USE
-        time.sleep(PAUSE)
+        time.sleep(RETRY_SECONDS)
     return None
 
 
@@ -234,7 +234,7 @@ def _try_to_resolve(file: File, check: Callable[[Path, bool], None]) -> str | No
         except OSError as error:
             if error.errno in (errno.EAGAIN, errno.EACCES):
                 return None
-            return _unwritable(file, before)
+            return _unremovable_message(file, before)
         if not has_journal(file.journal):
             return ""
         return _examine(file, descriptor, check)
@@ -251,7 +251,7 @@ def _open(path: Path) -> int:
     return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
 
-def _unwritable(file: File, before: os.stat_result) -> str | None:
+def _unremovable_message(file: File, before: os.stat_result) -> str | None:
     """The message for a journal that this user may not remove; None if it is another one by now."""
     with suppress(OSError):
         after = file.journal.stat()

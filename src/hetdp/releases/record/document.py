@@ -82,8 +82,8 @@ RECORD: dict[str, Any] = {
 }
 
 
-BESIDE = ("", "-journal", "-wal", "-shm")  # the files of an SQLite database
-HEAD = 1 << 12  # bytes of a page, in which its mark stands
+SQLITE_SUFFIXES = ("", "-journal", "-wal", "-shm")  # the files of an SQLite database
+HEAD_BYTES = 1 << 12  # bytes of a page, in which its mark stands
 HINT = "choose another name"
 
 
@@ -119,7 +119,7 @@ def require_places(record: Any, html: Any, ledger: Path | None, facts: Document)
     if not given:
         return []
     places = [path.resolve() for path in given]
-    taken = () if ledger is None else [Path(f"{ledger.resolve()}{ending}") for ending in BESIDE]
+    taken = () if ledger is None else [Path(f"{ledger.resolve()}{ending}") for ending in SQLITE_SUFFIXES]
     for path, place in zip(given, places, strict=True):
         if place in taken:
             raise UsageError(f"{str(path)!r} is the ledger itself", "a ledger is never overwritten", HINT)
@@ -152,7 +152,7 @@ def _earlier_receipt(path: Any, facts: Document) -> Document:
 def _is_page(path: Path, facts: Document) -> bool:
     try:
         with path.open("rb") as file:
-            return mark_of(facts).encode() in file.read(HEAD)
+            return mark_of(facts).encode() in file.read(HEAD_BYTES)
     except OSError:
         return False
 
@@ -160,8 +160,15 @@ def _is_page(path: Path, facts: Document) -> bool:
 VERSION = 2
 KIND = "release"
 DIGEST = "record_sha256"
-AFTERWARDS = ("schema_version", "kind", "released", "answers", "ledger", DIGEST)  # all else is known before the draw
-LARGEST = 64 << 20  # bytes; a record is small
+KEYS_AFTER_DRAW = (
+    "schema_version",
+    "kind",
+    "released",
+    "answers",
+    "ledger",
+    DIGEST,
+)  # all else is known before the draw
+LARGEST_RECORD = 64 << 20  # bytes; a record is small
 
 Document = dict[str, Any]
 
@@ -191,7 +198,7 @@ def digest_of(document: Document) -> str:
 
 def facts_digest(document: Document) -> str:
     """A digest of what was known before the draw; the entry in the ledger has it."""
-    return digest_of({key: value for key, value in document.items() if key not in AFTERWARDS})
+    return digest_of({key: value for key, value in document.items() if key not in KEYS_AFTER_DRAW})
 
 
 def answers_of(bits: Sequence[bool], areas: Sequence[str | None], words: Sequence[str]) -> list[Document]:
@@ -226,8 +233,10 @@ def read_record(path: str | Path) -> Document:
     place = require_path(path)
     name = place.name
     try:
-        if place.stat().st_size > LARGEST:
-            raise InputError(name, [Fault("too large for a record", name, "", f"it has at most {LARGEST:,} bytes")])
+        if place.stat().st_size > LARGEST_RECORD:
+            raise InputError(
+                name, [Fault("too large for a record", name, "", f"it has at most {LARGEST_RECORD:,} bytes")]
+            )
         document = read_json(place, name)
     except OSError as refusal:
         reason = refusal.strerror or "the system refused it"

@@ -12,7 +12,7 @@ from hetdp.files.saving import certificate_document
 from hetdp.mechanism.formatting import format_promise
 from hetdp.mechanism.odds import EdgeOdds, edge_odds
 from hetdp.people.privacy.epsilons import format_epsilon
-from hetdp.problem.answer_words import BARE, answer_words, constant_odds
+from hetdp.problem.answer_words import BARE_NUMBERS, answer_words, constant_odds
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import ProductSpace
 from hetdp.releases.charges import CLASS, Costs, account_name
@@ -28,18 +28,18 @@ MOST_EDGES = 1 << 22  # a larger problem has no odds in its record: they would t
 MODEL = "central: whoever holds the data computes the answer and is trusted with the data"
 UNIT, NEIGHBOURS = UNSTATED
 NO_TITLE = "a yes/no question about the data"
-PROVED = "Exactly the values that the answer was drawn with were proved private, in exact arithmetic."
-DRAWN = (
+PROVED_PRIVATE = "Exactly the values that the answer was drawn with were proved private, in exact arithmetic."
+DRAWN_EXACTLY = (
     "The answer was drawn with exactly its probability: random bits of the operating system were compared with an"
     " enclosure of the probability, which was never rounded to a float."
 )
 NOT_DRAWN = "No random bit was drawn: the answer follows from public facts."
-KEPT = (
+DURABLE_CHARGE = (
     "The charge was durable in the ledger before the answer was shown. Asking again returns the same answer and costs"
     " nothing.",
     "Except for the answer itself, nothing that is read, written or printed depends on the data.",
 )
-KEPT_CONSTANT = (
+DURABLE_ANSWER = (
     "The answer was durable in the ledger before it was shown. Asking again returns the same answer. Nothing was"
     " spent.",
     "Nothing that is read, written or printed depends on the data, not even the answer.",
@@ -104,7 +104,7 @@ def facts_of_problem(proof: ProvedMechanism, costs: Costs) -> dict[str, Any]:
     """
     problem, graph = proof.problem, proof.problem.graph
     about, notion, certain = problem.about, problem.notion, proof.certain
-    same = constant_odds(answer_words(about, BARE)[certain - 1]) if certain else ""
+    same = constant_odds(answer_words(about, BARE_NUMBERS)[certain - 1]) if certain else ""
     odds_of = _odds_by_account(proof)
     unprotected = [
         unprotected_words(found.unprotected, found.edges, f"changes of {name!r}")
@@ -129,7 +129,7 @@ def facts_of_problem(proof: ProvedMechanism, costs: Costs) -> dict[str, Any]:
             "areas": None,
         },
         "not_protected": [PUBLIC_PROBLEM, PUBLIC_RELEASE, *unprotected],
-        "constant": [{"area": None, "answer": answer_words(about, BARE)[certain - 1]}] if certain else [],
+        "constant": [{"area": None, "answer": answer_words(about, BARE_NUMBERS)[certain - 1]}] if certain else [],
         "accuracy": [
             {"area": None, "where": AT_WORST, "probability": format_promise(proof.mechanism.against_coin.error)}
         ],
@@ -188,19 +188,22 @@ def _cautions(proof: ProvedMechanism) -> list[str]:
 
 def security_words(is_constant: bool) -> list[str]:
     """Why a release can be trusted; a constant answer is not drawn."""
-    return [NOT_DRAWN, *KEPT_CONSTANT] if is_constant else [PROVED, DRAWN, *KEPT]
+    return [NOT_DRAWN, *DURABLE_ANSWER] if is_constant else [PROVED_PRIVATE, DRAWN_EXACTLY, *DURABLE_CHARGE]
 
 
 def unprotected_words(number: int, total: int, what: str) -> str:
     """The sentence about those to whom nothing is promised."""
-    return f"{_whom(number, total)} {what}: no promise is made (ε = ∞), and the answer may reveal them with certainty."
+    whom = _people_words(number, total)
+    return f"{whom} {what}: no promise is made (ε = ∞), and the answer may reveal them with certainty."
 
 
 def only_deciding_words(number: int, total: int) -> str:
     """The sentence about people who are promised something only where they decide."""
     where = "a promise is made only where the answer depends on one of them"
-    return f"{_whom(number, total)} people: {where}; elsewhere (ε = ∞) the answer may reveal them with certainty."
+    return (
+        f"{_people_words(number, total)} people: {where}; elsewhere (ε = ∞) the answer may reveal them with certainty."
+    )
 
 
-def _whom(number: int, total: int) -> str:
+def _people_words(number: int, total: int) -> str:
     return f"All {total:,}" if number == total else f"{number:,} of {total:,}"

@@ -13,7 +13,7 @@ from hetdp.releases.charges import EVERYBODY
 from hetdp.text import escape_unprintable
 
 PARAMETERS = (("mu", "μ"), ("delta", "δ"))
-MOST = 200  # areas or groups that are shown; the record has all of them
+MOST_SHOWN = 200  # areas or groups that are shown; the record has all of them
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 STYLE = """
 :root { color-scheme: light dark; }
@@ -34,7 +34,7 @@ INTRODUCTION = (
     "A little randomness was added to this answer on purpose, so that it reveals no more about any person than is"
     " stated below. It may therefore be wrong. How often that happens was known before anyone looked at the data."
 )
-SOMEWHERE = "In some areas the answer involves no randomness:"
+SOME_AREAS = "In some areas the answer involves no randomness:"
 MEANING = (
     "Each sentence states the most that the published answer can reveal about one person. It holds no matter what"
     " anyone else knows or answered."
@@ -113,21 +113,21 @@ def _table(rows: Iterable[tuple[Any, Any]], head: tuple[str, str] | None = None)
     yield "<table>"
     if head is not None:
         yield f'<tr><th scope="col">{_text(head[0])}</th><th scope="col">{_text(head[1])}</th></tr>'
-    yield from (f'<tr><th scope="row">{_text(name)}</th><td>{_text(said)}</td></tr>' for name, said in rows)
+    yield from (f'<tr><th scope="row">{_text(name)}</th><td>{_text(value)}</td></tr>' for name, value in rows)
     yield "</table>"
 
 
-def _more(entries: list[Any]) -> Iterator[str]:
-    if len(entries) > MOST:
-        yield f"<p>And {len(entries) - MOST:,} more, in the record.</p>"
+def _count_of_others(entries: list[Any]) -> Iterator[str]:
+    if len(entries) > MOST_SHOWN:
+        yield f"<p>And {len(entries) - MOST_SHOWN:,} more, in the record.</p>"
 
 
 def _answers(answers: list[dict[str, Any]]) -> Iterator[str]:
     if len(answers) == 1 and answers[0]["area"] is None:
         yield f'<p class="answer">{_text(answers[0]["words"])}</p>'
         return
-    yield from _table(((one["area"], one["words"]) for one in answers[:MOST]), ("area", "answer"))
-    yield from _more(answers)
+    yield from _table(((one["area"], one["words"]) for one in answers[:MOST_SHOWN]), ("area", "answer"))
+    yield from _count_of_others(answers)
 
 
 def _introduction(record: dict[str, Any]) -> Iterator[str]:
@@ -135,12 +135,12 @@ def _introduction(record: dict[str, Any]) -> Iterator[str]:
     constant = record["constant"]
     if len(constant) < len(record["answers"]):
         yield f"<p>{_text(INTRODUCTION)}</p>"
-        yield from [f"<p>{_text(SOMEWHERE)}</p>"] if constant else []
-    for one in constant[:MOST]:
+        yield from [f"<p>{_text(SOME_AREAS)}</p>"] if constant else []
+    for one in constant[:MOST_SHOWN]:
         where = "" if one["area"] is None else f"{one['area']}: "
         of = "dataset" if record["plan"] is None else "table"
         yield f"<p>{_text(where + constant_words(one['answer'], of))}</p>"
-    yield from _more(constant)
+    yield from _count_of_others(constant)
 
 
 def _odds(promises: list[dict[str, Any]]) -> Iterator[str]:
@@ -148,10 +148,10 @@ def _odds(promises: list[dict[str, Any]]) -> Iterator[str]:
     if not shown:
         return
     yield "<section><h2>What it means for you</h2>"
-    for promise in shown[:MOST]:
-        whom = "everybody else" if len(shown) > 1 and _whom(promise) == EVERYBODY else _whom(promise)
+    for promise in shown[:MOST_SHOWN]:
+        whom = "everybody else" if len(shown) > 1 and _people_words(promise) == EVERYBODY else _people_words(promise)
         yield f'<p class="promise"><strong>For {_text(whom)}:</strong> {_text(promise["odds"])}</p>'
-    yield from _more(shown)
+    yield from _count_of_others(shown)
     yield f"<p>{_text(MEANING)}</p></section>"
 
 
@@ -166,11 +166,11 @@ def _accuracy(record: dict[str, Any]) -> Iterator[str]:
     areas = any(one["area"] is not None for one in accuracy)
     rows = (  # as percentages, which people read better
         (f"{one['area']}, {one['where']}" if areas else one["where"], _percent(one["probability"]))
-        for one in accuracy[:MOST]
+        for one in accuracy[:MOST_SHOWN]
     )
     yield from _table(rows, ("situation", "probability of the right answer, at least"))
-    yield from _more(accuracy)
-    yield from (f"<p><strong>Caution.</strong> {_text(words)}</p>" for words in cautions[:MOST])
+    yield from _count_of_others(accuracy)
+    yield from (f"<p><strong>Caution.</strong> {_text(words)}</p>" for words in cautions[:MOST_SHOWN])
     yield "</section>"
 
 
@@ -196,7 +196,7 @@ def _facts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "kind of privacy", privacy["flavour"]
     yield "who or what is protected", privacy["unit"]
     yield "neighbours", privacy["neighbours"]
-    yield from ((f"parameters: {_whom(one)}", _parameters(one)) for one in privacy["promises"][:MOST])
+    yield from ((f"parameters: {_people_words(one)}", _parameters(one)) for one in privacy["promises"][:MOST_SHOWN])
     yield "who is trusted", record["model"]
     yield "domain", record["domain"]["words"]
     yield "how it adds up", composition["rule"]
@@ -206,7 +206,7 @@ def _facts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "mechanism", record["mechanism"]["objective"]
 
 
-def _whom(promise: dict[str, Any]) -> str:
+def _people_words(promise: dict[str, Any]) -> str:
     return promise["whom"] if promise["area"] is None else f"{promise['whom']} in {promise['area']}"
 
 

@@ -14,7 +14,7 @@ from hetdp.certificate.certificate import verify
 from hetdp.certificate.losses import certain_answer
 from hetdp.errors import UsageError
 from hetdp.mechanism.mechanism import LocalMechanism
-from hetdp.problem.answer_words import BARE, answer_words
+from hetdp.problem.answer_words import BARE_NUMBERS, answer_words
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.releases.charges import costs_of
 from hetdp.releases.ledger.chain import Entry
@@ -154,7 +154,7 @@ def check_mechanism(record: Document, problem: Problem, mechanism: Any) -> Itera
         certain = certain_answer(mechanism.coordinates)
         facts = facts_of_problem(ProvedMechanism(problem, mechanism, certificate, digest, costs, certain), costs)
         facts["mechanism"]["objective"] = recorded["objective"]  # files of values alone do not say it
-        yield check_content(record, facts, answer_words(problem.about, BARE))
+        yield check_content(record, facts, answer_words(problem.about, BARE_NUMBERS))
 
 
 def check_content(record: Document, facts: Document, words: Sequence[str]) -> RecordCheck:
