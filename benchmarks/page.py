@@ -59,13 +59,13 @@ def lines(sections: Sequence[Section], drawn: set[str]) -> Iterator[str]:
 
 def summary(sections: Sequence[Section]) -> Iterator[str]:
     """All targets in one table, with links to the sections."""
-    yield from ("## What was asked for, and what was measured", "")
+    yield from ("## Targets and measurements", "")
     rows = [
         (f"[{section.benchmark.title}](#{anchor(section.benchmark.title)})", *verdict)
         for section in sections
         for verdict in section.verdicts()
     ]
-    yield from table_lines(Table(("section", "asked for", "measured", "met"), rows))
+    yield from table_lines(Table(("section", "target", "measured", "met"), rows))
 
 
 def section_lines(section: Section, drawn: set[str]) -> Iterator[str]:
@@ -74,9 +74,9 @@ def section_lines(section: Section, drawn: set[str]) -> Iterator[str]:
     yield from (f"## {benchmark.title}", "", benchmark.about.strip(), "")
     yield from (f"Repeat: `.venv/bin/python -m benchmarks {benchmark.name}`", "")
     if benchmark.targets:
-        yield from table_lines(Table(("asked for", "measured", "met"), list(section.verdicts())))
+        yield from table_lines(Table(("target", "measured", "met"), list(section.verdicts())))
     else:
-        yield "No ratio was asked for: this is a comparison only."
+        yield "No target: this is a comparison only."
     yield ""
     if section.failure:
         yield from (f"**This benchmark failed**: {section.failure}", "")

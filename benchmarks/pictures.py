@@ -34,7 +34,7 @@ def draw(chart: Chart, place: Path) -> None:
         axes = figure.subplots()
         (_bars if chart.kind == "bars" else _lines)(axes, chart)
         if chart.limit is not None:
-            axes.axhline(chart.limit, color="black", linestyle="--", linewidth=0.8, label="asked for")
+            axes.axhline(chart.limit, color="black", linestyle="--", linewidth=0.8, label="target")
         axes.set_ylabel(chart.measure)
         axes.set_title(chart.title, fontsize=10)
         axes.legend(frameon=False, fontsize=8)

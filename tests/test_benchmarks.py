@@ -63,7 +63,7 @@ def test_benchmarks_run_at_tiny_sizes():
         assert f"## {one.title}\n" in done.stdout
         assert f"`.venv/bin/python -m benchmarks {name}`" in done.stdout
         assert all(str(target) in done.stdout for target in one.targets)
-    assert "not measured**" not in done.stdout, "something was asked for that no run measures"
+    assert "not measured**" not in done.stdout, "a target is not measured by any run"
     assert "not judged at this size" in done.stdout
 
 
@@ -78,7 +78,7 @@ def test_all_benchmarks_write_a_page_and_leave_the_repository_unchanged(tmp_path
         assert f"\n## {one.title}\n" in page
         assert f"`.venv/bin/python -m benchmarks {name}`" in page
         assert all(str(target) in page for target in one.targets)
-    assert "not measured**" not in page, "something was asked for that no run measures"
+    assert "not measured**" not in page, "a target is not measured by any run"
     assert "not judged at this size" in page
     shown = re.findall(r"!\[.*\]\((.*)\)", page)
     assert bool(shown) == (find_spec("matplotlib") is not None)
@@ -123,7 +123,7 @@ def test_a_section_contains_its_targets_and_results():
     parts = (Measured("time", "grid", 1.25), "A line.", Table(("a", "b"), [("1", "2")]))
     assert text(section_lines(Section(one, parts), set())) == (
         "## Title\n\nAbout.\n\nRepeat: `.venv/bin/python -m benchmarks name`\n\n"
-        "| asked for | measured | met |\n|---|---|---|\n| time ≤ 2 | grid: 1.25 | yes |\n\n"
+        "| target | measured | met |\n|---|---|---|\n| time ≤ 2 | grid: 1.25 | yes |\n\n"
         "A line.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
     )
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """
 hetdp check poll.json                           yes, or why not and which values work
-hetdp check poll.json --pins pins.csv         other values for the same problem
+hetdp check poll.json --pins pins.csv           other values for the same problem
 hetdp check poll.json --repair repaired.json    write a problem with values that work
 """
 ABOUT = """

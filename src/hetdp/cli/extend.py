@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EXAMPLES = """
 hetdp extend poll.json                        print a table
 hetdp extend poll.json -o mechanism.csv       write a file
-hetdp extend poll.json --pins pins.csv      other values for the same problem
+hetdp extend poll.json --pins pins.csv        other values for the same problem
 hetdp extend - -o - < poll.json               JSON in, JSON out
 hetdp extend folder --engine dask -o result   a folder of Parquet files, by workers, to a folder
 """

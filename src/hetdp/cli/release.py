@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hetdp.releases.release import Release
 
 EXAMPLES = """
-hetdp release poll.json mechanism.csv --ledger school.ledger --dry-run                        what it would cost
+hetdp release poll.json mechanism.csv --ledger school.ledger --dry-run                       what it would cost
 hetdp release poll.json mechanism.csv --dataset 111 --ledger school.ledger -o record.json --html answer.html
 echo 111 | hetdp release poll.json mechanism.csv --dataset-from - --ledger school.ledger     where nobody sees it
 """
