@@ -354,7 +354,7 @@ def test_the_options_of_an_action_are_listed():
     assert ledger._options_of("history") == "nothing but the ledger"
     assert ledger._options_of("verify") == "RECORDs and nothing else"
     assert ledger._options_of("status") == "--source and nothing else"
-    with pytest.raises(UsageError, match="--source names the data"):
+    with pytest.raises(UsageError, match="--source is missing; it names the data"):
         ledger._terms()
 
 
