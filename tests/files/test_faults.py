@@ -85,7 +85,10 @@ DOCUMENTS = {
         valid_document(about=["x"]),
         "FILE, about: not an object of texts: ['x']; it has texts as keys and values.",
     ),
-    "another notion": (valid_document(notion="gauss"), f"FILE, notion: unknown notion 'gauss'; {NOTIONS}"),
+    "another notion": (
+        valid_document(notion="gauss"),
+        f"unknown notion 'gauss'; {NOTIONS} Hint: did you mean 'gaussian'?",
+    ),
     "a notion that is a list": (valid_document(notion=[]), f"FILE, notion: unknown notion []; {NOTIONS}"),
     "a notion that is nothing": (valid_document(notion=None), f"FILE, notion: unknown notion None; {NOTIONS}"),
     "unknown labels": (valid_document(labels="hex"), "labels in tables are 'text', 'integer' or 'json'."),

@@ -127,9 +127,10 @@ def test_one_number_of_one_edge_is_replaced():
 @pytest.mark.parametrize(
     ("edge", "name", "value", "message"),
     [
-        (2, "epsilon", 1.0, "no epsilon on edge 2"),
-        (-1, "epsilon", 1.0, "no epsilon on edge -1"),
-        (0, "mu", 1.0, "no mu on edge 0"),
+        (2, "epsilon", 1.0, "there is no edge 2; edges are numbered from 0 to 1"),
+        (-1, "epsilon", 1.0, "there is no edge -1"),
+        (0, "mu", 1.0, r"unknown parameter 'mu'; the edges have epsilon\.$"),
+        (0, "epsilom", 1.0, "did you mean 'epsilon'"),
         (0, "epsilon", -0.1, "epsilon = -0.1"),
         (0, "epsilon", np.nan, "epsilon = nan"),
     ],

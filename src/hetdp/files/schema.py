@@ -69,7 +69,8 @@ def require_columns(
 def require_notion(meta: dict[str, Any], place: str, findings: FaultCollector) -> None:
     """Refuses an unknown notion, missing and unknown settings, and a coordinate that is not the notion's."""
     if "notion" in meta and meta["notion"] not in list(NAMES):
-        findings.add(Fault("unknown notion", f"{place}, notion", format_value(meta["notion"]), NAMES_RULE))
+        hint = did_you_mean(meta["notion"], NAMES) if isinstance(meta["notion"], str) else ""
+        findings.add(Fault("unknown notion", f"{place}, notion", format_value(meta["notion"]), NAMES_RULE, hint))
         return
     wrong = fault_of_settings(meta.get("notion", PURE.name), settings_in(meta))
     if wrong is not None:

@@ -24,7 +24,7 @@ from hetdp.problem.query import Answers, answers_of
 from hetdp.problem.scores import Scores
 from hetdp.problem.space import Floats, Frozen, Indices, Mask
 from hetdp.problem.values import Factors, weights_of
-from hetdp.text import format_type, format_value
+from hetdp.text import did_you_mean, format_type, format_value
 from hetdp.theory.catalogue import PARAMETERS, NotionName, find_notion, notion_of
 from hetdp.theory.notion import Notion
 
@@ -153,8 +153,11 @@ class Problem(Frozen):
         """
         source, target, *values = self.graph.edges()
         columns = dict(zip(self.graph.parameter_names, values, strict=True))
-        if name not in columns or not 0 <= edge < len(source):
-            raise UsageError(f"no {name} on edge {edge}", f"the {len(source)} edges have {', '.join(columns)}")
+        if name not in columns:
+            rule = f"the edges have {', '.join(columns)}"
+            raise UsageError(f"unknown parameter {format_value(name)}", rule, did_you_mean(name, columns))
+        if not 0 <= edge < len(source):
+            raise UsageError(f"there is no edge {edge}", f"edges are numbered from 0 to {len(source) - 1}")
         if not 0.0 <= value <= PARAMETERS[name].most:
             raise UsageError(f"{name} = {value}", rule_of(name))
         if columns[name][edge] == value:
