@@ -14,6 +14,7 @@ JIT_OFF := tests/engines tests/certificate/test_scan.py tests/certificate/test_r
 PYTEST := $(BIN)/python -m pytest --quiet -n $(WORKERS) --maxprocesses 4 --dist worksteal
 
 unexport PYTHONDONTWRITEBYTECODE  # else every process compiles every module again
+unexport PYTHONUNBUFFERED  # most people do not set it, and their output is buffered
 
 .PHONY: help demo test stress slowest kernels lint docs constraints bench bench-quick clean
 .DELETE_ON_ERROR:

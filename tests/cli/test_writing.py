@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -50,11 +51,14 @@ def test_an_input_is_never_overwritten(output, hetdp):
     assert Path("poll.json").read_bytes() == before
 
 
-def test_messages_that_cannot_be_printed_do_not_lose_the_result(tmp_path: Path):
-    with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "hetdp", "extend", "poll.json", "-o", "m.json"]
-        assert subprocess.run(command, stderr=full, cwd=tmp_path).returncode == 0
-    assert (tmp_path / "m.json").exists()
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_messages_that_cannot_be_printed_change_neither_the_result_nor_the_exit_code(unbuffered, tmp_path: Path):
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    for problem, code in (("poll.json", 0), ("missing.json", 3)):
+        with Path("/dev/full").open("w") as full:
+            command = [sys.executable, "-m", "hetdp", "extend", problem, "-o", "m.json"]
+            assert subprocess.run(command, stderr=full, cwd=tmp_path, env=environment).returncode == code
+        assert (tmp_path / "m.json").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

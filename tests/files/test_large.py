@@ -302,7 +302,7 @@ import os, stat
 from hetdp.duck import connection
 with connection() as database:
     place = database.execute("SELECT current_setting('temp_directory')").fetchone()[0]
-    print(place, oct(stat.S_IMODE(os.stat(place).st_mode)))
+    print(place, oct(stat.S_IMODE(os.stat(place).st_mode)), flush=True)
 if os.fork() == 0:
     raise SystemExit  # a child that ends takes nothing away
 os.wait()

@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from hetdp.cli.output import write_message
+from hetdp.cli.output import flush_messages, write_message
 from hetdp.text import ask_if_meant, closest
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -273,6 +273,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         abandon_output()
         return 0
+    finally:
+        flush_messages()
 
 
 def _clean_up_on_signals() -> None:

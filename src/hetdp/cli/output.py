@@ -17,7 +17,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
+    from typing import Any, TextIO
 
 
 DELAY_SECONDS = 1.0  # seconds before anything is drawn
@@ -203,10 +203,19 @@ def use_utf_8() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
-def abandon_output() -> None:
-    """Discards output that could not be written, so that Python does not try again at exit."""
+def flush_messages() -> None:
+    """Flushes standard error; discards what cannot be written, since Python would try again and exit with code 120."""
     try:
-        place = sys.stdout.fileno()
+        if sys.stderr is not None:
+            sys.stderr.flush()
+    except (OSError, ValueError):  # the latter if it is closed
+        abandon_output(sys.stderr)
+
+
+def abandon_output(stream: TextIO | None = None) -> None:
+    """Discards what could not be written, to standard output by default, so that Python does not try again at exit."""
+    try:
+        place = (sys.stdout if stream is None else stream).fileno()
     except (AttributeError, OSError, ValueError):  # not a real stream
         return
     nowhere = os.open(os.devnull, os.O_WRONLY)
