@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hetdp
@@ -16,6 +16,7 @@ from hetdp.mechanism.scaling import Pattern
 from hetdp.releases.audit import arcs_between, worst_edges
 from hetdp.releases.charges import account_name, costs_of
 from tests.problem.multigraphs import Multigraph, multigraphs
+from tests.stress import times
 
 TIGHTEST_IS_ONE_EDGE = ("pure", "bounded-range", "gaussian", "directed")  # the least of each parameter says it all
 ALL_NOTIONS = (*TIGHTEST_IS_ONE_EDGE, "approximate")
@@ -28,6 +29,7 @@ def pair(**options) -> hetdp.Problem:
 
 
 @pytest.mark.parametrize("notion", TIGHTEST_IS_ONE_EDGE)
+@settings(max_examples=times(20))  # of each notion
 @given(st.data())
 def test_values_are_those_of_the_graph_with_the_tightest_edges(notion, data):
     drawn = data.draw(multigraphs(notion))
@@ -51,6 +53,7 @@ def test_with_delta_every_promise_of_a_pair_holds_and_the_engines_agree(drawn):
 
 
 @pytest.mark.parametrize("notion", ALL_NOTIONS)
+@settings(max_examples=times(20))  # of each notion
 @given(st.data(), st.integers(0, 99))
 def test_an_extension_is_proved_best_and_explained_by_edges_that_bind(notion, data, seed):
     drawn = data.draw(multigraphs(notion))

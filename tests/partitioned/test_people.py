@@ -16,16 +16,16 @@ from tests.stress import mostly_long
 MAJORITY = hetdp.questions.majority()
 PEOPLE = {
     "votes": lambda: hetdp.spaces.votes(["Ann", "Bob", "Cyd"], MAJORITY, {"Ann": 0.1, "Bob": 0.3, "Cyd": 0.7}),
-    "tallies": lambda: hetdp.spaces.tallies({"a": 4, "b": 2}, MAJORITY, {"a": 0.1, "b": 0.3}),
     "counts": lambda: hetdp.spaces.tallies({"a": 2}, MAJORITY, 0.7, ["yes", "no", "a,b"]),
     "mixed": lambda: hetdp.Problem(
         hetdp.DatasetGraph.from_edges(["3", 3, ("a", 1)], [3, ("a", 1), "["], [0.1, 0.3, math.inf]), [1, 2, 2, 1]
     ),
+    "tallies": lambda: hetdp.spaces.tallies({"a": 4, "b": 2}, MAJORITY, {"a": 0.1, "b": 0.3}),
 }
 
 
 @pytest.mark.parametrize(
-    ("partitions", "name"), mostly_long([(partitions, name) for partitions in (3, 1) for name in PEOPLE], 4)
+    ("partitions", "name"), mostly_long([(partitions, name) for partitions in (3, 1) for name in PEOPLE], 3)
 )
 def test_partitions_and_one_machine_agree(name, partitions, tmp_path):
     people = PEOPLE[name]()

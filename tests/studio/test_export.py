@@ -17,6 +17,7 @@ from hetdp.studio import export
 from hetdp.studio import uploads as opening
 from hetdp.studio.gallery import GALLERY, TALLIES, VOTES, document_from_form
 from hetdp.studio.session import Session
+from tests.stress import long
 
 FORMS = {
     "votes": lambda: document_from_form(VOTES, "Ann, Bob, Cyd", "", "0.3", "Ann=0.1"),
@@ -78,7 +79,11 @@ def check_export(session, folder: Path) -> None:
     assert np.flatnonzero(~np.isnan(pins_of(partial, read))).tolist() == sorted(session.document.pins)
 
 
-CASES = [(key, change) for key in DOCUMENTS for change in (CHANGES if key != "survey" else [no_change, change_edge])]
+CASES = [
+    pytest.param(key, change, marks=long if at and (at + more) % 2 else ())  # others are much the same
+    for more, key in enumerate(DOCUMENTS)
+    for at, change in enumerate(CHANGES if key != "survey" else [no_change, change_edge])
+]
 
 
 @pytest.mark.parametrize(("key", "change"), CASES)

@@ -66,8 +66,8 @@ def outcomes(source: Source, column: str, exact: bool = False, shapes: list[Shap
 @pytest.mark.parametrize("form", MAKERS)
 def test_whether_a_question_is_answered_depends_on_the_type_and_what_it_says_on_the_cell(form, tmp_path):
     codes = {True: 0, False: 1, None: 2}
-    third = list(MAKERS).index(form) % 3  # of the conditions, unless all are asked for
-    shapes = CONDITIONS if WHOLE else [CONDITIONS[0], *CONDITIONS[1 + third :: 3]]
+    fifth = list(MAKERS).index(form) % 5  # of the conditions, unless all are asked for
+    shapes = CONDITIONS if WHOLE else [CONDITIONS[0], *CONDITIONS[1 + fifth :: 5]]
     harmless, meaning = MAKERS[form](tmp_path, True)
     with open_source(harmless) as source:
         usual = {column: outcomes(source, column, False, shapes) for column in meaning}

@@ -76,9 +76,12 @@ NO_FORMULA: list[Q] = [
     {"asks": "or", "parts": [{"asks": "count", "value": "no", "at_least": 4}, {"asks": "all_of", "group": "b"}]},
 ]
 DESIGNS = [
-    *((question, "balanced") for question in ONE_VALUE + SEVERAL_VALUES + NO_FORMULA),
+    *(
+        pytest.param(question, design, marks=() if at % 2 == is_fair else long)  # each question once in `make test`
+        for at, question in enumerate(ONE_VALUE + SEVERAL_VALUES + NO_FORMULA)
+        for is_fair, design in enumerate(("balanced", "fair"))
+    ),
     *((question, "weighted-vote") for question in ONE_VALUE if question["asks"] != "weighted_sum"),
-    *((question, "fair") for question in ONE_VALUE + SEVERAL_VALUES + NO_FORMULA),
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -151,19 +152,20 @@ def test_add_down_is_the_largest_float_not_above_the_exact_sum(z, epsilon):
         assert total == LARGEST or Fraction(math.nextafter(total, math.inf)) > exact
 
 
-@pytest.mark.parametrize("epsilon", [*EPSILONS, *np.geomspace(1e-12, 1e3, 400).tolist(), 0.999999, 1.0000001])
-def test_the_meeting_point_is_rounded_down_and_close(epsilon):
-    found = meet(epsilon)
-    if epsilon == 0.0:
-        assert found == 0.0
-        return
+def room_above_meeting(epsilon: float, found: float) -> arb:
+    """log((1 + e^ε)/2) − found."""
+    return (arb(-epsilon).exp() + 1).log() - arb(2).log() + arb(epsilon) - arb(found)
 
-    def room():  # log((1 + e^ε)/2) − found
-        return (arb(-epsilon).exp() + 1).log() - arb(2).log() + arb(epsilon) - arb(found)
 
-    assert found <= math.ulp(0.0) * 2 or decide_sign(room)
-    with precision(2400):
-        assert float((room() / arb(math.ulp(found))).upper()) <= 64.0
+def test_the_meeting_point_is_rounded_down_and_close():
+    assert meet(0.0) == 0.0
+    for epsilon in [*EPSILONS, *np.geomspace(1e-12, 1e3, 400).tolist(), 0.999999, 1.0000001]:
+        if epsilon > 0.0:
+            found = meet(epsilon)
+            room = partial(room_above_meeting, epsilon, found)
+            assert found <= math.ulp(0.0) * 2 or decide_sign(room), epsilon
+            with precision(2400):
+                assert float((room() / arb(math.ulp(found))).upper()) <= 64.0, epsilon
 
 
 def test_two_neighbours_at_their_meeting_point_are_private():
@@ -173,45 +175,40 @@ def test_two_neighbours_at_their_meeting_point_are_private():
         assert not is_at_most_bound(at * (1 + 1e-12), -at * (1 + 1e-12), epsilon)
 
 
-@pytest.mark.parametrize("epsilon", MEETINGS)
-def test_the_label_at_which_two_meet_is_never_above_the_exact_one_and_close_to_it(epsilon):
-    found = meet(epsilon)
-    if epsilon == 0.0:
-        assert found == 0.0
-        return
-
-    def room():  # log((1 + e^ε)/2) − found
-        return (arb(-epsilon).exp() + 1).log() - arb(2).log() + arb(epsilon) - arb(found)
-
-    assert decide_sign(room)
-    with precision(2400):
-        assert float((room() / arb(math.ulp(found))).upper()) <= 24.0
-    assert Fraction(found) >= Fraction(epsilon) / 2 - Fraction(math.ulp(0.0)) / 2
+def test_the_label_at_which_two_meet_is_never_above_the_exact_one_and_close_to_it():
     assert PURE.meet is meet
+    for epsilon in MEETINGS:
+        if epsilon > 0.0:
+            found = meet(epsilon)
+            room = partial(room_above_meeting, epsilon, found)
+            assert decide_sign(room), epsilon
+            with precision(2400):
+                assert float((room() / arb(math.ulp(found))).upper()) <= 24.0, epsilon
+            assert Fraction(found) >= Fraction(epsilon) / 2 - Fraction(math.ulp(0.0)) / 2, epsilon
 
 
-@pytest.mark.parametrize("epsilon", MEETINGS)
-def test_the_bound_across_the_answers_is_never_above_the_exact_one(epsilon):
-    for label in around_the_meeting(epsilon):
-        assert is_at_most_bound(across(label, epsilon), -label, epsilon)
+def test_the_bound_across_the_answers_is_never_above_the_exact_one():
     assert PURE.across is across
+    for epsilon in MEETINGS:
+        for label in around_the_meeting(epsilon):
+            assert is_at_most_bound(across(label, epsilon), -label, epsilon), (label, epsilon)
 
 
-@pytest.mark.parametrize("epsilon", MEETINGS)
-def test_a_search_across_the_answers_never_turns_back(epsilon):
-    at = meet(epsilon)
-    assert across(at, epsilon) == at
-    for label in around_the_meeting(epsilon):
-        assert across(label, epsilon) >= (at if label <= at else step(-label, epsilon))
+def test_a_search_across_the_answers_never_turns_back():
+    for epsilon in MEETINGS:
+        at = meet(epsilon)
+        assert across(at, epsilon) == at, epsilon
+        for label in around_the_meeting(epsilon):
+            assert across(label, epsilon) >= (at if label <= at else step(-label, epsilon)), (label, epsilon)
 
 
-@pytest.mark.parametrize("epsilon", MEETINGS)
-def test_a_quick_guess_from_the_other_side_shows_what_is_not_worth_computing(epsilon):
-    for label in around_the_meeting(epsilon):
-        guess = PURE.quick(-label, epsilon)
-        below = math.nextafter(guess, -math.inf)  # the largest label that the guess exceeds
-        assert not below > label or across(label, epsilon) >= below
-        assert not guess > label or meet(epsilon) >= label
+def test_a_quick_guess_from_the_other_side_shows_what_is_not_worth_computing():
+    for epsilon in MEETINGS:
+        for label in around_the_meeting(epsilon):
+            guess = PURE.quick(-label, epsilon)
+            below = math.nextafter(guess, -math.inf)  # the largest label that the guess exceeds
+            assert not below > label or across(label, epsilon) >= below, (label, epsilon)
+            assert not guess > label or meet(epsilon) >= label, (label, epsilon)
 
 
 @pytest.mark.parametrize("z", [-8.988465674311563e307, -1.7976931348623157e308, -1e300, 0.0, 1e300])

@@ -25,6 +25,7 @@ from hetdp.releases.ledger.sqlite_file import sync_folder
 from tests.releases.ledger.faults import KILLS, SHOWN, make_files, release, run
 from tests.releases.ledger.test_spending import TENTH, fail_if_drawn
 from tests.releases.worlds import SOURCE, make_ledger, spent_by_class
+from tests.stress import mostly_long
 
 
 @pytest.fixture(scope="module")
@@ -260,8 +261,16 @@ def test_another_kind_of_journal_is_refused(tmp_path):
     Ledger(tmp_path / "a.ledger").verify()
 
 
-@pytest.mark.parametrize("suffix", ["-journal", "-wal"])
-@pytest.mark.parametrize("kind", ["pipe", "folder", "link", "link that leads nowhere"])
+@pytest.mark.parametrize(
+    ("kind", "suffix"),
+    mostly_long(
+        [
+            *((kind, "-journal") for kind in ("pipe", "folder", "link", "link that leads nowhere")),
+            *((kind, "-wal") for kind in ("link", "pipe", "folder", "link that leads nowhere")),
+        ],
+        5,
+    ),
+)
 def test_a_file_in_place_of_the_journal_is_refused(tmp_path, suffix, kind):
     make_ledger(tmp_path, 2)
     place, journal = tmp_path / "a.ledger", tmp_path / f"a.ledger{suffix}"
