@@ -98,7 +98,7 @@
   function whenDrawn(one) {
     const box = document.getElementById("chart-box");
     const isDrawn = function () {
-      if (!box || box.classList.contains("away")) { return true; }
+      if (!box || read("chart-box", "className") === "away") { return true; } // Dash knows it before it is drawn
       const plot = box.querySelector(".js-plotly-plot");
       return plot && plot.layout && plot.layout.meta >= answer && plot.querySelector(".nsewdrag");
     };
