@@ -7,13 +7,16 @@ import sys
 from collections.abc import Callable
 from types import FunctionType
 
-from hetdp.engines.compiling import compile_globals, digest
+from numba.core.dispatcher import Dispatcher
+
+from hetdp.engines.compiling import compile_globals, compile_kernel, digest
 from hetdp.engines.cpu import grow as kernels
 from hetdp.engines.cpu import settle
 from hetdp.engines.cpu.engine import compiled_grow, search_functions
 from hetdp.theory.approximate import APPROXIMATE
 from hetdp.theory.directed import DIRECTED
 from hetdp.theory.pure import PURE
+from hetdp.theory.renyi import renyi
 
 SOURCE = """
 SHIFT = 1.0
@@ -94,3 +97,16 @@ def test_functions_with_the_same_body_but_other_arguments_have_different_names()
     assert digest(DIRECTED.quick, {}) != digest(APPROXIMATE.quick, {})
     used = [compile_globals(kernels.relax, search_functions(notion)) for notion in (DIRECTED, APPROXIMATE)]
     assert used[0]["quick"] is not used[1]["quick"]
+
+
+def test_compiled_functions_that_differ_have_different_names():
+    """The cache holds callees by name: a process that loads two kernels would run the callees of the first in both."""
+    for notions in ((renyi(2.0), renyi(3.0)), (PURE, DIRECTED)):
+        first, second = (compile_globals(kernels.grow, search_functions(notion)) for notion in notions)
+        shared = [name for name in first if isinstance(first[name], Dispatcher)]
+        assert [first[name] is second[name] for name in shared] == [
+            first[name].__name__ == second[name].__name__ for name in shared
+        ]
+        assert first["relax"].__name__ != second["relax"].__name__
+    steps = [compile_kernel(renyi(alpha).step, "step", {}).__name__ for alpha in (2.0, 3.0)]
+    assert steps[0] != steps[1]

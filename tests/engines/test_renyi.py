@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +18,7 @@ from tests.engines import fairness, growths
 from tests.engines.fairness import is_private, random_fair_search, run_settle, with_pins
 from tests.engines.growths import SHAPES, SIZES, bits, fixed_point, random_search, run_grow
 from tests.engines.products import random_space, random_start
+from tests.stress import long
 from tests.theory.renyi_exact import exact_bound
 
 NOTION = renyi(2.0)
@@ -100,3 +104,28 @@ def test_average_is_no_worse_than_fair_and_close_to_a_search_over_one_number():
         found.append(float(weights @ problem.notion.coordinate.error(np.array([step(b, 0.8), b, z]), [1, 1, 2])))
     assert float(weights @ best.errors) == pytest.approx(min(found), abs=1e-5)
     assert best.certificate.private
+
+
+ORDERS = """
+import sys
+import hetdp
+
+graph = hetdp.DatasetGraph.from_edges(range(199), range(1, 200), [0.1 + at % 7 / 10 for at in range(199)])
+for alpha in map(float, sys.argv[1:]):
+    problem = hetdp.Problem(graph, [1] * 100 + [2] * 100, "renyi", alpha=alpha)
+    first, second = (hetdp.extend(problem, {99: 0.55, 100: 0.45}, engine=name) for name in ("cpu", "reference"))
+    print(first.coordinates.tolist() == second.coordinates.tolist())
+"""
+
+
+@long
+def test_a_process_loads_two_orders_that_other_processes_have_compiled(tmp_path):
+    """Each compiles in the same sequence, so that numba gives the functions of both the same numbers."""
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "HETDP_COMPILE": "now"}
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", ORDERS, *orders], env=environment, capture_output=True, text=True, check=False
+        ).stdout
+        for orders in (["2"], ["3"], ["2", "3"], ["3", "2"])
+    ]
+    assert found == ["True\n", "True\n", "True\nTrue\n", "True\nTrue\n"]

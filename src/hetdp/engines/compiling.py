@@ -31,7 +31,7 @@ _shared: dict[tuple[Any, ...], Function] = {}  # a function and what it calls â†
 def compile_kernel(function: Function, name: str, replaced: Replacements) -> Function:
     """A function and all its callees, compiled, with some callees replaced; cached on disk if possible."""
     scope = compile_globals(function, replaced)
-    return jit.compile_cached(copy_function(function, f"{name}_{digest(function, replaced)}", scope), **OPTIONS)
+    return jit.compile_cached(copy_function(function, unique_name(function, replaced, name), scope), **OPTIONS)
 
 
 def compile_globals(function: Function, replaced: Replacements) -> dict[str, Any]:
@@ -42,10 +42,19 @@ def compile_globals(function: Function, replaced: Replacements) -> dict[str, Any
             scope = compile_globals(value, replaced)
             key = value, *filter(callable, scope.values())
             if key not in _shared:
-                plain = copy_function(value, value.__name__, scope)
+                plain = copy_function(value, unique_name(value, replaced), scope)
                 _shared[key] = jit.compile_uncached(plain, forceinline=not is_noinline(value), **CALLEE_OPTIONS)
             found[name] = _shared[key]
     return found
+
+
+def unique_name(function: Function, replaced: Replacements, name: str = "") -> str:
+    """A name that no other compiled code has, not even in another process.
+
+    The cache on disk holds callees, too, each as a symbol made of its name and a number that is unique in one process
+    only. Where a process loads two kernels whose callees have the same symbol, both run the first one.
+    """
+    return f"{name or function.__name__}_{digest(function, replaced)}"
 
 
 def copy_function(function: Function, name: str, scope: dict[str, Any]) -> Function:
