@@ -355,7 +355,7 @@ class Driver:
             return finish()
 
     @contextmanager
-    def run_held(self, *arguments: str, **options: Any) -> Iterator[Callable[[], tuple[int, str, str]]]:
+    def run_held(self, *arguments: str, **options: Any) -> Iterator[Callable[..., tuple[int, str, str]]]:
         """Runs a command; with `stop_at`, the body of the `with` statement runs while workers are held at that task.
 
         Args:
@@ -370,9 +370,12 @@ class Driver:
             assert found["event"] == "stopped", found
             self._gate = Path(found["gate"])
 
-        def finish() -> tuple[int, str, str]:
-            self.open_gate()
+        def finish(is_held: bool = False) -> tuple[int, str, str]:
+            """Waits for the end of the command, during which workers may remain held."""
+            if not is_held:
+                self.open_gate()
             found = self._read()
+            self.open_gate()
             assert found["event"] == "done", found
             return found["code"], found["output"], found["errors"]
 
