@@ -10,7 +10,7 @@ import os
 import platform
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -45,17 +45,14 @@ def require_real(root: str | Path, folder: Path, make: bool = False) -> None:
         ClusterError: one of them is a link or a file.
         OSError: the root does not exist.
     """
-    place = Path(root)
+    place = os.fspath(root)
     for name in ("", *folder.relative_to(place).parts):
-        place = place / name
-        if make and name:
-            try:
-                place.mkdir(mode=OWNER_ONLY)
-                continue
-            except FileExistsError:
-                pass
-        if not stat.S_ISDIR(place.lstat().st_mode):
-            raise ClusterError(f"in the work folder, {str(place)!r} is a link or not a folder", PLAIN_RULE)
+        place = f"{place}{os.sep}{name}" if name else place
+        if make and name and not os.path.lexists(place):
+            with suppress(FileExistsError):  # another task was faster
+                Path(place).mkdir(mode=OWNER_ONLY)
+        if not stat.S_ISDIR(os.lstat(place).st_mode):
+            raise ClusterError(f"in the work folder, {place!r} is a link or not a folder", PLAIN_RULE)
 
 
 @contextmanager
