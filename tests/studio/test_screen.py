@@ -6,6 +6,7 @@ import pytest
 
 import hetdp
 from benchmarks.studio import open_page
+from hetdp.problem.parameters import LETTERS
 from hetdp.studio.callbacks import take_action
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.session import STALE, Session
@@ -101,3 +102,10 @@ def test_a_given_p_that_is_entered_again_is_unchanged():
     assert session.document.pins[3] == pin
     take_action(session, "enter", {**details, "value": "0.25"})
     assert session.document.pins[3] == ("p", 0.25)
+
+
+def test_only_the_parameters_that_edges_have_can_be_edited():
+    with open_page(36, "network") as (session, page):
+        page.move()
+        shown = [name for name in LETTERS if not page._known[f"mover-{name}.hidden"]]
+        assert shown == list(session.edge_list.columns) == ["epsilon"]

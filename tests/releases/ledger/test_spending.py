@@ -101,10 +101,11 @@ def test_an_infinite_spend_needs_an_account_without_a_limit(ledger):
     everything = Charge.to_classes("epsilon", {"a": "inf"})
     assert spend(ledger, everything, 1) == 0
     assert spend(ledger, everything, 2, "open") == 2, "infinity and infinity is infinity"
+    assert spend(ledger, Charge.to_classes("epsilon", {"a": "inf", "b": 1}), 1, "open") == 1
     assert spend(ledger, Charge.to_classes("epsilon", {"shy": "inf"}), 1, "open") == 0
     assert spend(ledger, Charge.to_classes("epsilon", {"shy": 1}), 1, "open") == 1
     balances = {balance.name: (balance.spent, balance.cap) for balance in ledger.status("open")[0].classes}
-    assert balances == {"a": ("inf", "inf"), "shy": ("1", "1")}
+    assert balances == {"a": ("inf", "inf"), "b": ("1", "inf"), "shy": ("1", "1")}
     ledger.verify()
 
 
