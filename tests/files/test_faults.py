@@ -321,6 +321,13 @@ def test_text_that_is_not_unicode_is_refused(tmp_path: Path):
     assert "FILE: edges.csv: not UTF-8 text: its byte 23; a CSV file is" in message_of(folder)
 
 
+def test_a_header_that_is_not_unicode_is_refused_however_large_the_file_is(tmp_path: Path):
+    folder = write_folder(tmp_path, ROWS, PAIRS)
+    for rows in (1, 200_000):
+        (folder / "edges.csv").write_bytes(b"source,target,\xff\n" + b"01,02,1\n" * rows)
+        assert "FILE: edges.csv: not UTF-8 text: its byte 15; a CSV file is" in message_of(folder)
+
+
 def test_two_tables_of_one_name_are_refused(tmp_path: Path):
     folder = write_folder(tmp_path, ROWS, PAIRS)
     (folder / "edges.parquet").write_bytes(b"")

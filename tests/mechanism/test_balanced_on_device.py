@@ -9,6 +9,7 @@ import hetdp
 from hetdp.certificate.certificate import verify
 from hetdp.device import DeviceError
 from hetdp.engines import registry
+from hetdp.mechanism import balanced
 from hetdp.problem.partial import PartialMechanism
 from tests.engines.double import DEVICE, NumpyDevice
 from tests.engines.products import random_answers, random_space
@@ -39,6 +40,14 @@ def test_rules_for_deciding_votes_are_designed_on_a_device(device, monkeypatch):
     assert ours.coordinates.tobytes() == theirs.coordinates.tobytes()
     assert ours.certificate == theirs.certificate
     assert ours.explain((12, 9)).coordinates[-1] == theirs.explain((12, 9)).coordinates[-1] > 0.0
+
+
+@DEVICE
+def test_a_design_that_was_proved_on_a_device_is_not_searched_again(device, monkeypatch):
+    monkeypatch.setattr(registry, "find_device", lambda: device)
+    monkeypatch.setattr(balanced, "_grow", lambda *_: pytest.fail("the host searches"))
+    problem = hetdp.spaces.votes(6, hetdp.questions.majority(), 0.5)
+    assert hetdp.design(problem, "balanced", engine="gpu").certificate.optimal
 
 
 def test_a_device_that_is_too_small_is_an_error_or_left_to_the_cpu(monkeypatch):
