@@ -38,6 +38,20 @@ def test_the_page_is_busy_until_the_chart_of_its_last_answer_is_drawn(studio):
     assert drawn == [True, None, True]
 
 
+def test_what_begins_is_counted_once_when_it_ends(studio):
+    """Else the page would not announce that it is busy, once the picture was fitted to its box."""
+    for name in ("three-voters", "survey", "three-voters"):
+        opened = studio(GALLERY[name].make())
+        assert (
+            opened.page.evaluate(
+                """() => { hetdp.begin(); const busy = document.getElementById("studio").getAttribute("aria-busy");
+            hetdp.end(); return busy; }"""
+            )
+            == "true"
+        )
+        opened.settle()
+
+
 def test_a_click_on_the_summary_selects_no_cell(studio):
     opened = studio(GALLERY["survey"].make())
     page = opened.page

@@ -39,7 +39,9 @@
     if (page) {
       page.dataset.ready = ready ? "yes" : "no";
       page.dataset.revision = read("shown", "data");
-      page.setAttribute("aria-busy", String(queue.length > 0 || requests > 0 || drawing > 0 || !ready));
+      const received = read("acknowledged", "data"); // while a script is loaded, Dash hands it over a moment later
+      const isPending = queue.length > 0 || requests > 0 || drawing > 0 || (received && received[1] > answer);
+      page.setAttribute("aria-busy", String(isPending || !ready));
     }
     if (requests) { document.documentElement.dataset.busy = "yes"; } else { delete document.documentElement.dataset.busy; }
   }

@@ -290,16 +290,20 @@
     let wide = around.clientWidth;
     let high = around.clientHeight;
     let changed = true;  // and remains so while another picture lies over it
+    let isFitting = false;
     const later = function () {
+      if (isFitting) { return; } // its own zoom
       if (soon) { window.clearTimeout(soon); } else { window.hetdp.begin(); }
       soon = window.setTimeout(function () {
+        soon = 0;
+        isFitting = true;
         if (changed) {
           cy.resize();
           cy.fit(undefined, 36);
           changed = around.classList.contains("away");
         }
         scaleText(cy);
-        soon = 0;
+        isFitting = false;
         window.hetdp.end();
       }, 80);
     };
