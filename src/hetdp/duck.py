@@ -1,8 +1,9 @@
 """DuckDB: the one module that loads it, for files of problems and for tables of people.
 
 `connection` gives a connection to a database that the process shares, for files that are public: problems, pins and
-mechanisms. `locked_connection` gives a database of its own, for a table of people: it is locked before the first row is
-read, may read the files that it was opened for, writes nothing, fetches nothing, and cannot change a setting.
+mechanisms. `locked_connection` gives a database that nobody else uses meanwhile, for a table of people: it is locked
+before the first row is read, may read the files that it was opened for, writes nothing, fetches nothing, and cannot
+change a setting.
 `report_faults` and `hide_details` turn what DuckDB raises into errors of hetdp: the first with DuckDB's reason, the
 second without it, since it may name rows and values. `files/` and `tables/` import this module; it imports errors only.
 """
@@ -14,8 +15,8 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,9 @@ SETTINGS = {
 LOCKED_SETTINGS = SETTINGS | {
     "disabled_optimizers": "statistics_propagation,row_group_pruner",  # what a file says of its cells decides nothing
     "temp_directory": "",  # nothing of the table is written to disk
+    "enable_external_file_cache": "false",  # nor kept in memory for the next query, which reads the file again
 }
+MOST_IDLE = 4  # locked databases that wait for the same files to be opened again
 MEMORY = "HETDP_TABLE_MEMORY"  # variables of the environment that limit a worker of a cluster
 LIMITS = {"memory_limit": MEMORY, "temp_directory": "HETDP_TABLE_SPILL"}
 INTERRUPTED = "Query interrupted"  # DuckDB's words for Ctrl-C
@@ -105,6 +108,11 @@ def _remove(folder: str, process: int) -> None:
 def forget() -> None:
     """Lets the next connection begin with a new database."""
     _database.cache_clear()
+    while _idle:
+        _idle.popitem()[1].close()
+
+
+atexit.register(forget)
 
 
 if hasattr(os, "register_at_fork"):
@@ -217,23 +225,51 @@ def _text_cell(column: str, values: Any) -> str:
 
 
 @contextmanager
-def locked_connection(*paths: str | None) -> Iterator[Any]:
+def locked_connection(*paths: str | None, prepare: Callable[[Any], None] | None = None) -> Iterator[Any]:
     """A connection that can read some files, or none, and nothing else.
+
+    To make a database takes longer than to read a small table, and a table is opened several times for one question.
+    So a database waits for the next use with the same files, unless there was an error. Nothing that a use has made or
+    registered is left for the next one.
 
     Args:
         paths: the files, as they will be named in queries; None where Python objects will be registered.
+        prepare: what adds functions to a new database.
     """
+    key = (os.environ.get(MEMORY), paths, prepare)
+    database = _idle.pop(key, None) or _make_locked(paths, prepare)
+    try:
+        with closing(database.cursor()) as cursor:
+            yield cursor
+    except BaseException:
+        database.close()
+        raise
+    twin = _idle.pop(key, None)  # of a use at the same time
+    oldest = _idle.pop(next(iter(_idle), None), None) if len(_idle) >= MOST_IDLE else None
+    _idle[key] = database
+    for one in (twin, oldest):
+        if one is not None:
+            one.close()
+
+
+_idle: dict[Any, Any] = {}  # the locked databases that nobody uses, the last used at the end
+
+
+def _make_locked(paths: Sequence[str | None], prepare: Callable[[Any], None] | None) -> Any:
     limit = {"memory_limit": os.environ[MEMORY]} if MEMORY in os.environ else {}
     database = load().connect(":memory:", config=LOCKED_SETTINGS | limit)
     try:
+        if prepare is not None:
+            prepare(database)
         allowed = [quote_text(path) for path in paths if path is not None]
         if allowed:
             database.execute(f"SET allowed_paths = [{', '.join(allowed)}]")
         database.execute("SET enable_external_access = false")
         database.execute("SET lock_configuration = true")
-        yield database
-    finally:
+    except BaseException:
         database.close()
+        raise
+    return database
 
 
 @contextmanager
@@ -265,10 +301,10 @@ def hide_details(name: str, curator: bool) -> Iterator[None]:
 
 
 def define_enum(database: Any, kind: str, names: Sequence[str]) -> None:
-    """Makes a type whose values are these texts, in their order."""
+    """Makes a type whose values are these texts, in their order; it ends with the connection."""
     database.register("names", {"name": np.array([*names], dtype=object)})
     database.execute(f"DROP TYPE IF EXISTS {quote_name(kind)}")
-    database.execute(f"CREATE TYPE {quote_name(kind)} AS ENUM (SELECT name FROM names)")
+    database.execute(f"CREATE TEMP TYPE {quote_name(kind)} AS ENUM (SELECT name FROM names)")
     database.unregister("names")
 
 

@@ -22,7 +22,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.tables.comparison import open_locked
+from hetdp import duck
+from hetdp.tables.comparison import FOLD_FUNCTION, open_locked
 from hetdp.tables.people_table import LocalTable
 from hetdp.tables.policy import find_repeated
 from hetdp.tables.predicates import Comparison
@@ -549,6 +550,37 @@ def test_the_database_is_locked_before_anything_is_read(tmp_path):
             with pytest.raises(Exception, match=r"disabled|locked|[Cc]annot"):
                 database.execute(command)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other.csv", "people.parquet"]
+
+
+def test_a_database_serves_the_same_files_again_and_keeps_nothing_of_its_last_use(tmp_path, monkeypatch):
+    place, other = tmp_path / "people.csv", tmp_path / "other.csv"
+    for at in (place, other):
+        at.write_text("vote\n1\n")
+    made, make = [], duck._make_locked
+    monkeypatch.setattr(duck, "_make_locked", lambda *how: made.append(how[0]) or make(*how))
+    with open_locked(str(place)) as database:
+        duck.define_enum(database, "kind", ["a", "b"])
+        database.register("rows", {"vote": np.arange(3)})
+        assert database.execute("SELECT CAST(CAST('b' AS kind) AS VARCHAR), max(vote) FROM rows").fetchone() == ("b", 2)
+        assert database.execute(f"FROM '{place}'").fetchall() == [(1,)]
+    before = place.stat()
+    place.write_text("vote\n2\n")
+    os.utime(place, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with open_locked(str(place)) as database:
+        for command in ("SELECT CAST('b' AS kind)", "FROM rows"):
+            with pytest.raises(Exception, match="does not exist"):
+                database.execute(command)
+        assert database.execute(f"FROM '{place}'").fetchall() == [(2,)]
+        assert database.execute(f"SELECT {FOLD_FUNCTION}('YES')").fetchall() == [("yes",)]
+    with pytest.raises(Exception, match="disabled"), open_locked(str(place)) as database:
+        database.execute(f"FROM '{other}'")
+    assert made == [(str(place),)]
+    with open_locked(str(place)) as database, open_locked(str(place)) as another:  # none is left after an error
+        assert database.execute(f"FROM '{place}'").fetchall() == another.execute(f"FROM '{place}'").fetchall()
+    assert made == [(str(place),)] * 3
+    for at in range(2 * duck.MOST_IDLE):
+        with open_locked(str(tmp_path / f"{at}.csv")):
+            assert len(duck._idle) <= duck.MOST_IDLE
 
 
 def test_duckdb_is_loaded_where_the_contract_says():

@@ -99,8 +99,7 @@ def group_similar_names(names: Iterable[str]) -> list[list[str]]:
 @contextmanager
 def open_locked(*paths: str | None) -> Iterator[Any]:
     """A locked connection (`hetdp.duck.locked_connection`) with the functions that conditions call."""
-    with locked_connection(*paths) as database:
-        add_functions(database)
+    with locked_connection(*paths, prepare=add_functions) as database:
         yield database
 
 
