@@ -239,7 +239,7 @@ class Hosts:
 
     def kill(self, started: subprocess.Popen[Any]) -> None:
         """Kills a command with all its processes."""
-        for process in self.processes_of(started):
+        for process in self.processes_of(started) if started.poll() is None else ():
             with suppress(psutil.NoSuchProcess):
                 process.kill()
         started.wait()

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 import hetdp
+from tests.stress import STRESS
 
 SHAPES = ("sparse", "grid", "path", "star")
 LABELS = ("range", "shuffled", "text")
+SIZE = 36 if STRESS == 1 else 60  # datasets
 
 
 def edges_of(rng: np.random.Generator, shape: str, size: int):
@@ -34,7 +36,7 @@ def names_of(rng: np.random.Generator, kind: str, size: int):
     return [f"dataset {number}" for number in rng.permutation(size)]
 
 
-def random_problem(seed: int, shape: str, labels: str = "range", size: int = 60, notion: Any = "pure"):
+def random_problem(seed: int, shape: str, labels: str = "range", size: int = SIZE, notion: Any = "pure"):
     """A problem with pins on its boundary, and on some other datasets, that extend."""
     rng = np.random.default_rng(seed)
     source, target = edges_of(rng, shape, size)

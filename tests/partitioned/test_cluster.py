@@ -35,7 +35,7 @@ from hetdp.partitioned.workspace import arcs_for, work_folder
 from tests.partitioned.inline import coordinates
 from tests.partitioned.problems import random_problem
 from tests.partitioned.processes import QUIET, ROOT, Processes, fail_task, take_memory
-from tests.stress import long, mostly_long
+from tests.stress import long
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
@@ -53,9 +53,9 @@ def save_problem(folder: Path, seed: int, shape: str, labels: str, size: int = 2
     return problem, hetdp.extend(problem, pins, engine="cpu")
 
 
+@long  # `test_hosts` does so from the command line, with other partitions
 @pytest.mark.parametrize(
-    ("shape", "labels", "partitions"),
-    mostly_long([("sparse", "text", 5), ("grid", "range", 8), ("path", "shuffled", 2)], 1),
+    ("shape", "labels", "partitions"), [("sparse", "text", 5), ("grid", "range", 8), ("path", "shuffled", 2)]
 )
 def test_workers_find_what_the_cpu_engine_finds(processes, tmp_path, shape, labels, partitions):
     _, whole = save_problem(tmp_path, partitions, shape, labels)
@@ -74,11 +74,11 @@ def test_workers_find_what_the_cpu_engine_finds(processes, tmp_path, shape, labe
         assert hetdp.verify(problem, hetdp.read_mechanism(tmp_path / "saved", problem)).optimal
 
 
-def test_workers_support_renyi_privacy(processes, tmp_path):
+def test_workers_support_renyi_privacy(tmp_path):
     graph = hetdp.DatasetGraph.from_edges(range(59), range(1, 60), [0.1 + at % 7 / 10 for at in range(59)])
     whole = hetdp.Problem(graph, [1] * 30 + [2] * 30, "renyi", alpha=2)
     hetdp.save(whole, tmp_path / "problem", tables="parquet")
-    read = hetdp.read_partitioned(tmp_path / "problem", cluster=processes.address, work=tmp_path / "work", partitions=3)
+    read = hetdp.read_partitioned(tmp_path / "problem", workers=1, work=tmp_path / "work", partitions=3)
     with read as (problem, _):
         mechanism = hetdp.design(problem, "balanced")
         assert problem.identity == whole.identity
@@ -86,7 +86,8 @@ def test_workers_support_renyi_privacy(processes, tmp_path):
         assert mechanism.certificate.optimal
 
 
-@pytest.mark.parametrize("moment", mostly_long(["searching (round 2", "building the graphs", "proving every edge"], 1))
+@long  # `test_hosts` kills one too
+@pytest.mark.parametrize("moment", ["searching (round 2", "building the graphs", "proving every edge"])
 def test_a_worker_that_is_killed_costs_only_its_work(processes, tmp_path, moment):
     _, whole = save_problem(tmp_path, 7, "sparse", "text")
     victim = processes.workers[-1]
@@ -113,6 +114,7 @@ def test_a_worker_that_is_killed_costs_only_its_work(processes, tmp_path, moment
     assert any(words.startswith("searching (round 1, ") for words in stages)
 
 
+@long  # `test_hosts` ends all workers, and cuts off the scheduler
 def test_a_lost_cluster_is_reported_and_finished_work_is_kept(processes, tmp_path, monkeypatch):
     save_problem(tmp_path, 3, "grid", "range")
     monkeypatch.setattr(dask_cluster, "LOST_TIMEOUT", 1.0)
@@ -133,23 +135,6 @@ def test_a_lost_cluster_is_reported_and_finished_work_is_kept(processes, tmp_pat
     read = hetdp.read_partitioned(tmp_path / "problem", cluster=processes.address, work=tmp_path / "work")
     with read:
         assert json.loads((tmp_path / "work" / "layout.json").read_text())["pinned"] > 0
-
-
-def test_failures_of_workers_are_reported_clearly(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
-    monkeypatch.setitem(dask_cluster.SETTINGS, "distributed.scheduler.allowed-failures", 0)
-    with pytest.raises(hetdp.UsageError, match="the memory 'much'; it must be a size such as 2GB"):
-        dask_cluster.Cluster(None, 1, "much", str(tmp_path))
-    started = dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
-    try:
-        with pytest.raises(hetdp.ClusterError, match=r"a worker ran out of memory.*more partitions are smaller ones"):
-            started.run(fail_task, [("memory",)])
-        with pytest.raises(hetdp.ClusterError, match="needs too much memory, more than the 600MB that it may take"):
-            started.run(take_memory, [(64,), (4000,)])  # the message names the worker that fails
-    finally:
-        started.close()
-    with pytest.raises(hetdp.UsageError, match="a partitioned problem that was closed; its workers have ended"):
-        started.run(fail_task, [("memory",)])
 
 
 def connect(place: str, key: Security | None) -> ClusterClient:
@@ -189,27 +174,6 @@ def test_an_event_loop_that_does_not_start_in_time_is_started_again():
         start_retrying(lambda: fail_until(7))
 
 
-def test_local_workers_accept_no_other_connections(tmp_path, monkeypatch):
-    started = dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
-    try:
-        address = started._client.scheduler.address
-        assert address.startswith("tls://127.0.0.1:")
-        for place, key in ((address, Security.temporary()), (address, None), (address.replace("tls", "tcp"), None)):
-            with pytest.raises((OSError, ValueError, TypeError, RuntimeError)):
-                connect(place, key)
-        running = [psutil.Process(process.pid) for process in started._processes]
-        running += [child for process in running for child in process.children(recursive=True)]
-        listening = [one.laddr.ip for process in running for one in process.net_connections() if one.status == "LISTEN"]
-        assert set(listening) == {"127.0.0.1"}
-        assert len(listening) >= 2  # a worker, and who watches it
-        assert not any("KEY" in part for process in running for part in process.cmdline())
-        monkeypatch.setitem(sys.modules, "cryptography", None)
-        with pytest.raises(hetdp.UsageError, match="cryptography is not installed"):
-            dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
-    finally:
-        started.close()
-
-
 def test_workers_with_more_memory_have_larger_partitions():
     assert [arcs_for(None, memory) for memory in ("2GB", "4GB", "1GB")] == [8_000_000, 16_000_000, 4_000_000]
     assert arcs_for("tcp://127.0.0.1:9", "4GB") == 8_000_000  # whatever those are
@@ -229,30 +193,70 @@ def test_an_interrupt_waits_until_workers_can_be_ended(tmp_path, monkeypatch):
     assert [client.status for client in clients] == ["closed"]
 
 
-def test_workers_run_in_a_folder_of_their_own_and_dask_is_left_as_it_was(tmp_path):
-    """They find no modules in their folder, which is removed."""
+def state_of_dask() -> list[Any]:
     names = [*dask_cluster.SETTINGS, "distributed.scheduler.http.routes"]
-    loggers = [logging.getLogger(name) for name in dask_cluster.LOGGERS]
+    return [dask.config.get(name, None) for name in names] + [
+        logging.getLogger(name).level for name in dask_cluster.LOGGERS
+    ]
 
-    def state() -> list[Any]:
-        return [dask.config.get(name, None) for name in names] + [logger.level for logger in loggers]
 
-    before = state()
-    cluster = dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
+def test_local_workers_are_private_report_failures_and_leave_dask_as_it_was(tmp_path, monkeypatch):
+    """All of it with one worker, which takes seconds to start."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setitem(dask_cluster.SETTINGS, "distributed.scheduler.allowed-failures", 0)
+    with pytest.raises(hetdp.UsageError, match="the memory 'much'; it must be a size such as 2GB"):
+        dask_cluster.Cluster(None, 1, "much", str(tmp_path))
+    before = state_of_dask()
+    started = dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
     try:
-        assert state() != before
-        (place,) = cluster.run(os.getcwd, [()])
-        (paths, is_safe) = cluster.run(eval, [("__import__('sys').path",), ("__import__('sys').flags.safe_path",)])
-        assert stat.S_IMODE(Path(place).stat().st_mode) == 0o700
-        assert "hetdp-workers-" in place
+        assert state_of_dask() != before
+        assert_no_other_connections_are_accepted(started)
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, "cryptography", None)
+            with pytest.raises(hetdp.UsageError, match="cryptography is not installed"):
+                dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
+        place = folder_of_its_own(started, tmp_path)
+        assert_failures_are_reported_clearly(started)
     finally:
-        cluster.close()
-        cluster.close()
-    assert state() == before
-    assert is_safe
-    assert not {"", ".", str(Path.cwd()), str(tmp_path)} & {*paths} - {str(ROOT / "src"), str(ROOT)}
-    assert [path for path in paths if path.startswith(str(tmp_path))] == []
+        started.close()
+        started.close()
+    assert state_of_dask() == before
     assert not Path(place).exists()
+    with pytest.raises(hetdp.UsageError, match="a partitioned problem that was closed; its workers have ended"):
+        started.run(fail_task, [("memory",)])
+
+
+def assert_no_other_connections_are_accepted(started: dask_cluster.Cluster) -> None:
+    address = started._client.scheduler.address
+    assert address.startswith("tls://127.0.0.1:")
+    for place, key in ((address, Security.temporary()), (address, None), (address.replace("tls", "tcp"), None)):
+        with pytest.raises((OSError, ValueError, TypeError, RuntimeError)):
+            connect(place, key)
+    running = [psutil.Process(process.pid) for process in started._processes]
+    running += [child for process in running for child in process.children(recursive=True)]
+    listening = [one.laddr.ip for process in running for one in process.net_connections() if one.status == "LISTEN"]
+    assert set(listening) == {"127.0.0.1"}
+    assert len(listening) >= 2  # a worker, and who watches it
+    assert not any("KEY" in part for process in running for part in process.cmdline())
+
+
+def folder_of_its_own(started: dask_cluster.Cluster, work: Path) -> str:
+    """The folder in which a worker runs, and finds no modules."""
+    (place,) = started.run(os.getcwd, [()])
+    (paths, is_safe) = started.run(eval, [("__import__('sys').path",), ("__import__('sys').flags.safe_path",)])
+    assert stat.S_IMODE(Path(place).stat().st_mode) == 0o700
+    assert "hetdp-workers-" in place
+    assert is_safe
+    assert not {"", ".", str(Path.cwd()), str(work)} & {*paths} - {str(ROOT / "src"), str(ROOT)}
+    assert [path for path in paths if path.startswith(str(work))] == []
+    return str(place)
+
+
+def assert_failures_are_reported_clearly(started: dask_cluster.Cluster) -> None:
+    with pytest.raises(hetdp.ClusterError, match=r"a worker ran out of memory.*more partitions are smaller ones"):
+        started.run(fail_task, [("memory",)])
+    with pytest.raises(hetdp.ClusterError, match="needs too much memory, more than the 600MB that it may take"):
+        started.run(take_memory, [(64,), (4000,)])  # the message names the worker that fails
 
 
 def test_no_dashboard_is_served_and_other_dashboards_stay(monkeypatch, tmp_path):

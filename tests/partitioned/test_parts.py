@@ -108,6 +108,10 @@ def test_arrays_are_mapped_as_they_were_written_and_other_files_are_refused(tmp_
     np.save(tmp_path / "bad.npy", np.array([None]))
     with pytest.raises(ClusterError, match="holds no array"):
         map_array(tmp_path, tmp_path / "bad.npy")
+    with (tmp_path / "bad.npy").open("wb") as file:
+        np.lib.format.write_array(file, np.arange(3), (2, 0))  # not what `write_array` writes
+    with pytest.raises(ClusterError, match="holds no array"):
+        map_array(tmp_path, tmp_path / "bad.npy")
 
 
 # Partitions -----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ written atomically and memory-mapped when they are read.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
+from io import BytesIO
 from itertools import count, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -101,9 +102,9 @@ def map_array(root: str | Path, path: Path) -> NDArray[Any]:
     require_real(root, path.parent)
     with open_plain(path) as file:
         try:
-            version = np.lib.format.read_magic(file)
-            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, in_fortran_order, dtype = read(file)
+            head = file.read(10)
+            head += file.read(int.from_bytes(head[8:], "little"))  # the rest of the header, in version 1.0
+            shape, in_fortran_order, dtype = _parse_header(head)
             if dtype.hasobject:
                 raise ValueError("an array of numbers is expected")
             if 0 in shape:  # an empty array cannot be mapped
@@ -116,6 +117,15 @@ def map_array(root: str | Path, path: Path) -> NDArray[Any]:
             rule = "a run leaves complete files there; a changed or truncated file is not used"
             hint = "remove the work folder, or name another one"
             raise ClusterError(f"in the work folder, {str(path)!r} holds no array", rule, hint) from None
+
+
+@lru_cache(4096)
+def _parse_header(head: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, order and type of an array; NumPy compiles the header as Python, and many arrays have the same one."""
+    file = BytesIO(head)
+    if np.lib.format.read_magic(file) != (1, 0):  # `write_array` writes no other
+        raise ValueError("version 1.0 is expected")
+    return np.lib.format.read_array_header_1_0(file)
 
 
 def write_array(root: str | Path, path: Path, values: NDArray[Any]) -> None:
