@@ -30,7 +30,7 @@ BEGIN_WITH = (  # the longest, part of which is waiting: begun first, each by an
     "test_packaging.py",
 )
 
-EXAMPLES = times(50)  # of each property
+EXAMPLES = times(50) if STRESSED else 30  # of each property
 settings.register_profile("dev", max_examples=EXAMPLES, deadline=None)
 settings.register_profile(
     "ci",

@@ -36,8 +36,8 @@ NOT_BENCHMARKS = {
     "registry",
     "timing",  # by hand only
 }
-LONG = {  # which start many processes or a browser, or compare many libraries; `make stress` runs all
-    *("distributed", "drag", "files", "growth", "memory", "paths", "products", "visits"),
+LONG = {  # which start many processes or a browser, compare many libraries or resemble another; `make stress` runs all
+    *("average-random", "distributed", "drag", "files", "growth", "memory", "paths", "products", "studio", "visits"),
 }
 
 

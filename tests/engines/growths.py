@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 import hetdp
@@ -17,6 +18,7 @@ from hetdp.theory.pure import PURE
 
 Pairs = tuple[np.ndarray, np.ndarray]
 GRAPH_ENGINES = ["cpu", "reference"]  # the product engine does not search stored edges
+ENGINE = pytest.mark.parametrize("engine", ["cpu", pytest.param("reference", marks=pytest.mark.jit_only)])
 
 
 @dataclass(frozen=True)

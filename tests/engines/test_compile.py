@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from types import FunctionType
 
+import pytest
 from numba.core.dispatcher import Dispatcher
 
 from hetdp.engines.compiling import compile_globals, compile_kernel, digest
@@ -39,6 +40,7 @@ def function(source: str) -> Callable[[float], float]:
     return scope["outer"]
 
 
+@pytest.mark.jit_only
 def test_the_name_is_the_same_in_every_process():
     first, second = (
         subprocess.run([sys.executable, "-c", NAMES], capture_output=True, check=True, text=True).stdout for _ in "12"

@@ -13,6 +13,7 @@ from hetdp.engines.contract import Role
 from hetdp.theory.pure import step
 from tests.engines import growths
 from tests.engines.growths import (
+    ENGINE,
     SHAPES,
     SIZES,
     Search,
@@ -24,7 +25,6 @@ from tests.engines.growths import (
     searches,
 )
 
-ENGINE = pytest.mark.parametrize("engine", growths.GRAPH_ENGINES)
 SHAPE = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 EPSILONS = pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: sizes.__name__)
 

@@ -30,6 +30,7 @@ from tests.engines.growths import Search, assert_links_prove, bits, run_grow
 from tests.engines.products import random_answers, random_roles, random_space, random_start
 
 KINDS = ["grid", "positive", "any"]
+pytestmark = pytest.mark.jit_only  # no engine here is compiled by numba
 
 
 class UnusedEngine:

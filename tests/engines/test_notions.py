@@ -66,6 +66,7 @@ def test_both_engines_give_the_same_bits_and_links_that_prove_them(names):
 
 
 @NOTION
+@pytest.mark.jit_only
 def test_the_reference_leaves_out_no_step_that_would_lower_a_label(notion):
     """It skips edges by the quick guess; without skipping any, it finds the same labels."""
     patient = replace(notion, quick=lambda *_: -np.inf)
@@ -80,6 +81,7 @@ def test_the_reference_leaves_out_no_step_that_would_lower_a_label(notion):
 
 
 @NOTION
+@pytest.mark.jit_only
 def test_a_search_ends_at_the_plainly_computed_fixed_point(notion):
     for shape, sizes in CASES:
         search = random_search(5, shape, sizes, 20, notion)
@@ -87,6 +89,7 @@ def test_a_search_ends_at_the_plainly_computed_fixed_point(notion):
 
 
 @NOTION
+@pytest.mark.jit_only
 def test_the_fair_search_is_private_with_pins_unless_they_miss_by_a_rounding(notion):
     for shape, sizes in CASES:
         free = random_fair_search(7, shape, sizes, 30, notion)
@@ -98,6 +101,7 @@ def test_the_fair_search_is_private_with_pins_unless_they_miss_by_a_rounding(not
 
 
 @NOTION
+@pytest.mark.jit_only
 def test_swapping_the_answers_or_reversing_every_edge_changes_no_label(notion):
     for shape, sizes in CASES:
         fair = with_pins(random_fair_search(9, shape, sizes, 30, notion), 9)
@@ -118,6 +122,7 @@ def back_of(parameters: tuple[str, ...]) -> list[str]:
 
 
 @NOTION
+@pytest.mark.jit_only
 def test_no_dataset_is_worse_than_under_the_balanced_mechanism(notion):
     for shape, sizes in CASES:
         fair = random_fair_search(10, shape, sizes, 25, notion)

@@ -107,6 +107,7 @@ def test_unsupported_searches_are_refused(asked, message):
     )
 
 
+@pytest.mark.jit_only
 def test_the_reference_engine_loads_no_compiler():
     code = (
         "import sys, hetdp;"

@@ -39,6 +39,7 @@ def test_both_engines_give_the_same_bits_and_links_that_prove_them():
                     fairness.assert_links_prove(fair, one)
 
 
+@pytest.mark.jit_only
 @pytest.mark.parametrize("alpha", [1.01, 2.0, 25.0])
 def test_searches_end_at_the_plainly_computed_fixed_point_and_fair_ones_are_private(alpha):
     for shape in SHAPES:
@@ -57,6 +58,7 @@ def test_products_give_the_same_bits(seed):
     assert bits(ours.labels) == bits(engine_for("reference", space, NOTION, "grow").grow(space, NOTION, labels).labels)
 
 
+@pytest.mark.jit_only
 @pytest.mark.parametrize("alpha", [1.2, 2.0, 6.0])
 @pytest.mark.parametrize("seed", range(3))
 def test_extend_is_what_exact_bounds_give_by_brute_force(seed, alpha):
@@ -83,6 +85,7 @@ def test_extend_is_what_exact_bounds_give_by_brute_force(seed, alpha):
         assert all(sign * mechanism.coordinates[at] <= label[at] for at in free)
 
 
+@pytest.mark.jit_only
 @pytest.mark.parametrize("alpha", [1.2, 2.0, 6.0])
 def test_the_fair_value_of_one_edge_is_where_its_ends_meet(alpha):
     graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 0.8)
@@ -93,6 +96,7 @@ def test_the_fair_value_of_one_edge_is_where_its_ends_meet(alpha):
     assert fair["b"] == pytest.approx(1 - p)
 
 
+@pytest.mark.jit_only
 def test_average_is_no_worse_than_fair_and_close_to_a_search_over_one_number():
     graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.8, 0.5])
     problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2}, "renyi", weights=[5.0, 1.0, 1.0], alpha=2)

@@ -26,11 +26,10 @@ from tests.engines.fairness import (
     small_fair_searches,
     with_pins,
 )
-from tests.engines.growths import GRAPH_ENGINES, SHAPES, SIZES, graph_from
+from tests.engines.growths import ENGINE, SHAPES, SIZES, graph_from
 from tests.oracle.leximin import fair, fair_problems, has_odd_epsilon
 from tests.oracle.random_problems import SmallProblem
 
-ENGINE = pytest.mark.parametrize("engine", GRAPH_ENGINES)
 SHAPE = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 EPSILONS = pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: sizes.__name__)
 SMALL_PROBLEMS = list(fair_problems(seed=31, count=500))
