@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -56,3 +57,13 @@ def test_few_entries_are_left_to_the_callers_thread(monkeypatch: pytest.MonkeyPa
     seen: set[int] = set()
     run_in_threads(lambda _: seen.add(threading.get_ident()), range(100), threads.FEWEST_FOR_THREADS - 1)
     assert seen == {threading.get_ident()}
+
+
+def test_a_thread_that_has_not_begun_is_not_waited_for(monkeypatch: pytest.MonkeyPatch):
+    late, done = list[Callable[[], None]](), list[int]()
+    monkeypatch.setattr(threads, "CORES", 3)
+    monkeypatch.setattr(threads, "start_new_thread", lambda function, arguments: late.append(function))
+    run_in_threads(done.append, iter(range(5)))
+    assert (len(late), done) == (2, [0, 1, 2, 3, 4])
+    late[0]()
+    assert done == [0, 1, 2, 3, 4]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from _thread import start_new_thread
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -13,8 +14,6 @@ from numpy.typing import NDArray
 Piece = TypeVar("Piece")
 CORES = os.cpu_count() or 1
 FEWEST_FOR_THREADS = 300_000  # entries; with fewer, starting threads takes longer than the work
-SAMPLE_SIZE = 1 << 10  # numbers by which an array is cut into halves
-SORTED_BLOCK = 1 << 15  # numbers at a time, so that they stay in the cache
 
 
 def run_in_threads(work: Callable[[Piece], object], pieces: Iterable[Piece], size: int = FEWEST_FOR_THREADS) -> None:
@@ -28,6 +27,7 @@ def run_in_threads(work: Callable[[Piece], object], pieces: Iterable[Piece], siz
         size: the number of entries in all pieces; if there are few, no thread is started.
     """
     waiting, lock, errors = iter(pieces), threading.Lock(), list[BaseException]()
+    helpers, is_over = list[threading.Lock](), False
 
     def keep_working() -> None:
         try:
@@ -40,13 +40,23 @@ def run_in_threads(work: Callable[[Piece], object], pieces: Iterable[Piece], siz
         except BaseException as error:  # the first one is raised below, in the caller's thread
             errors.append(error)
 
-    is_small = CORES == 1 or size < FEWEST_FOR_THREADS
-    threads = [threading.Thread(target=keep_working) for _ in range(0 if is_small else CORES - 1)]  # a pool is slower
-    for thread in threads:
-        thread.start()
+    def help_out() -> None:
+        ended = threading.Lock()
+        with ended:
+            with lock:
+                if is_over:
+                    return
+                helpers.append(ended)
+            keep_working()
+
+    for _ in range(0 if CORES == 1 or size < FEWEST_FOR_THREADS else CORES - 1):
+        start_new_thread(help_out, ())  # Thread.start would wait until a core has woken up; a pool is slower
     keep_working()
-    for thread in threads:
-        thread.join()
+    with lock:
+        is_over = True  # a thread that has not begun by now is not waited for
+    for ended in helpers:
+        with ended:
+            pass
     if errors:
         raise errors[0]
 
@@ -60,21 +70,9 @@ def sort_in_threads(numbers: NDArray[Any]) -> NDArray[Any]:
     """
     if CORES == 1 or len(numbers) < FEWEST_FOR_THREADS:
         return np.sort(numbers)
-    sample = np.sort(numbers[:: len(numbers) // SAMPLE_SIZE])
-    middle, found = sample[len(sample) // 2], np.empty_like(numbers)
-
-    def work(is_lower: bool) -> None:
-        parts, filled = slices(len(numbers), SORTED_BLOCK), 0
-        for piece in parts:
-            chosen = numbers[piece] < middle  # NaN is not, and is sorted last
-            part = numbers[piece][chosen if is_lower else ~chosen]
-            start = filled if is_lower else len(numbers) - filled - len(part)
-            found[start : start + len(part)] = part
-            filled += len(part)
-        half = found[:filled] if is_lower else found[len(numbers) - filled :]
-        half.sort()
-
-    run_in_threads(work, (True, False), len(numbers))
+    found, middle = numbers.copy(), len(numbers) // 2
+    found.partition(middle)  # a fraction of the sort; both use the processor's vectors, which masks do not
+    run_in_threads(lambda half: half.sort(), (found[:middle], found[middle:]), len(numbers))
     return found
 
 

@@ -28,6 +28,19 @@ def random_values(rng: np.random.Generator, size: int) -> np.ndarray:
     return values
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_the_sources_of_stored_arcs_are_those_of_their_rows(seed: int):
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 5, 12)  # some datasets have no arcs
+    indptr, rows = np.concatenate([[0], np.cumsum(counts)]), np.repeat(np.arange(12), counts)
+    for start in range(len(rows)):
+        for stop in range(start + 1, len(rows) + 1):
+            found = np.empty(stop - start, dtype=np.int32), [-1] * (stop - start)
+            compiled.write_sources(indptr, int(rows[start]), start, found[0])
+            scan.write_sources(indptr.tolist(), int(rows[start]), start, found[1])
+            assert found[0].tolist() == found[1] == rows[start:stop].tolist()
+
+
 @pytest.mark.parametrize("halved", [True, False])
 @pytest.mark.parametrize("seed", range(40))
 def test_arcs_are_judged_alike_in_plain_python_and_compiled(seed: int, halved: bool):

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 import hetdp
 from hetdp.engines.contract import Role
+from hetdp.engines.cpu import engine as cpu_engine
 from hetdp.theory.pure import step
 from tests.engines import growths
 from tests.engines.growths import (
@@ -137,6 +138,24 @@ def test_ties_leave_links_without_a_cycle(engine):
     growth = run_grow(engine, search)
     assert growth.labels.tolist() == [0.25] * size
     assert_links_prove(search, growth)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_starts_find_their_answer_in_any_number_of_tasks(seed: int, monkeypatch: pytest.MonkeyPatch):
+    """Free datasets 0 to 19 have answer 1, 20 to 39 answer 2, and each pin has neighbours of one of them or of none."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 3, 40)  # of the pins
+    pins, free = np.repeat(np.arange(40, 80), 3), rng.integers(0, 20, 120)
+    targets = np.where(np.repeat(group, 3) == 0, 40, free + 20 * (np.repeat(group, 3) == 2))
+    graph = hetdp.DatasetGraph.from_edges(pins, targets, 0.5, datasets=range(80), duplicates="min")
+    flags = np.repeat(np.array([Role.FREE_1, Role.FREE_2, Role.PINNED], dtype=np.uint8), [20, 20, 40])
+    starts = np.arange(40, 80, dtype=graph.targets.dtype)
+    monkeypatch.setattr(cpu_engine, "FEWEST_PER_THREAD", 0)
+    for tasks, warmed in ((40, 0), (7, 1 << 20), (1, 1 << 20)):
+        monkeypatch.setattr(cpu_engine, "STARTS_PER_TASK", -(-40 // tasks))
+        monkeypatch.setattr(cpu_engine, "MOST_WARMED", warmed)
+        found = [group.tolist() for group in cpu_engine.split_by_answer(graph, flags, starts)]
+        assert found == [starts[group == 1].tolist(), starts[group == 2].tolist()]
 
 
 @ENGINE

@@ -44,9 +44,10 @@ from hetdp.certificate.rule import (
 )
 from hetdp.compilation import SUMS, uses_compiled
 from hetdp.interrupts import uninterrupted
+from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers
-from hetdp.problem.space import SMALL_SPACE, EdgeBlock, Floats, Indices, Mask, Space
+from hetdp.problem.space import SMALL_SPACE, EdgeBlock, Floats, Indices, Mask, Space, cuts_of
 from hetdp.threads import run_in_threads
 
 
@@ -54,9 +55,12 @@ def survey_sums(space: Space, z: Floats, links: Indices, halved: bool) -> Survey
     """Looks at every arc of the space; `halved`: p = ½ is special, as it is for pure ε."""
     seen = Survey(links=np.full(space.size, np.nan))
     scan_arcs: Callable[..., Any] = scan.scan_arcs_by_numpy
+    pieces, arcs_of = list_arcs(space)
     if space.arc_count > SMALL_SPACE and uses_compiled(SUMS, space.arc_count):
         with uninterrupted():
-            from hetdp.certificate.compiled import scan_arcs
+            from hetdp.certificate.compiled import scan_arcs, write_sources
+        if type(space) is DatasetGraph:  # a subclass may list other arcs than it stores
+            pieces, arcs_of = cuts_of(space.indptr, space.targets), partial(_stored_arcs, space, write_sources)
 
     def scan_block(block: EdgeBlock, doubts: Doubts) -> Any:
         bits = block.parameters[0].view(np.int64), z.view(np.int64)
@@ -64,14 +68,20 @@ def survey_sums(space: Space, z: Floats, links: Indices, halved: bool) -> Survey
         with np.errstate(all="ignore"):
             return scan_arcs(*values, links, seen.links, *doubts, halved)
 
-    pieces, arcs_of = list_arcs(space)
-
     def look(piece: Any) -> None:
         block = arcs_of(piece)
         _judge(block, scan_block, z, seen, len(block.source))
 
     run_in_threads(look, pieces, space.arc_count)
     return seen
+
+
+def _stored_arcs(graph: DatasetGraph, write_sources: Callable[..., Any], piece: tuple[int, int]) -> EdgeBlock:
+    """The arcs of a graph from one place to another; unlike `edge_blocks`, threads make them side by side."""
+    cut = slice(*piece)
+    source = np.empty(cut.stop - cut.start, dtype=graph.targets.dtype)
+    write_sources(graph.indptr, int(np.searchsorted(graph.indptr, cut.start, side="right")) - 1, cut.start, source)
+    return EdgeBlock(source, graph.targets[cut], (graph.parameters[0][cut],))
 
 
 Doubts = tuple[Indices, Indices, Indices]  # doubtful arcs, how many arcs each stands for, a table for `scan_arcs`

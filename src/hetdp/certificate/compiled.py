@@ -28,6 +28,7 @@ def _calling(function: Callable[..., Any], *callees: Callable[..., Any]) -> Call
     return copy
 
 
+write_sources = _compile(scan.write_sources)
 scan_arcs = _compile(_calling(scan.scan_arcs, scan.note_doubt))
 scan_links = _compile(scan.scan_links)
 sift_arcs = _compile(scan.sift_arcs)

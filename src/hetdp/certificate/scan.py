@@ -24,6 +24,24 @@ NUMBER = 0x7FFFFFFFFFFFFFFF  # a mask that tells the compiler that a dataset's n
 MARGIN = 1e-9  # far more than the rounding of two sums
 
 
+def write_sources(indptr: Any, row: int, start: int, source: Any) -> None:
+    """Writes down the dataset that each of some stored arcs leads from.
+
+    Args:
+        indptr: where the arcs of each dataset begin, and where the last ones end.
+        row: the dataset that the first arc leads from.
+        start: the place of the first arc.
+        source: takes one dataset for each arc.
+    """
+    arc = 0
+    while arc < len(source):
+        stop = min(indptr[row + 1] - start, len(source))
+        while arc < stop:
+            source[arc] = row
+            arc += 1
+        row += 1
+
+
 def scan_arcs(
     source: Any,
     target: Any,

@@ -57,7 +57,7 @@ class Constraint(NamedTuple):
 def blocks_of(
     indptr: NDArray[np.int64], targets: Indices, columns: tuple[Floats, ...], first: int = 0
 ) -> Iterator[EdgeBlock]:
-    """The arcs of stored rows, in blocks of about BLOCK; parallel arcs are adjacent and in one block.
+    """The arcs of stored rows, in the blocks of `cuts_of`.
 
     Args:
         indptr: where the row of each dataset begins, and where the last one ends.
@@ -65,9 +65,7 @@ def blocks_of(
         columns: its parameters.
         first: the position of the first dataset.
     """
-    start = 0
-    while start < len(targets):
-        stop = _end_of_run(indptr, targets, min(start + BLOCK, len(targets)))
+    for start, stop in cuts_of(indptr, targets):
         row = int(np.searchsorted(indptr, start, side="right")) - 1
         last = int(np.searchsorted(indptr, stop, side="left"))
         bounds = np.clip(indptr[row : last + 1], start, stop)
@@ -75,6 +73,14 @@ def blocks_of(
         yield EdgeBlock(
             np.repeat(rows, np.diff(bounds)), targets[start:stop], tuple(column[start:stop] for column in columns)
         )
+
+
+def cuts_of(indptr: NDArray[np.int64], targets: Indices) -> Iterator[tuple[int, int]]:
+    """Where blocks of about BLOCK arcs of stored rows begin and end; parallel arcs are adjacent and in one block."""
+    start = 0
+    while start < len(targets):
+        stop = _end_of_run(indptr, targets, min(start + BLOCK, len(targets)))
+        yield start, stop
         start = stop
 
 

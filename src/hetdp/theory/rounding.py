@@ -8,6 +8,7 @@ LARGEST = 1.7976931348623157e308
 LN2_HI = 0.6931471805599453
 LN2_LO = 2.3190468138462996e-17
 LN2_REST = 1e-32  # more than what LN2_HI + LN2_LO lacks, which is amplified next to ln 2
+ONE_ULP_DOWN = 1.0 - 2.0**-53  # times a positive normal float, rounded, this is the next smaller float
 EIGHT_ULPS_DOWN = 1.0 - 2.0**-49  # more than the error of the five roundings of any formula that it lowers
 SPLITTER = 2.0**27 + 1.0
 CANCELLATION = 0.125  # in logarithms: a difference of two numbers so close loses three bits and more
@@ -20,6 +21,8 @@ def add_down(z: float, epsilon: float) -> float:
     total = z + epsilon
     shift = total - z
     error = (z - (total - shift)) + (epsilon - shift)
+    if total > NEGLIGIBLE and error == error:  # nearly always; no branch depends on the sign, which is like a coin
+        return total * (1.0 if error >= 0.0 else ONE_ULP_DOWN)
     if error >= 0.0:
         return total
     if error < 0.0:

@@ -121,9 +121,17 @@ def compiled_sides() -> Function:
     return compile_kernel(kernels.sides, "sides", {})
 
 
+@cache
+def compiled_warm() -> Function:
+    """The kernel that loads arcs into the cache."""
+    return compile_kernel(kernels.warm, "warm", {} if jit.is_off() else {prefetch: compiled_prefetch})
+
+
 # Engine ---------------------------------------------------------------------------------------------------------------
 
 
+STARTS_PER_TASK = 1 << 11  # starts per task of the threads that look at the sides of starts
+MOST_WARMED = 1 << 20  # arcs, of 12 bytes or more, that fit into the cache which cores share
 MARKED_PER_TASK = 1 << 17  # datasets per task of the threads that mark mixed datasets
 FEWEST_PER_THREAD = 1 << 12  # starting a thread costs as much as settling some thousand datasets
 
@@ -240,9 +248,20 @@ def list_meetings(space: DatasetGraph, notion: Notion, start: Floats, flags: Rol
 
 
 def split_by_answer(space: StoredRows, flags: Roles, starts: Indices) -> list[Indices]:
-    """The starts of the search for each answer; or one group, if a dataset belongs to both or the graph is small."""
-    side = np.zeros(len(starts), dtype=np.uint8)
-    compiled_sides()(space.indptr, space.targets, flags, starts, side)
+    """The starts of the search for each answer; or one group, if a dataset belongs to both or the graph is small.
+
+    The threads that look at the starts also load a graph into the cache that fits there.
+    """
+    side, arcs = np.zeros(len(starts), dtype=np.uint8), len(space.targets)
+    sides, warm, rest = compiled_sides(), compiled_warm(), arcs if arcs <= MOST_WARMED else 0
+    count = -(-len(starts) // STARTS_PER_TASK)
+
+    def look(task: int) -> None:
+        own = slice(task * STARTS_PER_TASK, (task + 1) * STARTS_PER_TASK)
+        warm(space.targets, space.parameters, rest * task // count, rest * (task + 1) // count)
+        sides(space.indptr, space.targets, flags, starts[own], side[own])
+
+    run_in_threads(look, range(count), arcs * len(starts) // max(1, space.size) + rest)
     if space.size < FEWEST_PER_THREAD or (side == Role.FREE_1 | Role.FREE_2).any():
         return [starts.compress(side != Role.PINNED)]
     return [starts.compress(side == role) for role in (Role.FREE_1, Role.FREE_2)]

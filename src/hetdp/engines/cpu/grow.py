@@ -33,6 +33,7 @@ Columns = tuple[Floats, ...]
 ROLE, IDLE, SETTLED = 3, 4, 8  # bits of a flag: the role; an inactive start, not queued; the label is final
 NO_START = 0x7FF0000000000000  # the key of +inf
 FURTHEST, FAR, NEAR = 28, 16, 8  # datasets ahead of which row offsets, rows and neighbours' labels are prefetched
+LINE = 16  # targets in a line of the cache; a line holds 8 parameters
 ROW_AHEAD = 24  # most labels prefetched per row, so that a hub does not evict everything else
 
 
@@ -145,3 +146,11 @@ def sides(indptr: Indices, targets: Indices, flags: Roles, starts: Indices, side
         for arc in range(as_int64(indptr[start]), as_int64(indptr[start + 1])):
             role |= flags[as_int64(targets[arc])]
         side[place] = role
+
+
+def warm(targets: Indices, columns: Columns, first: int, last: int) -> None:
+    """Prefetches some arcs in the order in which they are stored, many times faster than the search meets them."""
+    for arc in range(as_int64(first), as_int64(last), LINE):
+        prefetch(targets, arc)
+        prefetch(columns[0], arc)
+        prefetch(columns[0], arc + 8)
