@@ -12,9 +12,10 @@ from hetdp.tables.conditions import NO, UNKNOWN, YES, condition
 from hetdp.tables.predicates import parse_predicate
 from hetdp.tables.sources import Source, open_source
 from tests.oracle import asking as oracle
+from tests.stress import STRESS, stress
 from tests.tables.extremes import LENGTH, MAKERS, OPAQUE
 
-WHOLE = bool(os.environ.get("HETDP_WHOLE_ORACLE"))
+WHOLE = bool(os.environ.get("HETDP_WHOLE_ORACLE")) or STRESS > 1
 REFUSED = "refused"
 PLACES = {YES: 0, NO: 1, UNKNOWN: 2}  # as the oracle has them
 Shape = tuple[Any, ...]
@@ -63,11 +64,12 @@ def outcomes(source: Source, column: str, exact: bool = False, shapes: list[Shap
     return found
 
 
+@stress
 @pytest.mark.parametrize("form", MAKERS)
 def test_whether_a_question_is_answered_depends_on_the_type_and_what_it_says_on_the_cell(form, tmp_path):
     codes = {True: 0, False: 1, None: 2}
-    fifth = list(MAKERS).index(form) % 5  # of the conditions, unless all are asked for
-    shapes = CONDITIONS if WHOLE else [CONDITIONS[0], *CONDITIONS[1 + fifth :: 5]]
+    share = list(MAKERS).index(form)  # of the conditions, unless all are asked for
+    shapes = CONDITIONS if WHOLE else [CONDITIONS[0], *CONDITIONS[1 + share :: len(MAKERS)]]
     harmless, meaning = MAKERS[form](tmp_path, True)
     with open_source(harmless) as source:
         usual = {column: outcomes(source, column, False, shapes) for column in meaning}
