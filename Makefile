@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest --quiet -n $(WORKERS) --maxprocesses 4 --dist 
 unexport PYTHONDONTWRITEBYTECODE  # else every process compiles every module again
 unexport PYTHONUNBUFFERED  # most people do not set it, and their output is buffered
 
-.PHONY: help demo test stress slowest kernels lint docs constraints bench bench-quick clean
+.PHONY: help demo test stress slowest kernels modules lint docs constraints bench bench-quick clean
 .DELETE_ON_ERROR:
 
 help:  ## what can be made
@@ -26,7 +26,7 @@ demo: $(VENV)/runtime.stamp  ## the paper's examples, solved and explained, in s
 	@$(BIN)/hetdp demo
 
 test: $(VENV)/test.stamp  ## all checks: lint, types, layers, tests, doctests, and the CPU engine without its JIT
-	@$(MAKE) --no-print-directory -j2 lint kernels
+	@$(MAKE) --no-print-directory -j3 lint kernels modules
 	@echo "hetdp: tests"
 	@$(PYTEST)
 	@echo "hetdp: the CPU engine's tests again, with the JIT switched off"
@@ -41,6 +41,8 @@ slowest: $(VENV)/test.stamp  ## the slowest 20 tests
 
 kernels: $(VENV)/test.stamp
 	@$(BIN)/python -m tests.kernels
+
+modules: $(VENV)/test.stamp
 	@$(BIN)/python -m pytest --quiet --collect-only > $(VENV)/collected.log 2>&1 || true  # compiles all modules, for all workers; if it fails, so do they
 
 lint: $(VENV)/test.stamp  ## style, types and the direction of imports

@@ -51,6 +51,13 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Looks for doctests in src only: tests have none, and importing all of their helpers takes long."""
+    found = yield
+    return [one for one in found if isinstance(one, pytest.Module)]
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks the engines' tests `jit_off`, so that one marker selects the second run; leaves long ones to the stress.
 

@@ -24,7 +24,7 @@ from hetdp.files.formats.table import Categorical
 from hetdp.files.schema import EDGE_COLUMNS
 from hetdp.theory.catalogue import NOTIONS
 from tests.files import random_tables
-from tests.stress import stress, times
+from tests.stress import long, stress, times
 
 SIZE, EDGES = 30_000, 200_000
 
@@ -63,9 +63,16 @@ def test_a_large_csv_file_is_read_by_duckdb_to_the_same_problem(problem, tmp_pat
     assert again.graph.edges()[2].tolist() == problem.graph.edges()[2].tolist()
 
 
-@pytest.mark.parametrize("notion", [name for name in NOTIONS if name != "pure"])
-@pytest.mark.parametrize("tables", ["csv", "parquet"])
-@pytest.mark.parametrize("labels", ["integer", "text"])
+@pytest.mark.parametrize(
+    ("notion", "tables", "labels"),
+    [
+        pytest.param(notion, tables, labels, marks=long if (row + column) % 2 else ())
+        for row, notion in enumerate(name for name in NOTIONS if name != "pure")
+        for column, (tables, labels) in enumerate(
+            [("csv", "integer"), ("csv", "text"), ("parquet", "text"), ("parquet", "integer")]
+        )
+    ],
+)
 def test_large_problems_of_every_notion_are_read_as_they_were_written(notion, tables, labels, tmp_path: Path):
     rng, edges, size = np.random.default_rng(4), csv_files.SMALL_TABLE + 10_000, 40_000
     source, target = rng.integers(0, size, (2, edges))

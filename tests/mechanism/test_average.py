@@ -22,6 +22,7 @@ from hetdp.theory.pure import PURE
 from tests.mechanism.problems import graph_of
 from tests.oracle.average import average_requests, least_mean_errors
 from tests.oracle.leximin import has_odd_epsilon
+from tests.stress import stress, times
 
 
 def tallies(sizes, epsilons):
@@ -71,8 +72,9 @@ def path(request, monkeypatch):
     return request.param
 
 
+@stress
 def test_it_is_as_good_as_the_plain_linear_program_up_to_the_gap_it_states(path):
-    tried = list(average_requests(sum(map(ord, path)), 200 if path == "as it is" else 80))
+    tried = list(average_requests(sum(map(ord, path)), times(120 if path == "as it is" else 60)))
     assert path != "as it is" or any(has_odd_epsilon(wish.problem) for wish in tried)
     assert {wish.max_error is None for wish in tried} == {bool(wish.problem.pins) for wish in tried} == {True, False}
     for wish, least in zip(tried, least_mean_errors(tried), strict=True):

@@ -16,7 +16,7 @@ from hetdp.mechanism.average.search import complete_fairly
 from tests.oracle.average_of_notions import CURVES, Case, cases, least_mean_errors
 from tests.stress import stress, times
 
-COUNTS = {"directed": times(50), "approximate": times(50), "gaussian": times(20), "bounded-range": times(20)}
+COUNTS = {"directed": times(30), "approximate": times(30), "gaussian": times(14), "bounded-range": times(14)}
 
 
 def design_case(case: Case, objective: Any = "average") -> hetdp.Mechanism:

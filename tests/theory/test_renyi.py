@@ -18,6 +18,7 @@ from hetdp.theory.catalogue import find_currency, find_notion, notion_of_key
 from hetdp.theory.notion import Notion
 from hetdp.theory.pure import PURE
 from hetdp.theory.renyi import renyi
+from tests.stress import long
 from tests.theory.renyi_exact import EPSILONS, ORDERS, exact_bound, is_private, labels
 
 ORDER = pytest.mark.parametrize("alpha", ORDERS)
@@ -57,7 +58,7 @@ def step_here(label: float, epsilon: float) -> float:
     raise NotImplementedError
 
 
-@pytest.mark.parametrize("alpha", [1.0001, 2.0, 40.0])
+@pytest.mark.parametrize("alpha", [1.0001, pytest.param(2.0, marks=long), 40.0])  # each compiles for a second
 def test_the_compiled_step_is_the_same_to_the_bit_and_grows_over_long_runs_of_floats(alpha):
     notion, rng = renyi(alpha), np.random.default_rng(3)
     run = compile_kernel(run_steps, "run_steps", {step_here: notion.step})
