@@ -32,10 +32,39 @@ def test_the_page_is_busy_until_the_chart_of_its_last_answer_is_drawn(studio):
         drawn.append(
             opened.page.evaluate(
                 """() => { const plot = document.querySelector("#chart-box:not(.away) .js-plotly-plot");
-                return plot && plot.layout.meta === hetdp.read("acknowledged", "data")[1]; }"""
+                return plot && plot.layout.meta === Number(hetdp.read("acknowledged", "children").split(" ")[3]); }"""
             )
         )
     assert drawn == [True, None, True]
+
+
+def test_a_chart_that_an_answer_leaves_out_is_not_drawn_again(studio):
+    opened = studio(GALLERY["survey"].make())
+    page = opened.page
+    page.click("#view label:has-text('Summary')")
+    page.wait_for_function("() => hetdp.read('view', 'value') === 'summary'")
+    opened.settle()
+    page.evaluate(
+        """() => { window.drawings = 0; document.querySelector("#chart-box .js-plotly-plot")
+            .on("plotly_afterplot", () => { window.drawings += 1; }); }"""
+    )
+    page.evaluate("() => hetdp.act('dataset', 5)")  # changes nothing in a summary
+    opened.wait("true answer", "#announcement")
+    opened.settle()
+    assert page.evaluate("() => window.drawings") == 0
+    page.evaluate("() => hetdp.act('objective', 'balanced')")
+    page.wait_for_function("() => window.drawings === 1")
+    opened.settle()
+
+
+def test_an_answer_is_left_out_if_the_page_shows_a_later_one(studio):
+    opened = studio(GALLERY["three-voters"].make())
+    found = opened.page.evaluate(
+        """() => { const [, number] = hetdp.read("acknowledged", "children").split(" ").map(Number);
+        return [number - 1, number + 1].map((one) => hetdp.leaveOutEarlier(
+            { multi: true, response: { acknowledged: { children: "0 " + one + " 0 0" } } }).response); }"""
+    )
+    assert [len(one) for one in found] == [0, 1]
 
 
 def test_what_begins_is_counted_once_when_it_ends(studio):

@@ -142,7 +142,7 @@ def test_a_map_is_complete_again_after_another_view(studio):
     before = page.evaluate(RANGES)
     assert before == [-0.5, 60.5, -0.5, 40.5]
     page.click("#view label:has-text('Summary')")
-    page.wait_for_selector("#chart-box .barlayer path", state="attached")
+    page.wait_for_selector("#chart-box .scatterlayer path", state="attached")
     page.click("#view label:has-text('Map')")
     page.wait_for_selector("#chart-box .heatmaplayer image")
     assert page.evaluate(RANGES) == before

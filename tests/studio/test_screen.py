@@ -9,6 +9,7 @@ from benchmarks.studio import open_page
 from hetdp.problem.parameters import LETTERS
 from hetdp.studio.callbacks import take_action
 from hetdp.studio.gallery import GALLERY
+from hetdp.studio.screen import MOST_RECEIVERS, PageContents, Received
 from hetdp.studio.session import STALE, Session
 
 
@@ -40,16 +41,61 @@ def test_one_answer_contains_the_results_of_the_library(view):
             assert first["data"][-1]["y"] != then["data"][-1]["y"]
 
 
+CHART_PLACE = '{"name":"chart","type":"chart"}'
+TEXTS = {"title", "status", "verdict", "key", "inspect-words", "undo", "chart-box"}
+
+
+def answer_numbers(page) -> tuple[int, int]:
+    """The number of the last answer, and the number of the one that held the chart."""
+    _, number, _, chart = page._known["acknowledged.children"].split()
+    return int(number), int(chart)
+
+
+def test_an_answer_leaves_out_what_the_page_has():
+    with open_page(36, "summary") as (_, page):
+        assert set(page.answer) >= TEXTS
+        page.move()
+        number, chart = answer_numbers(page)
+        assert chart == number
+        page.send()  # the same action, which is not taken again
+        assert not set(page.answer) & {*TEXTS, CHART_PLACE}
+        assert answer_numbers(page) == (number + 1, chart)
+        page.act("edge", 5)
+        assert set(page.answer) & TEXTS == {"inspect-words"}
+        assert answer_numbers(page) == (number + 2, chart)
+
+
+def test_a_page_that_did_not_get_the_last_answer_gets_everything():
+    with open_page(36, "summary") as (_, page):
+        page.move()
+        earlier = dict(page._known)
+        page.act("undo", None)
+        page._known |= {name: earlier[name] for name in ("acknowledged.children", "shown.data")}  # Dash dropped it
+        page.send()
+        assert set(page.answer) >= {*TEXTS, CHART_PLACE}
+        number, chart = answer_numbers(page)
+        assert chart == number
+
+
+def test_the_contents_of_the_pages_that_asked_last_are_known():
+    contents = PageContents()
+    for page in range(MOST_RECEIVERS + 1):
+        contents.record(str(page), Received(1, 0, {"title": "digest"}))
+    assert not contents.of_page("0", "0 1 0 0").digests
+    assert contents.of_page("1", "0 1 0 0").digests == {"title": "digest"}
+    assert not contents.of_page("1", None).digests
+
+
 def test_a_repeated_action_is_acknowledged_but_not_applied_again():
     with open_page(36, "network") as (session, page):
         before = session.revision
         page.move()
         assert session.revision == before + 1
-        number = page._known["acknowledged.data"][0]
+        number = page._known["acknowledged.children"].split()[0]
         session.undo()  # while the page still has the action in its queue
         page.send()
         assert session.revision == before + 2
-        assert page._known["acknowledged.data"][0] == number
+        assert page._known["acknowledged.children"].split()[0] == number
         assert page._known["shown.data"] == session.revision
         page._known["page.data"] = "another page"  # whose actions have numbers of their own
         page.send()

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 import hetdp
+from benchmarks.graphs import grid
 from examples import security_council
 from hetdp.cli.main import main
 from hetdp.numbers import parse_typed
+from hetdp.plots.summary import summary
 from hetdp.studio import drawing, export, panels, views
 from hetdp.studio import screen as legend
 from hetdp.studio import uploads as bounds
@@ -203,6 +205,20 @@ def test_datasets_without_a_path_are_drawn_outside():
     assert places["no path"] > 1
     assert places["no path"] in figure["data"][-1]["x"]
     assert 0 not in figure["data"][-1]["x"]
+
+
+def test_bars_that_are_too_low_to_be_seen_are_not_drawn(monkeypatch):
+    monkeypatch.setattr(views, "LEAST_BAR", 0.1)
+    session = Session(new_document("a grid", grid(8 * 900)))
+    problem = session.document.problem
+    *bars, dots = views.summary_figure(session, "light")["data"]
+    low, quarter, _, upper, high = summary(problem, session.answer.mechanism.probabilities).quantiles.T
+    for bar, height in zip(bars, (high - low, upper - quarter), strict=True):
+        seen = height > 0.1
+        assert 0 < seen.sum() < len(seen)
+        assert bar["x"] == np.array(dots["x"])[seen].tolist()
+        assert bar["y"] == height[seen].tolist()
+        assert bar["width"] == 0.8 * np.diff(dots["x"]).min()
 
 
 def test_a_missing_value_is_reported_and_filled_with_the_fair_one(session):

@@ -6,7 +6,7 @@ Only `hetdp.cli.studio` imports the studio. The studio calls functions that ever
 - Without Dash: `session` (the document, undo, selection), `answers` (solve a document), `gallery` and `uploads` (where
   documents come from), `export` (what can be saved), `drawing`, `picture` and `views` (network and charts as data).
 - With Dash: `layout` (the empty page), `panels` (texts beside the picture), `screen` (one callback takes actions and
-  answers with all that is shown), `callbacks` (actions, tabs, opening, saving), `guard` (access and caching), `server`.
+  sends what a page lacks), `callbacks` (actions, tabs, opening, saving), `guard` (access and caching), `server`.
 - `assets/`: actions.js keeps the queue of actions until the server has acknowledged them, keys.js handles keys in the
   picture, studio.js turns clicks and entries into actions.
 

@@ -264,7 +264,6 @@ def connect(app: Any, session: Session) -> None:
 
 def _connect_page(app: Any) -> None:
     """Connects what needs no server: the queue of actions, light and dark, tabs, and the dialog."""
-    app.clientside_callback(ClientsideFunction("studio", "acknowledge"), Input("acknowledged", "data"))
     app.clientside_callback(
         ClientsideFunction("studio", "theme"),
         Output("theme", "data"),
@@ -272,7 +271,7 @@ def _connect_page(app: Any) -> None:
         State("theme", "data"),
         prevent_initial_call=False,
     )
-    app.clientside_callback(ClientsideFunction("studio", "requestTab"), Input("tab", "value"), Input("shown", "data"))
+    app.clientside_callback(ClientsideFunction("studio", "requestTab"), Input("tab", "value"))
     app.clientside_callback(ClientsideFunction("studio", "acknowledgeTab"), Input("tab-filled", "data"))
     app.clientside_callback(
         ClientsideFunction("studio", "only"),

@@ -128,7 +128,6 @@ def page(session: Session, start: bool) -> Any:
             dcc.Store(id="shown"),
             dcc.Store(id="picture-version"),
             dcc.Store(id="actions"),
-            dcc.Store(id="acknowledged"),
             dcc.Store(id="subject"),
             dcc.Store(id="highlighted", data=None),
             dcc.Store(id="theme"),
@@ -137,6 +136,7 @@ def page(session: Session, start: bool) -> Any:
             dcc.Store(id="tab-filled"),
             dcc.Store(id="opening"),
             *(dcc.Download(id=f"download-{name}") for name in ("problem", "mechanism", "svg", "script")),
+            html.Div(id="acknowledged", hidden=True),  # studio.js sees it as soon as an answer is on the page
             html.Div(id="announcement", className="unseen", role="status"),
             html.Div(id="trouble", className="trouble", role="alert", hidden=True),
             _header(),

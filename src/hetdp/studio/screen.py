@@ -5,9 +5,11 @@ An answer holds only what the page lacks. The legend below a picture is made her
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import json
+from collections.abc import Callable, Mapping
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 from dash import ALL, Input, Output, Patch, State, html, no_update
 
@@ -77,7 +79,7 @@ SLIDER, NUMBER = {"type": "slider", "name": ALL}, {"type": "number", "name": ALL
 CHARTS_SHOWN = {"type": CHART, "name": ALL}  # none until a view needs the chart
 OUTPUTS: dict[str, tuple[Any, str]] = {  # everything that depends on the session
     "shown": ("shown", "data"),
-    "acknowledged": ("acknowledged", "data"),
+    "acknowledged": ("acknowledged", "children"),
     "announcement": ("announcement", "children"),
     "title": ("title", "children"),
     "status": ("status", "children"),
@@ -129,7 +131,63 @@ PAGE_STATE: dict[str, tuple[Any, str]] = {  # what the page has, so that an answ
     "shown": ("shown", "data"),
     "page": ("page", "data"),
     "actions": ("actions", "data"),
+    "acknowledged": ("acknowledged", "children"),
 }
+FIGURE = "figure"  # of the chart, whichever output it goes to
+COMPARED = (  # what only answers change, in contrast to controls, and what has no version of its own
+    *("announcement", "title", "status", "verdict", "repair", "fill", "promise", "keep", "forget", "undo", "redo"),
+    *("words", "more", "no_dataset", "no_edge", "not_given", *(f"no_{name}" for name in LETTERS), "subject"),
+    *("graph_box", "chart_box", "key", FIGURE),
+)
+MOST_RECEIVERS = 64  # pages whose contents are known; another page gets everything
+
+
+class Received(NamedTuple):
+    """What a page has once it shows an answer.
+
+    Attributes:
+        number: the number of the answer.
+        chart: the number of the answer that held the chart of the page; 0 if there is no chart.
+        digests: the contents by name, as digests.
+    """
+
+    number: int
+    chart: int
+    digests: Mapping[str, str]
+
+
+class PageContents:
+    """What the pages have that asked last, so that an answer leaves it out.
+
+    A page names the last answer that it shows. If this is not the last one that it was sent, because Dash has dropped
+    that one, the page gets everything.
+    """
+
+    def __init__(self) -> None:
+        self._pages: dict[str, Received] = {}
+
+    def of_page(self, page: str, acknowledged: str | None) -> Received:
+        """What a page has that shows an answer; nothing if that is not known."""
+        found = self._pages.get(page)
+        shown = int(acknowledged.split()[1]) if acknowledged else 0
+        return found if found is not None and found.number == shown else Received(0, 0, {})
+
+    def record(self, page: str, received: Received) -> None:
+        """Records what a page will have once it shows an answer."""
+        self._pages.pop(page, None)
+        self._pages[page] = received
+        for older in list(self._pages)[:-MOST_RECEIVERS]:
+            del self._pages[older]
+
+
+def digest_of(content: Any) -> str:
+    """A digest of a part of an answer: equal parts have equal digests.
+
+    >>> digest_of(html.P("one")) == digest_of(html.P("one")), digest_of(html.P("one")) == digest_of(html.P("two"))
+    (True, False)
+    """
+    text = json.dumps(content, default=lambda part: part.to_plotly_json(), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class Screen:
@@ -142,7 +200,7 @@ class Screen:
 
     def __init__(self, app: Any, session: Session, take_action: Callable[[Session, str, Any], None]) -> None:
         self.app, self.session, self.picture = app, session, Picture()
-        self.take_action, self._answers = take_action, count(1)
+        self.take_action, self._answers, self._contents = take_action, count(1), PageContents()
 
     def connect(self) -> None:
         """Answers when a page is loaded, after actions, and whenever the page asks for a refresh."""
@@ -168,16 +226,30 @@ class Screen:
     def content(self, known: dict[str, Any]) -> dict[str, Any]:
         """Everything that is shown, as far as the page lacks it."""
         with self.session.lock:
-            views, number = self._views(known), next(self._answers)
-            taken = self.session.last_action(known["page"] or "a page")
-            return {
-                "shown": self.session.revision,
-                "acknowledged": [taken, number, self.session.milliseconds],
+            page, number = known["page"] or "a page", next(self._answers)
+            before = self._contents.of_page(page, known["acknowledged"])
+            views = self._views(known)
+            found = {
                 "announcement": describe_selection(self.session),
                 **self._words(known["objectives"], known["objective"]),
                 **_inspector(self.session, known["movers"]),
                 **views,
-                **self._picture(known["view"] if views["view"] is no_update else views["view"], known, number),
+                **self._picture(known["view"] if views["view"] is no_update else views["view"], known),
+            }
+            digests = {name: digest_of(found[name]) for name in COMPARED if found[name] is not no_update}
+            equal = [name for name, digest in digests.items() if before.digests.get(name) == digest]
+            found |= dict.fromkeys(equal, no_update)
+            figure, chart_number = found.pop(FIGURE), before.chart
+            if figure is not no_update:
+                chart_number = figure["layout"]["meta"] = number  # tells the page that this chart is drawn
+                found["figures"] = [figure for _ in known["charts"]]
+                found["chart"] = no_update if known["charts"] else [chart(figure)]
+            self._contents.record(page, Received(number, chart_number, {**before.digests, **digests}))
+            taken = self.session.last_action(page)
+            return {
+                "shown": self.session.revision,
+                "acknowledged": f"{taken} {number} {self.session.milliseconds} {chart_number}",
+                **found,
             }
 
     def _words(self, listed: Any, objective: Any) -> dict[str, Any]:
@@ -216,18 +288,15 @@ class Screen:
             "opening": session.document.opening,
         }
 
-    def _picture(self, view: str, known: dict[str, Any], number: int) -> dict[str, Any]:
+    def _picture(self, view: str, known: dict[str, Any]) -> dict[str, Any]:
         session, picture, theme = self.session, self.picture, known["theme"]
         found: dict[str, Any] = dict.fromkeys(
-            ("elements", "stylesheet", "layout", "picture_version", "chart"), no_update
+            ("elements", "stylesheet", "layout", "picture_version", "chart", FIGURE), no_update
         )
         found["figures"] = [no_update for _ in known["charts"]]
         if view in CHARTS:
             cells = cells_of(session) if view == MAP else None
-            figure = map_figure(session, cells, theme) if cells is not None else summary_figure(session, theme)
-            figure["layout"]["meta"] = number  # tells the page that this chart is drawn, not an earlier one
-            found["figures"] = [figure for _ in known["charts"]]
-            found["chart"] = no_update if known["charts"] else [chart(figure)]
+            found[FIGURE] = map_figure(session, cells, theme) if cells is not None else summary_figure(session, theme)
             return {**found, "graph_box": "away", "chart_box": "", "key": legend_of(session, view)}
         path = known["highlighted"]  # the revision, and how many steps
         elements = picture.update(session, path[1] if path and path[0] == session.revision else None)

@@ -143,6 +143,10 @@ def _borders(cells: Cells, answers: Any) -> tuple[list[Any], list[Any]]:
     return (x, y) if len(x) <= MOST_BORDERS else ([], [])
 
 
+BAR_SHARE = 0.8  # of the least distance between two bars: the width of a bar
+LEAST_BAR = 1e-6  # a lower bar is not drawn: the page shows no smaller difference, and each bar takes time
+
+
 def summary_figure(session: Session, theme: str) -> dict[str, Any]:
     """The range of p at each distance to the other answer."""
     problem = session.document.problem
@@ -158,18 +162,22 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
         ("all datasets", low, high, 0.25),
         ("middle half", quarter, upper, 0.55),
     ]
-    traces: list[dict[str, Any]] = [
-        {
-            "type": "bar",
-            "x": across,
-            "y": [b - a for a, b in zip(base, top, strict=True)],
-            "base": base,
-            "name": name,
-            "marker": {"color": ink["edge"], "opacity": strength},
-            "hoverinfo": "skip",
-        }
-        for name, base, top, strength in bars
-    ]
+    width = BAR_SHARE * float(np.diff(np.unique(across)).min(initial=1.0))
+    traces: list[dict[str, Any]] = []
+    for name, base, top, strength in bars:
+        seen = [at for at, (a, b) in enumerate(zip(base, top, strict=True)) if b - a > LEAST_BAR]
+        traces.append(
+            {
+                "type": "bar",
+                "x": [across[at] for at in seen],
+                "y": [top[at] - base[at] for at in seen],
+                "base": [base[at] for at in seen],
+                "width": width,
+                "name": name,
+                "marker": {"color": ink["edge"], "opacity": strength},
+                "hoverinfo": "skip",
+            }
+        )
     dots = {"color": middle, "colorscale": [[at, code] for at, code in SHADES], "cmin": 0, "cmax": 1, "size": 10}
     traces.append(
         {

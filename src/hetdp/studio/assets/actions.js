@@ -22,6 +22,7 @@
   let ready = false; // whether the first answer is drawn
   let drawing = 0; // answers and resizes whose picture is not drawn yet
   let answer = 0; // the number of the last answer
+  let chart = 0; // the number of the answer that held the chart
   let timer = 0;
   let slow = 0; // milliseconds that the last answer took until it was drawn
   let moved = 0; // when a slider was moved; 0 once it is let go
@@ -34,13 +35,15 @@
 
   function write(id, props) { window.dash_clientside.set_props(id, props); }
 
+  function numbersIn(words) { return words.split(" ").map(Number); }
+
   function announce() {
     const page = document.getElementById("studio");
     if (page) {
       page.dataset.ready = ready ? "yes" : "no";
       page.dataset.revision = read("shown", "data");
-      const received = read("acknowledged", "data"); // while a script is loaded, Dash hands it over a moment later
-      const isPending = queue.length > 0 || requests > 0 || drawing > 0 || (received && received[1] > answer);
+      const received = read("acknowledged", "children"); // Dash has it a moment before it is on the page
+      const isPending = queue.length > 0 || requests > 0 || drawing > 0 || (received && numbersIn(received)[1] > answer);
       page.setAttribute("aria-busy", String(isPending || !ready));
     }
     if (requests) { document.documentElement.dataset.busy = "yes"; } else { delete document.documentElement.dataset.busy; }
@@ -96,13 +99,13 @@
   function end() { drawing -= 1; announce(); }
 
   // Calls a function once the chart of the last answer is drawn, if it is the picture; its script may have to be loaded
-  // first. A chart carries the number of its answer: until it is drawn, the one before it would take a click.
+  // first. A chart carries the number of the answer that held it: until it is drawn, the one before would take a click.
   function whenDrawn(one) {
     const box = document.getElementById("chart-box");
     const isDrawn = function () {
       if (!box || read("chart-box", "className") === "away") { return true; } // Dash knows it before it is drawn
       const plot = box.querySelector(".js-plotly-plot");
-      return plot && plot.layout && plot.layout.meta >= answer && plot.querySelector(".nsewdrag");
+      return plot && plot.layout && plot.layout.meta >= chart && plot.querySelector(".nsewdrag");
     };
     if (isDrawn()) { one(); return; }
     const watch = new MutationObserver(function () {
@@ -127,27 +130,50 @@
     window.setTimeout(done, 500); // a page in the background draws no frames
   }
 
-  // After an answer the layout of the page may change, and with it the picture: both are done two frames later.
-  function drawFrames() {
-    begin();
-    afterFrames(2, () => whenDrawn(end));
+  // Calls a function once the screen shows what is on the page now. A frame calls its observers of sizes before it is
+  // shown, so what they begin has begun.
+  function afterPaint(one) {
+    afterFrames(1, function () {
+      const after = new MessageChannel();
+      after.port1.onmessage = function () {
+        after.port1.close();
+        one();
+      };
+      after.port2.postMessage(null);
+    });
   }
 
-  // An answer has arrived and is drawn: it says up to which number actions are taken, its own number, and how long the
-  // server took.
-  function acknowledge(number, ownNumber, milliseconds) {
+  // The page is busy until an answer is shown. What Dash begins next takes a second frame, except after the answers that
+  // `acknowledge` gets: they begin nothing else.
+  function drawFrames(frames) {
+    begin();
+    afterFrames(frames - 1, () => afterPaint(() => whenDrawn(end)));
+  }
+
+  // An answer is on the page: it says up to which number actions are taken, its own number, how long the server took,
+  // and the number of the answer that held the chart, which is not sent again if it is the same.
+  function acknowledge(words) {
+    const [number, ownNumber, milliseconds, chartNumber] = numbersIn(words);
     answer = Math.max(answer, ownNumber);
+    chart = Math.max(chart, chartNumber);
     const begun = queue.length && queue[0].control ? sent : 0;
     const measure = () => { slow = Math.max(milliseconds, begun && window.performance.now() - begun); };
     measure();
-    afterFrames(2, measure);
+    afterPaint(measure);
     while (queue.length && queue[0].number <= number) { queue.shift(); }
     ready = true;
     sent = 0;
-    drawFrames();
+    drawFrames(1);
     send();
     announce();
     if (!queue.length) { waiting.splice(0).forEach((one) => one()); }
+  }
+
+  // An answer without what it says, if the page already shows a later one: Dash would put the earlier one over it.
+  function leaveOutEarlier(content) {
+    const found = content && content.response && content.response.acknowledged;
+    const shown = found && read("acknowledged", "children");
+    return shown && numbersIn(found.children)[1] < numbersIn(shown)[1] ? Object.assign({}, content, { response: {} }) : content;
   }
 
   // Calls a function once all actions are acknowledged and drawn: at once, if they are.
@@ -165,7 +191,7 @@
   }
 
   window.hetdp = {
-    act, letGo, acknowledge, count, begin, end, drawFrames, whenDrawn, whenSettled, read, write,
+    act, letGo, acknowledge, count, begin, end, drawFrames, whenDrawn, whenSettled, leaveOutEarlier, read, write,
     isReady: () => ready, newest: () => queue[queue.length - 1] || null,
   };
 })();

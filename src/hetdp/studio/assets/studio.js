@@ -25,11 +25,7 @@
         const bg = document.documentElement.dataset.theme === "dark" ? "#161b22" : "#ffffff";
         return { type: "png", action: "download", filename: "mechanism", options: { scale: 2, bg: bg }, clicks: clicks };
       },
-      acknowledge: function (answer) { window.hetdp.acknowledge(...answer); },
-      requestTab: function (tab, revision) {
-        wanted = tab === "inspect" ? null : tab;
-        fillTab();
-      },
+      requestTab: requestTab,
       acknowledgeTab: function () { endTab(); },
       only: function (value) {
         const outputs = window.dash_clientside.callback_context.outputs_list;
@@ -45,6 +41,10 @@
   let wanted = null;
   let isFilling = false;
   let tabRequests = 0;
+  function requestTab(tab) {
+    wanted = tab === "inspect" ? null : tab;
+    fillTab();
+  }
   function fillTab() {
     if (wanted && !isFilling) {
       isFilling = true;
@@ -57,11 +57,27 @@
   function endTab() {
     if (isFilling) {
       isFilling = false;
-      window.hetdp.drawFrames();
+      window.hetdp.drawFrames(2);
       window.hetdp.end();
       fillTab();
     }
   }
+
+  // An answer is acknowledged as soon as it is on the page: a callback of Dash would run after the next frame only.
+  const firstAnswer = new MutationObserver(function () {
+    const received = document.getElementById("acknowledged");
+    if (!received) { return; }
+    firstAnswer.disconnect();
+    const acknowledge = function () {
+      if (received.textContent) {
+        requestTab(window.hetdp.read("tab", "value"));
+        window.hetdp.acknowledge(received.textContent);
+      }
+    };
+    new MutationObserver(acknowledge).observe(received, { characterData: true, childList: true, subtree: true });
+    acknowledge();
+  });
+  firstAnswer.observe(document, { childList: true, subtree: true });
 
   // What went wrong between this page and the server; hidden as soon as a request is answered.
   const ENDED = "The studio has ended or cannot be reached. Changes on this page are lost. Run hetdp studio again, and open the address that it prints.";
@@ -111,9 +127,9 @@
         window.hetdp.count(-1);
       } else {
         const parse = answer.json.bind(answer);
-        answer.json = () => parse().finally(function () {
+        answer.json = () => parse().then(window.hetdp.leaveOutEarlier).finally(function () {
           trouble("");
-          window.hetdp.drawFrames(); // what Dash does next
+          window.hetdp.drawFrames(body.includes('"acknowledged"') ? 1 : 2); // what Dash does next
           window.hetdp.count(-1);
         });
       }
