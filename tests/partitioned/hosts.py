@@ -238,10 +238,11 @@ class Hosts:
             return []
 
     def kill(self, started: subprocess.Popen[Any]) -> None:
-        """Kills a command with all its processes."""
+        """Kills a command with all its processes, but for those that then remove its semaphores, and end."""
         for process in self.processes_of(started) if started.poll() is None else ():
             with suppress(psutil.NoSuchProcess):
-                process.kill()
+                if not any("resource_tracker" in word for word in process.cmdline()):
+                    process.kill()
         started.wait()
         for running in self._started.values():
             if started in running:
