@@ -139,11 +139,15 @@ def sections(group: int, people: int, largest: int) -> Iterator[Part]:
         if name == "three tallies":
             yield Measured(GROWN, device.name, growth)
             yield Measured(PROVED, device.name, proof)
-            begin = time.perf_counter()
-            local = hetdp.design(problem, "balanced", engine="gpu")
-            yield Measured(WHOLE, device.name, time.perf_counter() - begin)
-            wrong = differing(problem, local.coordinate)
-            del local
+            took, wrong = [], 0
+            for _ in range(ROUNDS):
+                begin = time.perf_counter()
+                local = hetdp.design(problem, "balanced", engine="gpu")
+                took.append(time.perf_counter() - begin)
+                wrong = differing(problem, local.coordinate)
+                del local
+            yield Measured(WHOLE, device.name, min(took))
+            yield f"The {ROUNDS} designs took {', '.join(f'{one:.2f}' for one in took)} s."
         else:
             assert isinstance(problem.graph, ProductSpace)
             mechanism = resident_balanced(problem, problem.graph, "gpu")
@@ -170,7 +174,7 @@ BENCHMARKS = (
         """
 The objective *balanced* on one GPU. The start labels, the growth and the proof of every edge stay on the device; the
 whole design also copies its mechanism to the host. 2,000 random values of each space are compared with a closed form.
-This needs the extra `gpu` and a device.
+Times are the best of three, after all kernels are compiled. This needs the extra `gpu` and a device.
 """,
         sections,
         full=(999, 32, 2000),

@@ -23,7 +23,7 @@ OLDEST = 70  # compute capability 7.0: of 2017
 RULE = "the engine gpu needs an NVIDIA GPU, its driver, and CuPy, the extra gpu"
 INSTALL = "pip install '.[gpu]', in the folder of hetdp's sources"
 CPU = "engine='product' needs no GPU"
-PIECE = 1 << 25  # bytes that one thread brings to the host at once, through a buffer that is never paged out
+PIECE = 1 << 23  # bytes that one thread copies at once, through a buffer that is never paged out
 
 
 class DeviceError(UsageError):
@@ -101,10 +101,12 @@ class CupyDevice:
 
     def upload(self, values: NDArray[Any]) -> Any:
         """A copy on the device."""
-        found = self.empty(len(values), values.dtype)
-        if len(values):
-            with self._in_use():
-                found.set(np.ascontiguousarray(values))  # `cupy.asarray` would need as much pinned memory
+        found, values = self.empty(len(values), values.dtype), np.ascontiguousarray(values)
+        with self._in_use():
+            if values.nbytes < 2 * PIECE:
+                found.set(values)
+            else:
+                self._copy_in_pieces(found, values, to_device=True)
         return found
 
     def download(self, array: Any, begin: int = 0, end: int | None = None) -> NDArray[Any]:
@@ -115,20 +117,29 @@ class CupyDevice:
                 small: NDArray[Any] = part.get()
                 return small
             found = np.empty(len(part), dtype=part.dtype)
-            self._cupy.cuda.get_current_stream().synchronize()
-            run_in_threads(lambda piece: self._fetch(part, found, piece), slices(part.nbytes, PIECE))
+            self._copy_in_pieces(part, found, to_device=False)
             return found
 
-    def _fetch(self, part: Any, found: NDArray[Any], piece: slice) -> None:
-        """Brings some bytes to the host; new memory is slow to write, so that several threads do this at a time."""
-        cuda, size = self._cupy.cuda, piece.stop - piece.start
+    def _copy_in_pieces(self, array: Any, values: NDArray[Any], to_device: bool) -> None:
+        """Copies between arrays of equal size, in several threads, since new memory of a process is slow to write."""
+        self._cupy.cuda.get_current_stream().synchronize()
+        pieces = slices(values.nbytes, PIECE)
+        run_in_threads(lambda piece: self._copy(array, values.view(np.uint8)[piece], piece.start, to_device), pieces)
+
+    def _copy(self, array: Any, values: NDArray[np.uint8], start: int, to_device: bool) -> None:
+        """Copies some bytes, those of the array from `start` on."""
+        cuda, size = self._cupy.cuda, len(values)
         with cuda.Device(self._number):
-            stream = cuda.Stream(non_blocking=True)
+            stream, place = cuda.Stream(non_blocking=True), array.data.ptr + start
             buffer = np.frombuffer(cuda.alloc_pinned_memory(size), dtype=np.uint8, count=size)  # from CuPy's pool
-            source, kind = part.data.ptr + piece.start, cuda.runtime.memcpyDeviceToHost
-            cuda.runtime.memcpyAsync(buffer.ctypes.data, source, size, kind, stream.ptr)
-            stream.synchronize()
-            found.view(np.uint8)[piece] = buffer
+            if to_device:
+                buffer[:] = values
+                cuda.runtime.memcpyAsync(place, buffer.ctypes.data, size, cuda.runtime.memcpyHostToDevice, stream.ptr)
+                stream.synchronize()
+            else:
+                cuda.runtime.memcpyAsync(buffer.ctypes.data, place, size, cuda.runtime.memcpyDeviceToHost, stream.ptr)
+                stream.synchronize()
+                values[:] = buffer
 
     def launch(self, source: str, launch: Launch) -> None:
         """Runs a kernel from its source, which is compiled on first use."""

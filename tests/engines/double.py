@@ -56,7 +56,7 @@ class NumpyDevice:
         assert launch.shared <= self.shared
         assert all(isinstance(one, int | np.ndarray) for one in launch.arguments)
         declared = source[source.index(f" {launch.kernel}(") :].split("{")[0]
-        assert declared.count(",") + 1 + 7 * ("SPACE" in declared) == len(launch.arguments), "SPACE stands for eight"
+        assert declared.count(",") + 1 + 4 * ("SPACE" in declared) == len(launch.arguments), "SPACE stands for five"
         self.launches.append(launch)
         KERNELS[launch.kernel](launch, *launch.arguments)
 
@@ -105,11 +105,23 @@ def _steps(states, table, count, shape):
     return table[states[:, :-1] * count + states[:, 1:]]
 
 
-def sweep_path(launch, labels, states, table, count, high, length, low, lanes, segments, span, fell):
+def sweep_path(launch, labels, states, table, count, high, length, low, lanes, segments, staged, fell):
+    assert count == 1
+    sweep_watched_path(launch, labels, states, table, count, high, length, low, lanes, segments, staged, fell)
+
+
+def sweep_watched_path(launch, labels, states, table, count, high, length, low, lanes, segments, staged, fell):
+    span = 16
     assert launch.blocks * lanes >= high * low > (launch.blocks - 1) * lanes
     assert launch.threads == lanes * segments
     assert segments * span >= length > (segments - 1) * span
-    assert launch.shared >= 8 * (lanes * length + 2 * launch.threads)
+    assert launch.shared >= 8 * 8 * launch.threads, "for the scan over segments"
+    if staged:
+        assert lanes % low == 0, "groups of lines stay together"
+        last = lanes * length - 1
+        assert launch.shared >= 8 * (last + last // 32 + 1)
+    else:
+        assert lanes <= low
     lines, steps = _lines(labels, high, length, low), _steps(states, table, count, (high, length, low))
     before = lines.copy()
     for at in range(1, length):
@@ -123,7 +135,8 @@ def sweep_people(launch, labels, epsilon, people, low, column_bits, watch, fell)
     size = 1 << (people + column_bits)
     assert len(epsilon) == people
     assert launch.blocks * size >= labels.size > (launch.blocks - 1) * ((1 << people) * 1)
-    assert launch.shared >= 8 * ((size - 1) + ((size - 1) >> 4) + 1)
+    assert launch.shared >= 8 * ((size - 1) + ((size - 1) >> 4) + ((size - 1) >> 8 << 3) + 1)
+    assert 1 <= people <= 13
     before = labels.copy()
     for person in range(people):
         lines = labels.reshape(-1, 2, low << person)
@@ -147,9 +160,10 @@ def sweep_moves(launch, labels, states, table, count, high, length, low, sources
     fell[0] |= (before != lines).any()
 
 
-def _neighbours(axes, rows, targets, kinds, axis_count, inner_from, outer, inner):
+def _neighbours(size, axes, rows, targets, kinds, axis_count):
     """All arcs: source, target, the start of the table, and its states."""
-    datasets = np.arange(outer * inner)
+    assert axis_count <= 64
+    datasets = np.arange(size)
     for length, low, row, table, count in axes.reshape(axis_count, 5).tolist():
         position = datasets // low % length
         if row < 0:
@@ -173,23 +187,27 @@ def _cells(states, source, target, table, count):
 
 
 def meet_neighbours(launch, *arguments):
-    *space, answers, states, points, labels, boundary = arguments
-    assert space[-2] * space[-1] == len(labels) == len(answers)
-    assert space[5] <= 64
+    *space, paths, along, span, size, answers, states, points, labels, boundary = arguments
+    assert size == len(labels) == len(answers)
+    if paths:
+        assert (space[0].reshape(-1, 5)[:, 2] < 0).all()
+        assert 0 <= along < space[-1]
+        assert span >= 1
     labels[:] = FAR
-    for source, target, table, count in _neighbours(*space):
+    for source, target, table, count in _neighbours(size, *space):
         found = points[_cells(states, source, target, table, count)]
         np.minimum.at(labels, source, np.where(answers[source] != answers[target], found, FAR))
     boundary[:] = labels < FAR
 
 
 def find_links(launch, *arguments):
-    *space, labels, own, roles, has_roles, states, tables, links, tied, notes = arguments
+    *space, size, labels, own, roles, has_roles, states, tables, links, tied, notes = arguments
+    assert size == len(labels) == len(own)
     if not tied:
         links[:] = -1
     unlinked = (own == 0) & (labels < FAR) & (links < 0)
     rooted = (own != 0) | (links >= 0)
-    for dataset, other, table, count in _neighbours(*space):
+    for dataset, other, table, count in _neighbours(size, *space):
         step = tables[_cells(states, other, dataset, table, count)]
         fits = unlinked[dataset] & (links[dataset] < 0) & (step < FAR) & (labels[other] + step == labels[dataset])
         fits &= (rooted[other] & (labels[other] == labels[dataset])) if tied else labels[other] < labels[dataset]
@@ -199,48 +217,69 @@ def find_links(launch, *arguments):
     notes[0] = (unlinked & (links < 0)).sum()
 
 
-def survey_arcs(
-    launch,
-    z,
-    answers,
-    pinned,
-    states,
-    axes,
-    axis_count,
-    inner_from,
-    rows,
-    width,
-    kinds,
-    leads_to,
-    starts,
-    changes,
-    tables,
-    cells,
-    values,
-    value_places,
-    triples,
-    triple_places,
-    first,
-    failing,
-    halved,
-    notes,
-    worst,
+def survey_steps(
+    launch, z, answers, pinned, states, tables, size, steps, step_count, span, states_matter, listed, room, notes
 ):
-    assert rows * width == len(z) == len(answers) == len(pinned)
+    """Lists what is not plain, and one dataset with the least slack of the others."""
+    assert size == len(z) == len(answers) == len(pinned)
+    assert len(steps) == 5 * step_count > 0
+    assert step_count <= 4
+    assert span >= 1
+    datasets, quarter = np.arange(size), FAR // 2
+    plain, neighbours, sign = np.abs(z) < quarter, np.zeros(size, int), np.where(answers == 1, 1, -1)
+    slack, held = np.full(size, FAR), np.zeros(size, bool)
+    assert bool(states_matter) == (steps.reshape(-1, 5)[:, 4] > 1).any()
+    for length, stride, first, cell, count in steps.reshape(-1, 5).tolist():
+        assert length > 1
+        assert first == tables[cell]
+        position = datasets // stride % length
+        for step in (-1, 1):
+            u = datasets[(position + step >= 0) & (position + step < length)]
+            v = u + step * stride
+            neighbours[u] += 1
+            epsilon = tables[_cells(states, u, v, cell, count)]
+            assert (epsilon > 0).all()
+            plain[u] &= epsilon < FAR
+            plain[u] &= (answers[u] == answers[v]) & (np.abs(z[v]) < quarter) & ((z[u] < 0) == (z[v] < 0))
+            plain[u] &= np.abs(np.where(plain[u], z[u] - z[v], 0)) <= epsilon
+            slack[u] = np.minimum(slack[u], np.where(plain[u], z[u] + epsilon - z[v], FAR))
+            held[u] |= sign[u] * z[v] + epsilon == sign[u] * z[u]
+    notes[0] += neighbours[plain].sum()
+    found = datasets[~plain].tolist()
+    if plain.any():
+        best = int(np.argmin(np.where(plain, slack, FAR)))
+        notes[0] -= neighbours[best]
+        found.append(best)
+    listed[: min(len(found), room)] = found[:room]
+    notes[6] = len(found)
+    loose = plain & ~held & (pinned == 0)
+    notes[3] = np.argmax(loose) if loose.any() else -1
+
+
+def survey_arcs(
+    launch, z, answers, pinned, states, listed, is_listed, count, axes, axis_count, kinds, leads_to, starts, changes,
+    tables, cells, values, value_places, triples, triple_places, first, failing, halved, notes, worst,
+):  # fmt: skip
+    assert len(z) == len(answers) == len(pinned)
     assert set(answers.tolist()) <= {1, 2}
     assert set(pinned.tolist()) <= {0, 1}
+    datasets = listed[:count] if is_listed else np.arange(count)
+    assert is_listed or count == len(z)
+    looked_at = np.zeros(len(z), bool)
+    looked_at[datasets] = True
+    assert looked_at.sum() == count
     sign = np.where(answers == 1, 1, -1)
     on_boundary, held = np.zeros(len(z), bool), np.zeros(len(z), bool)
     plain = [(FAR, FAR, FAR, 0)]
-    for positions, apart, begin, end, table, count in axes.reshape(axis_count, 6).tolist():
+    for positions, apart, begin, end, table, state_count in axes.reshape(axis_count, 6).tolist():
         for change in range(begin, end):
-            u = np.arange(len(z))
+            u = datasets
             position = u // apart % positions
             to = leads_to[starts[change] + position]
             u, kind = u[to >= 0], kinds[starts[change] + position][to >= 0]
             v = u + (to - position)[to >= 0] * apart
-            cell = table + kind.astype(np.int64) * count**2
-            cell += states[u].astype(np.int64) * count + states[v] if count > 1 else 0
+            cell = table + kind.astype(np.int64) * state_count**2
+            cell += states[u].astype(np.int64) * state_count + states[v] if state_count > 1 else 0
             u, v, cell = (column[tables[cell] < FAR] for column in (u, v, cell))
             epsilon = tables[cell]
             notes[0] += len(u)
@@ -262,8 +301,10 @@ def survey_arcs(
             slack = np.where((z[u] == -FAR) | (z[v] == FAR), -FAR, z[u] + epsilon - z[v])
             notes[2] += (kept & (slack < 0)).sum()
             plain += list(zip(*(x[kept].tolist() for x in (slack, u, v, epsilon)), strict=True))
-    for note, found in ((4, on_boundary & (pinned == 0)), (3, (pinned == 0) & ~held & (sign * z < FAR))):
-        notes[note] = np.argmax(found) if found.any() else -1
+    loose = looked_at & (pinned == 0) & ~held & (sign * z < FAR)
+    for note, found in ((4, on_boundary & (pinned == 0)), (3, loose)):
+        if found.any():
+            notes[note] = min(np.argmax(found), np.uint64(notes[note]))
     worst[:] = (FAR, FAR, FAR, 0) * launch.blocks
     worst[:4] = min(plain)
 
@@ -342,10 +383,12 @@ KERNELS = {
         check_labels,
         mark_own,
         sweep_path,
+        sweep_watched_path,
         sweep_people,
         sweep_moves,
         meet_neighbours,
         find_links,
+        survey_steps,
         survey_arcs,
         largest_changes,
         measure_values,

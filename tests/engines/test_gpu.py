@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import sys
+from itertools import product
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -144,10 +145,11 @@ def test_thirty_two_voters_take_three_passes():
     assert {kernel for kernel, _ in kernels_of(space_of_voters(32))} == {"sweep_people"}
 
 
-def test_each_axis_of_counts_takes_one_pass_where_a_line_fits_into_shared_memory():
+def test_each_axis_of_counts_takes_one_pass_where_a_line_fits_into_a_block():
     space = ProductSpace([Axis.tally(at, 2000, 0.5) for at in range(3)])
     assert kernels_of(space) == [("sweep_path", [2]), ("sweep_path", [1]), ("sweep_path", [0])]
-    assert kernels_of(space, 16_000) == [("sweep_moves", [2]), ("sweep_moves", [1]), ("sweep_moves", [0])]
+    assert kernels_of(space, 16_000) == [("sweep_moves", [2]), ("sweep_path", [1]), ("sweep_path", [0])]
+    assert kernels_of(ProductSpace([Axis.tally("a", plan.SPAN * 1024, 0.5)])) == [("sweep_moves", [0])]
 
 
 def test_people_beside_groups_share_a_pass_and_axes_without_a_constraint_none():
@@ -177,19 +179,24 @@ def test_a_launch_over_billions_of_datasets_stays_within_the_limits_of_a_device(
         for one in plan.passes(space, device.shared):
             launch = plan.launch_of(one, device, nothing, nothing, nothing, False)
             assert launch.blocks < 2**31
-            assert launch.threads <= 512
+            assert launch.threads <= 1024
             assert launch.shared <= device.shared
-    path = plan.passes(ProductSpace([Axis.tally(at, 1000, 0.5) for at in range(3)]), device.shared)[1]
+    path = plan.passes(ProductSpace([Axis.tally(at, 999, 0.5) for at in range(3)]), device.shared)[1]
     launch = plan.launch_of(path, device, nothing, nothing, nothing, False)
-    assert (launch.blocks, launch.threads) == (1001 * 1001 // 8 + 1, 8 * 31)
-    assert launch.arguments[7:10] == (8, 31, 33), "lanes, segments, and an odd span"
+    assert (launch.kernel, launch.blocks, launch.threads) == ("sweep_path", 1000 * 1000 // 8, 8 * 63)
+    assert launch.arguments[7:10] == (8, 63, 0), "lanes, segments, and lines beside each other"
 
 
-def test_positions_within_a_row_are_decoded_and_those_of_rows_shared():
-    rows = plan.Rows.of(space_of_voters(32))
-    assert (rows.inner_from, rows.outer, rows.inner) == (16, 1 << 16, 1 << 16)
-    rows = plan.Rows.of(ProductSpace([Axis.tally(at, 1000, 0.5) for at in range(3)]))
-    assert (rows.inner_from, rows.outer, rows.inner) == (2, 1001 * 1001, 1001)
+def test_a_thread_goes_along_the_longest_axis_on_which_a_warp_reads_neighbours_together():
+    def stretch(*people: int) -> tuple[int, int, int]:
+        return plan.Neighbours.of(ProductSpace([Axis.tally(at, n, 0.5) for at, n in enumerate(people)])).stretch()
+
+    assert stretch(999, 999, 999) == (1, 0, 476)
+    assert stretch(9, 999, 999) == (1, 1, 8)
+    assert stretch(9, 9, 9) == (1, 0, 8)
+    assert stretch(2000, 2000, 2000) == (1, 0, 2001)
+    assert stretch(5) == (1, 0, 6)
+    assert plan.Neighbours.of(ProductSpace([Axis.person(0, "abc", 1.0)])).stretch() == (0, 0, 1)
 
 
 # Searches that the device declines, and messages without a device -----------------------------------------------------
@@ -293,7 +300,7 @@ def fake_cupy(count=1, capability="90", failure=None):
         raise failure
 
     def memcpy(target, source, size, kind, stream):
-        assert (kind, stream) == (2, 7)
+        assert (kind, stream) in ((1, 7), (2, 7))
         ctypes.memmove(target, source, size)
 
     def one(number=0):
@@ -311,6 +318,7 @@ def fake_cupy(count=1, capability="90", failure=None):
             getDeviceCount=lambda: count,
             getDeviceProperties=lambda _: properties,
             memcpyAsync=memcpy,
+            memcpyHostToDevice=1,
             memcpyDeviceToHost=2,
         ),
         compiler=SimpleNamespace(CompileException=KeyError),
@@ -382,7 +390,7 @@ def test_a_device_that_cannot_be_used_is_refused_with_the_reason(find_device_wit
         find_device_with(broken)
 
 
-def test_arrays_come_back_in_pieces_and_in_one(find_device_with, monkeypatch):
+def test_arrays_go_and_come_back_in_pieces_and_in_one(find_device_with, monkeypatch):
     monkeypatch.setattr(devices, "PIECE", 1 << 10)
     device = find_device_with(fake_cupy())
     values = np.random.default_rng(1).integers(0, 1 << 62, 10_001)
@@ -441,21 +449,26 @@ def test_no_dataset_is_further_than_all_moves_along_all_axes():
     assert plan.reach_of(ProductSpace([Axis.person(0, "ab", np.inf)])) == 0.0
 
 
-def test_lines_are_cut_into_odd_segments_that_fit_into_shared_memory():
-    for length in (1, 2, 255, 256, 257, 1000, 9999):
-        for lanes in (1, 2, 8):
-            segments, span = plan.path_segments(length, lanes)
-            assert span % 2 == 1
-            assert (segments - 1) * span < length <= segments * span
-            assert segments * lanes <= plan.PATH_THREADS
-        for low in (1, 5):
-            lanes = plan.path_lanes(length, low, 48 << 10)
-            assert lanes == 1 or plan.path_shared(length, lanes) <= 48 << 10
-            assert lanes == 8 or low == 1 or plan.path_shared(length, 2 * lanes) > 24 << 10
-    assert [plan.path_lanes(length, 1000, 232_448) for length in (1000, 2001, 7136, 7137)] == [8, 4, 4, 2]
-    assert plan.path_shared(10, 3) == 8 * (30 + 512)
+def test_blocks_of_lines_fit_into_threads_and_shared_memory():
+    for shared in (48 << 10, 232_448):
+        for length, threads in product((1, 2, 16, 17, 255, 1000, 5000, plan.SPAN * 512), (512, 1024)):
+            for low in (1, 3, 5, 7, 31, 1000):
+                lanes = plan.path_lanes(length, low, shared, threads)
+                assert lanes * -(-length // plan.SPAN) <= threads
+                if low > 1:
+                    assert plan.path_shared(length, low, lanes) <= 64 << 10 or shared > 64 << 10
+                    assert lanes % low == 0 if plan.is_staged(low, lanes) else lanes <= low
+    assert [plan.path_lanes(length, 1000, 232_448, 1024) for length in (100, 1000, 2001, 4096, 7136)] == [
+        64,
+        8,
+        8,
+        2,
+        1,
+    ]
+    assert [plan.path_lanes(length, 1, 232_448, 1024) for length in (100, 1000, 2001, 7136)] == [73, 8, 4, 1]
+    assert plan.path_lanes(2001, 1000, 232_448, 512) == 4
+    assert (plan.path_shared(1000, 1000, 8), plan.path_shared(1000, 1, 8)) == (8 * 8 * 504, 8 * (8000 + 8000 // 32 + 1))
     assert [plan.column_bits(low) for low in (1, 2, 3, 4, 5, 8, 9, 100)] == [0, 1, 2, 2, 3, 3, 3, 3]
-    assert [plan.path_lanes(length, 1, 48 << 10) for length in (100, 128, 129, 600, 2000)] == [8, 8, 7, 1, 1]
 
 
 def test_a_launch_has_a_thread_for_each_dataset_up_to_what_a_device_runs_at_once():

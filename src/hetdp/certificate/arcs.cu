@@ -8,22 +8,19 @@ typedef unsigned char Byte;
 #define FAR (1LL << 61)
 #define MOST_AXES 64
 #define THREADS 256
-#define TOGETHER 3  // datasets of a thread, which share what is looked up for an axis
-
-// Repeats a statement for each dataset of a thread. The loop is unrolled, so that what it indexes stays in registers.
-#define DATASETS_OF_THREAD(at) _Pragma("unroll") for (int at = 0; at < TOGETHER; at++) if (at < count)
 
 // An axis: how many positions it has, how far apart neighbouring positions are, its first change, the change after its
 // last, where its table of epsilon begins, and how many states that tells apart.
 enum { POSITIONS, APART, FIRST, LAST, TABLE, STATES, COLUMNS };
 
-enum { ARCS, ENCLOSED, VIOLATIONS, LOOSE, UNPINNED, OVERFLOWN };  // of the notes
+enum { ARCS, ENCLOSED, VIOLATIONS, LOOSE, UNPINNED, OVERFLOWN, LISTED };  // of the notes
 
 // The place of a key in a set, where it is put if need be; -1 if the set is full. Zero means that a place is free.
 __device__ Whole place_of(Key* set, Whole places, Key key) {
     Whole at = (Whole)((key * 0x9E3779B97F4A7C15ULL) >> 20) & (places - 1);
     for (Whole tries = 0; tries < places; tries++) {
-        Key seen = ((volatile Key*)set)[at];
+        Key seen = __ldca(set + at);        // a key never changes, but where it is missing, this may be out of date
+        if (seen == 0) seen = __ldcg(set + at);
         if (seen == 0) seen = atomicCAS(set + at, (Key)0, key);
         if (seen == 0 || seen == key) return at;
         at = (at + 1) & (places - 1);
@@ -44,7 +41,7 @@ __device__ __noinline__ Whole place_of_triple(const Sets& sets, Whole zu, Whole 
     if (one < 0 || other < 0) return -1;
     const Key triple = (Key)((one * sets.value_places + other) * sets.cells + cell) + 1;
     const Whole place = place_of(sets.triples, sets.triple_places, triple);
-    if (place >= 0 && arc < ((volatile Key*)sets.first)[place]) atomicMin(sets.first + place, arc);
+    if (place >= 0 && arc < __ldca(sets.first + place) && arc < __ldcg(sets.first + place)) atomicMin(sets.first + place, arc);
     return place;
 }
 
@@ -59,134 +56,260 @@ __device__ inline bool is_worse(const Worst& one, const Worst& other) {
     return one.target < other.target;
 }
 
-// Visits every arc u -> v of a product: for each dataset u, all that one person may change (kinds and leads_to, by
-// change and position). Datasets are taken row by row: those of a row differ on the axes from `inner_from` on only.
-//
-// An arc is private if z(v) <= z(u) + epsilon. With `halved`, one across p = 1/2, z(u) < 0 < z(v), is left to the host: its
-// triple (z(u), z(v), place of epsilon) is put into the set `triples`, by the places of both z in the set `values`, and
-// `first` has the first arc of each. Arcs whose triple the host has marked in `failing` count as violations.
-//
-// A dataset that is not pinned must be held down by a neighbour of the same answer: its value, signed so that larger is
-// better, is that of the neighbour plus epsilon, and larger than it. A chain of such neighbours ends at a pin.
-extern "C" __global__ void __launch_bounds__(THREADS, 2) survey_arcs(
-    const Whole* z, const Byte* answers, const Byte* pinned, const Byte* states, const Whole* axes, Whole axis_count,
-    Whole inner_from, Whole rows, Whole width, const int* kinds, const int* leads_to, const Whole* starts,
-    Whole changes, const Whole* tables, Whole cells, Key* values, Whole value_places, Key* triples,
-    Whole triple_places, Key* first, const Byte* failing, Whole halved, Whole* notes, Whole* worst_of_blocks) {
-    __shared__ int outside[MOST_AXES];
-    __shared__ Worst worst[THREADS];
-    const Sets sets = {values, triples, first, value_places, triple_places, cells};
-    Worst own = {FAR, FAR, FAR, 0};
-    Whole arcs = 0, enclosed = 0, violations = 0;
+__device__ inline Whole sum_of_warp(Whole number) {
+    for (int apart = 16; apart > 0; apart /= 2) number += __shfl_down_sync(~0u, number, apart);
+    return number;
+}
 
-    for (Whole row = blockIdx.x; row < rows; row += gridDim.x) {
-        __syncthreads();
-        for (Whole axis = threadIdx.x; axis < inner_from; axis += blockDim.x) {
-            outside[axis] = (int)(row * width / axes[axis * COLUMNS + APART] % axes[axis * COLUMNS + POSITIONS]);
+// A mechanism, all that one person may change, and what the kernel writes to.
+struct Claim {
+    const Whole *z, *axes;
+    const int *kinds, *leads_to;
+    const Whole *starts, *tables;
+    const Byte *answers, *states, *failing;
+    Whole axis_count, changes;
+    bool halved;
+    Sets sets;
+    Whole* notes;
+};
+
+// The position of a dataset on an axis. Shifting is faster than dividing, and short numbers are divided faster.
+__device__ inline int position_of(Whole u, Whole apart, Whole positions) {
+    if (positions == 2 && (apart & (apart - 1)) == 0) return (int)(u >> (__ffsll(apart) - 1)) & 1;
+    if ((u | apart | positions) >> 32) return (int)(u / apart % positions);
+    return (int)((unsigned)u / (unsigned)apart % (unsigned)positions);
+}
+
+// What a thread has counted, and its worst arc.
+struct Count {
+    Whole arcs, enclosed, violations;
+    Worst worst;
+};
+
+// Whether a dataset is on the boundary, and whether a neighbour holds it down.
+struct Look {
+    bool on_boundary, held;
+};
+
+// Looks at one arc u -> v. It is private if z(v) <= z(u) + epsilon. With `halved`, one across p = 1/2, z(u) < 0 < z(v), is left
+// to the host: its triple (z(u), z(v), place of epsilon) is put into the set `triples`, by the places of both z in the set
+// `values`, and `first` has the first arc of each. Arcs whose triple the host has marked in `failing` count as violations.
+//
+// A neighbour of the same answer holds u down if the value of u, signed so that larger is better, is that of the neighbour
+// plus epsilon, and larger than it.
+__device__ inline void look_at_arc(
+    const Claim& claim, Whole u, Whole v, Whole zu, Byte answer, Whole epsilon, Whole cell, Whole change, Look& look, Count& count) {
+    const Whole zv = claim.z[v];
+    count.arcs++;
+    if (answer != claim.answers[v]) {
+        look.on_boundary = true;
+    } else {
+        const Whole better = answer == 1 ? zu : -zu, beside = answer == 1 ? zv : -zv;
+        const bool across = claim.halved && beside < 0 && better > 0;
+        look.held |= beside < better && beside + epsilon == better && !across;
+    }
+    if (claim.halved && zu < 0 && zv > 0) {
+        count.enclosed += zv - zu >= epsilon;
+        const Whole triple = place_of_triple(claim.sets, zu, zv, cell, (Key)(u * claim.changes + change));
+        if (triple < 0) {
+            claim.notes[OVERFLOWN] = 1;
+        } else {
+            count.violations += claim.failing[triple];
         }
-        __syncthreads();
-        for (Whole column = threadIdx.x; column < width; column += TOGETHER * blockDim.x) {
-            const Whole u = row * width + column;  // the first dataset of this thread; the others are blockDim.x apart
-            const int count = (int)min((Whole)TOGETHER, (width - column + blockDim.x - 1) / blockDim.x);
-            Whole z_own[TOGETHER];
-            Byte answer[TOGETHER];
-            unsigned left[TOGETHER];
-            bool on_boundary[TOGETHER], held[TOGETHER];
-            DATASETS_OF_THREAD(at) {
-                z_own[at] = z[u + at * blockDim.x];
-                answer[at] = answers[u + at * blockDim.x];
-                left[at] = (unsigned)(column + at * blockDim.x);
-                on_boundary[at] = held[at] = false;
-            }
+    } else if (zu != FAR && zv != -FAR) {  // else there is no bound, or nothing to be bounded
+        const Whole slack = zu == -FAR || zv == FAR ? -FAR : zu + epsilon - zv;
+        count.violations += slack < 0;
+        const Worst found = {slack, u, v, epsilon};
+        if (is_worse(found, count.worst)) count.worst = found;
+    }
+}
 
-            // One arc of the dataset `at`: how far away its target is, the target's z and answer, and the cell of epsilon.
-            auto look = [&](int at, Whole change, Whole away, Whole zv, Byte other, Whole states_of_axis, Whole cell) {
-                const Whole source = u + at * blockDim.x, target = source + away, zu = z_own[at];
-                if (states_of_axis > 1) cell += states[source] * states_of_axis + states[target];
-                const Whole epsilon = tables[cell];
-                if (epsilon == FAR) return;
-                arcs++;
-                if (answer[at] != other) {
-                    on_boundary[at] = true;
-                } else {
-                    const Whole better = answer[at] == 1 ? zu : -zu, beside = answer[at] == 1 ? zv : -zv;
-                    held[at] |= beside < better && beside + epsilon == better && !(halved && beside < 0 && better > 0);
-                }
-                if (halved && zu < 0 && zv > 0) {
-                    enclosed += zv - zu >= epsilon;
-                    const Whole triple = place_of_triple(sets, zu, zv, cell, (Key)(source * changes + change));
-                    if (triple < 0) {
-                        notes[OVERFLOWN] = 1;
-                    } else {
-                        violations += failing[triple];
-                    }
-                    return;
-                }
-                if (zu == FAR || zv == -FAR) return;  // no bound, or nothing to be bounded
-                const Whole slack = zu == -FAR || zv == FAR ? -FAR : zu + epsilon - zv;
-                violations += slack < 0;
-                if (slack > own.slack) return;
-                const Worst found = {slack, source, target, epsilon};
-                if (is_worse(found, own)) own = found;
-            };
-
-            for (Whole axis = axis_count - 1; axis >= 0; axis--) {
-                const Whole* about = axes + axis * COLUMNS;
-                const unsigned positions = (unsigned)about[POSITIONS];
-                const Whole apart = about[APART], table = about[TABLE], told = about[STATES], last = about[LAST];
-                if (axis < inner_from) {  // all datasets of a row have the same position
-                    const int position = outside[axis];
-                    for (Whole change = about[FIRST]; change < last; change++) {
-                        const int to = leads_to[starts[change] + position];
-                        if (to < 0) continue;
-                        const Whole cell = table + kinds[starts[change] + position] * told * told;
-                        const Whole away = (to - position) * apart;
-                        Whole zv[TOGETHER];  // all are asked for before one is used
-                        Byte other[TOGETHER];
-                        DATASETS_OF_THREAD(at) {
-                            zv[at] = z[u + at * blockDim.x + away];
-                            other[at] = answers[u + at * blockDim.x + away];
-                        }
-                        DATASETS_OF_THREAD(at) look(at, change, away, zv[at], other[at], told, cell);
-                    }
-                    continue;
-                }
-                DATASETS_OF_THREAD(at) {
-                    const int position = (int)(positions == 2 ? left[at] & 1 : left[at] % positions);
-                    left[at] = positions == 2 ? left[at] >> 1 : left[at] / positions;
-                    for (Whole change = about[FIRST]; change < last; change++) {
-                        const int to = leads_to[starts[change] + position];
-                        if (to < 0) continue;
-                        const Whole cell = table + kinds[starts[change] + position] * told * told;
-                        const Whole away = (to - position) * apart, target = u + at * blockDim.x + away;
-                        look(at, change, away, z[target], answers[target], told, cell);
-                    }
-                }
-            }
-            DATASETS_OF_THREAD(at) {
-                const Whole dataset = u + at * blockDim.x;
-                if (on_boundary[at] && !pinned[dataset]) atomicMin((Key*)notes + UNPINNED, (Key)dataset);
-                if (!held[at] && !pinned[dataset] && (answer[at] == 1 ? z_own[at] : -z_own[at]) < FAR) {
-                    atomicMin((Key*)notes + LOOSE, (Key)dataset);
-                }
-            }
+// Looks at all arcs from u. All threads of a warp go from change to change together; those without a dataset have u < 0.
+__device__ inline Look look_closely(const Claim& claim, Whole u, Count& count) {
+    Look look = {false, false};
+    const Whole zu = u < 0 ? 0 : claim.z[u];
+    const Byte answer = u < 0 ? 0 : claim.answers[u];
+    for (Whole axis = 0; axis < claim.axis_count; axis++) {
+        const Whole* about = claim.axes + axis * COLUMNS;
+        const Whole apart = about[APART], states = about[STATES];
+        const int position = u < 0 ? 0 : position_of(u, apart, about[POSITIONS]);
+        for (Whole change = about[FIRST]; change < about[LAST]; change++) {
+            const Whole place = claim.starts[change] + position;
+            const int to = u < 0 ? -1 : claim.leads_to[place];
+            const Whole v = to < 0 ? 0 : u + (to - position) * apart;
+            Whole cell = about[TABLE] + (to < 0 ? 0 : claim.kinds[place] * states * states);
+            if (to >= 0 && states > 1) cell += claim.states[u] * states + claim.states[v];
+            const Whole epsilon = claim.tables[cell];
+            if (to >= 0 && epsilon < FAR) look_at_arc(claim, u, v, zu, answer, epsilon, cell, change, look, count);
+            __syncwarp();
         }
     }
+    return look;
+}
 
-    atomicAdd((Key*)notes + ARCS, (Key)arcs);
-    atomicAdd((Key*)notes + ENCLOSED, (Key)enclosed);
-    atomicAdd((Key*)notes + VIOLATIONS, (Key)violations);
-    worst[threadIdx.x] = own;
+// An axis whose changes are steps to the next position and the one before, with a positive epsilon: how many positions it
+// has, how far apart neighbouring ones are, epsilon, and, if states matter, where its table begins and how many it tells
+// apart.
+enum { LENGTH, STRIDE, EPSILON, CELLS, TOLD, STEP_COLUMNS };
+
+// Looks at the datasets of a thread: at `span` of them along the first axis of `steps`, and then again elsewhere.
+//
+// Most are plain. All their neighbours have the same answer and are on the same side of 1/2, and no value is certain (or so
+// large that it may be). If a plain u has slack on all arcs to its neighbours, all arcs from u are private; it is held down
+// if the answer is 2 and one of these slacks is 0, or the answer is 1 and one of those on the arcs from its neighbours is.
+// The neighbours on the OTHERS other axes are as far away from all datasets of a thread; at the end of an axis, the one at
+// its other side stands for the missing one. What is not plain, and what has the least slack, is put into `list`.
+template <int OTHERS, bool STATES_MATTER>
+__device__ void survey_along(
+    const Whole* z, const Byte* answers, const Byte* pinned, const Byte* states, const Whole* tables, Whole size,
+    const Whole* steps, Whole span, Whole* list, Whole room, Whole* notes) {
+    const Whole length = steps[LENGTH], apart = steps[STRIDE], epsilon = steps[EPSILON];
+    const Whole lines = size / length, pieces = (length + span - 1) / span, threads = (Whole)gridDim.x * blockDim.x;
+    Whole epsilons[OTHERS + 1], least_slack = FAR, least_source = -1, arcs = 0;
+    int arcs_of_least = 0;
+    auto put = [&](Whole u) {
+        const Whole place = (Whole)atomicAdd((Key*)notes + LISTED, (Key)1);
+        if (place < room) list[place] = u;
+    };
+#pragma unroll
+    for (int other = 0; other < OTHERS; other++) epsilons[other] = steps[(other + 1) * STEP_COLUMNS + EPSILON];
+    for (Whole task = (Whole)blockIdx.x * blockDim.x + threadIdx.x; task < lines * pieces; task += threads) {
+        const Whole piece = pieces > 1 ? task / lines : 0, line = task - piece * lines;
+        const Whole base = apart == lines ? line : line / apart * length * apart + line % apart;
+        const Whole begin = piece * span;
+        const int end = (int)min(span, length - begin), last = (int)(length - 1 - begin);
+        Whole one[OTHERS + 1], two[OTHERS + 1];  // how far away the neighbours are
+        int beside = 2;                          // how many they are, with those along the axis
+#pragma unroll
+        for (int other = 0; other < OTHERS; other++) {
+            const Whole* about = steps + (other + 1) * STEP_COLUMNS;
+            const int position = position_of(base, about[STRIDE], about[LENGTH]);
+            const bool up = position + 1 < about[LENGTH], down = position > 0;
+            one[other] = up ? about[STRIDE] : -about[STRIDE];
+            two[other] = down ? -about[STRIDE] : about[STRIDE];
+            beside += up + down;
+        }
+        Whole u = base + begin * apart, here = z[u];
+        Byte answer = answers[u];
+        const Whole earlier = begin > 0 ? u - apart : u + apart;
+        Whole before = z[earlier];
+        Byte answer_before = answers[earlier];
+        for (int at = 0; at < end; at++, u += apart) {
+            const Whole after = at < last ? z[u + apart] : before;
+            const Byte answer_after = at < last ? answers[u + apart] : answer_before;
+            Whole from = FAR, to = FAR;  // the least slack on arcs from u and to u, but for z(u)
+            unsigned answers_differ = 0, values_differ = 0;
+            bool unbound = false;  // an arc has no constraint
+            auto look = [&](int axis, Whole epsilon_of_axis, Whole v, Whole w, Whole zv, Whole zw, Byte answer_v, Byte answer_w) {
+                answers_differ |= (answer ^ answer_v) | (answer ^ answer_w);
+                values_differ |= (unsigned)((here ^ zv) >> 32) | (unsigned)((here ^ zw) >> 32);
+                const Whole told = STATES_MATTER ? steps[axis * STEP_COLUMNS + TOLD] : 1;
+                if (!STATES_MATTER || told == 1) {
+                    from = min(from, epsilon_of_axis - max(zv, zw));
+                    to = min(to, epsilon_of_axis + min(zv, zw));
+                    return;
+                }
+                const Whole* table = tables + steps[axis * STEP_COLUMNS + CELLS];
+                const Whole own = states[u], state_v = states[v], state_w = states[w];
+                const Whole to_v = table[own * told + state_v], to_w = table[own * told + state_w];
+                const Whole from_v = table[state_v * told + own], from_w = table[state_w * told + own];
+                unbound |= max(max(to_v, to_w), max(from_v, from_w)) == FAR;
+                from = min(from, min(to_v - zv, to_w - zw));
+                to = min(to, min(from_v + zv, from_w + zw));
+            };
+            const Whole forward = at < last ? apart : -apart, back = begin + at > 0 ? -apart : apart;
+            look(0, epsilon, u + back, u + forward, before, after, answer_before, answer_after);
+#pragma unroll
+            for (int other = 0; other < OTHERS; other++) {
+                const Whole v = u + one[other], w = u + two[other];
+                look(other + 1, epsilons[other], v, w, z[v], z[w], answers[v], answers[w]);
+            }
+            from += here;
+            to -= here;
+            const unsigned large = 1u << 28;  // half of the upper word of FAR
+            const bool same_side = values_differ < large && (unsigned)(here >> 32) + large < 2 * large;
+            if (answers_differ || !same_side || unbound || from < 0 || to < 0) {
+                put(u);
+            } else {
+                const int neighbours = beside - (begin + at == 0) - (at == last);
+                arcs += neighbours;
+                if (from < least_slack || (from == least_slack && u < least_source)) {
+                    least_slack = from;
+                    least_source = u;
+                    arcs_of_least = neighbours;
+                }
+                if ((answer == 1 ? to : from) != 0 && !pinned[u]) atomicMin((Key*)notes + LOOSE, (Key)u);
+            }
+            before = here;
+            here = after;
+            answer_before = answer;
+            answer = answer_after;
+        }
+    }
+    if (least_source >= 0) put(least_source);
+    arcs = sum_of_warp(arcs - arcs_of_least);
+    if (threadIdx.x % 32 == 0) atomicAdd((Key*)notes + ARCS, (Key)arcs);
+}
+
+// Looks at all datasets of a product where people take steps along at most four axes, and lists those that survey_arcs must
+// look at; see survey_along. If there is no room for all, their number in `notes` says so.
+extern "C" __global__ void __launch_bounds__(THREADS, 4) survey_steps(
+    const Whole* z, const Byte* answers, const Byte* pinned, const Byte* states, const Whole* tables, Whole size,
+    const Whole* steps, Whole step_count, Whole span, Whole states_matter, Whole* list, Whole room, Whole* notes) {
+#define ALONG(others, matter) \
+    survey_along<others, matter>(z, answers, pinned, states, tables, size, steps, span, list, room, notes)
+    switch ((int)step_count + (states_matter ? 4 : 0)) {
+        case 1: return ALONG(0, false);
+        case 2: return ALONG(1, false);
+        case 3: return ALONG(2, false);
+        case 4: return ALONG(3, false);
+        case 5: return ALONG(0, true);
+        case 6: return ALONG(1, true);
+        case 7: return ALONG(2, true);
+        case 8: return ALONG(3, true);
+    }
+#undef ALONG
+}
+
+// Looks closely at `count` datasets: at those of a list or, if `listed` is 0, at all. For each it visits all that one person
+// may change (kinds and leads_to, by change and position). A dataset that is not pinned must be held down by a neighbour; a
+// chain of such neighbours ends at a pin.
+extern "C" __global__ void __launch_bounds__(THREADS) survey_arcs(
+    const Whole* z, const Byte* answers, const Byte* pinned, const Byte* states, const Whole* list, Whole listed, Whole count,
+    const Whole* axes, Whole axis_count, const int* kinds, const int* leads_to, const Whole* starts, Whole changes,
+    const Whole* tables, Whole cells, Key* values, Whole value_places, Key* triples, Whole triple_places, Key* first,
+    const Byte* failing, Whole halved, Whole* notes, Whole* worst_of_blocks) {
+    __shared__ Worst worst[THREADS];
+    const Sets sets = {values, triples, first, value_places, triple_places, cells};
+    const Claim claim = {z, axes, kinds, leads_to, starts, tables, answers, states, failing, axis_count, changes, halved != 0, sets, notes};
+    Count own = {0, 0, 0, {FAR, FAR, FAR, 0}};
+    for (Whole begin = (Whole)blockIdx.x * blockDim.x; begin < count; begin += (Whole)gridDim.x * blockDim.x) {
+        const Whole at = begin + threadIdx.x, u = at >= count ? -1 : listed ? list[at] : at;
+        const Look look = look_closely(claim, u, own);
+        if (u < 0) continue;
+        if (look.on_boundary && !pinned[u]) atomicMin((Key*)notes + UNPINNED, (Key)u);
+        if (!look.held && !pinned[u] && (answers[u] == 1 ? z[u] : -z[u]) < FAR) atomicMin((Key*)notes + LOOSE, (Key)u);
+    }
+
+    own.arcs = sum_of_warp(own.arcs);
+    own.enclosed = sum_of_warp(own.enclosed);
+    own.violations = sum_of_warp(own.violations);
+    if (threadIdx.x % 32 == 0) {
+        atomicAdd((Key*)notes + ARCS, (Key)own.arcs);
+        atomicAdd((Key*)notes + ENCLOSED, (Key)own.enclosed);
+        atomicAdd((Key*)notes + VIOLATIONS, (Key)own.violations);
+    }
+    worst[threadIdx.x] = own.worst;
     __syncthreads();
     if (threadIdx.x == 0) {
         for (int thread = 1; thread < (int)blockDim.x; thread++) {
-            if (is_worse(worst[thread], own)) own = worst[thread];
+            if (is_worse(worst[thread], own.worst)) own.worst = worst[thread];
         }
         Whole* result = worst_of_blocks + 4 * blockIdx.x;
-        result[0] = own.slack;
-        result[1] = own.source;
-        result[2] = own.target;
-        result[3] = own.epsilon;
+        result[0] = own.worst.slack;
+        result[1] = own.worst.source;
+        result[2] = own.worst.target;
+        result[3] = own.worst.epsilon;
     }
 }
 

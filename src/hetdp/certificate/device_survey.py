@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,11 +27,14 @@ from hetdp.problem.space import EdgeBlock, Floats, Indices
 
 FAR = 1 << 61
 UNITS = 2.0**40
-THREADS = 256
+THREADS = 256  # of a block, at most
 BLOCKS = 8  # for each multiprocessor
-WIDEST = 1 << 14  # datasets of a row, unless the last axis is longer
+WARP = 32  # threads that read together
+MANY_THREADS, SHORTEST = 1 << 21, 8  # threads that keep a device busy, and datasets that each of them takes at least
 VALUES, TRIPLES = 1 << 16, 1 << 18  # places for distinct values and triples across ½
-NOTES, COLUMNS = 6, 6  # of the kernels, and of an axis
+NOTES, COLUMNS, STEP_COLUMNS = 7, 6, 5  # of the kernels, and of an axis
+MOST_STEPS = 4  # axes of steps, as in arcs.cu
+FEWEST_LISTED, MOST_LISTED = 1 << 20, 16  # room for datasets to be looked at closely: so many, or one in so many
 NOWHERE = np.iinfo(np.uint64).max
 UNPINNED = "a boundary dataset is not pinned"
 
@@ -98,12 +100,11 @@ def survey_on_device(
         failing[across.place[~holds]] = 1
         notes, worst = _launch_survey(table, device, claim, sets, failing, halved)
     seen = Survey(np.empty(0), int(notes[0]), int(notes[1]), int(notes[2]))
-    for least, *arc in worst.tolist():
-        if least < FAR:
-            _offer(seen, arc[0], arc[1], arc[2] / UNITS, -np.inf if least == -FAR else least / UNITS)
+    plain = worst[worst[:, 0] < FAR].T
+    found = np.where(plain[0] == -FAR, -np.inf, plain[0] / UNITS), *plain[1:3], plain[3] / UNITS
     settled = np.where(holds, np.maximum(slack, 0.0), np.minimum(slack, -np.finfo(float).tiny))
-    for at in range(len(settled)):
-        _offer(seen, int(across.source[at]), int(across.target[at]), float(across.epsilon[at]), float(settled[at]))
+    crossing = settled, across.source, across.target, across.epsilon
+    _offer_least(seen, *map(np.concatenate, zip(found, crossing, strict=True)))
     return seen, _chains(notes)
 
 
@@ -138,8 +139,8 @@ def largest_changes(
 def _changes_along(
     table: _ChangeTable, device: Device, claim: DeviceClaim, axis: int, halved: bool, unbound: bool
 ) -> Changes:
-    size = table.rows * table.width
-    blocks = max(1, min(-(-size // THREADS), BLOCKS * device.processors))
+    size = table.size
+    blocks = _blocks(device, size)
     values, pairs = (device.upload(np.zeros(places, dtype=np.uint64)) for places in (VALUES, TRIPLES))
     first = device.upload(np.full(TRIPLES, NOWHERE, dtype=np.uint64))
     notes, edges = device.upload(np.zeros(NOTES, dtype=np.int64)), device.empty(8 * blocks, np.int64)
@@ -152,12 +153,14 @@ def _changes_along(
     ends = device.download(edges).reshape(-1, 4)
     ends = np.unique(ends[ends[:, 0] >= 0], axis=0).T
     across = table.across(device.download(values), device.download(pairs), device.download(first), 1)
-    return Changes(
+    columns = (
         np.concatenate([ends[0], across.source]),
         np.concatenate([ends[1], across.target]),
         np.concatenate([_z_of(ends[2]), across.z_source]),
         np.concatenate([_z_of(ends[3]), across.z_target]),
     )
+    order = np.lexsort(columns[1::-1])  # of equals, the first one counts, as on the host
+    return Changes(*(column[order] for column in columns))
 
 
 def losses_on_device(space: ProductSpace, device: Device, claim: DeviceClaim, allowed: Floats, notion: Any) -> Floats:
@@ -193,20 +196,42 @@ def _chains(notes: NDArray[np.int64]) -> Chains:
     return Chains(LOOSE, loose) if loose >= 0 else Chains("", gap=0.0)
 
 
-def _offer(seen: Survey, u: int, v: int, epsilon: float, slack: float) -> None:
-    seen.offer(EdgeBlock(np.array([u]), np.array([v]), (np.array([epsilon]),)), 0, slack)
+def _offer_least(seen: Survey, slack: Floats, source: Indices, target: Indices, epsilon: Floats) -> None:
+    """Offers the arc with the least slack; of equals that with the first source, then target."""
+    if len(slack):
+        at = np.lexsort((epsilon, target, source, slack))[:1]
+        seen.offer(EdgeBlock(source[at], target[at], (epsilon[at],)), 0, float(slack[at[0]]))
 
 
 def _launch_survey(
     table: _ChangeTable, device: Device, claim: DeviceClaim, sets: tuple[Any, ...], failing: Any, halved: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The notes of one launch, and the worst arc of each block."""
-    blocks = max(1, min(table.rows, BLOCKS * device.processors))
-    notes = device.upload(np.array([0, 0, 0, -1, -1, 0], dtype=np.int64))
-    worst = device.empty(4 * blocks, np.int64)
-    arguments = (*claim, *table.arguments(device), *sets, device.upload(failing), int(halved), notes, worst)
-    device.launch(source(), Launch("survey_arcs", blocks, THREADS, arguments))
+    """The notes of a survey, and the worst arc of each block.
+
+    Where people take steps along few axes, a quick look at all datasets lists those that need a close one: if there is
+    no room for them, all do.
+    """
+    size, blank = table.size, np.array([0, 0, 0, -1, -1, 0, 0], dtype=np.int64)
+    notes, (steps, span) = device.upload(blank), table.steps()
+    room = min(size, max(FEWEST_LISTED, size // MOST_LISTED)) if len(steps) else 0
+    listed = device.empty(max(room, 1), np.int64)
+    if room:
+        matter = int((steps[:, 4] > 1).any())
+        path = size, device.upload(steps.ravel()), len(steps), span, matter
+        arguments = *claim, device.upload(table.units()), *path, listed, room, notes
+        device.launch(source(), Launch("survey_steps", _blocks(device, size), THREADS, arguments))
+    count = int(device.download(notes)[6])
+    if not 0 < count <= room:
+        notes, count, room = device.upload(blank), size, 0
+    worst = device.empty(4 * _blocks(device, count), np.int64)
+    arguments = *claim, listed, int(room > 0), count, *table.arguments(device), *sets, device.upload(failing)
+    launch = Launch("survey_arcs", _blocks(device, count), THREADS, (*arguments, int(halved), notes, worst))
+    device.launch(source(), launch)
     return device.download(notes), device.download(worst).reshape(-1, 4)
+
+
+def _blocks(device: Device, size: int) -> int:
+    return max(1, min(-(-size // THREADS), BLOCKS * device.processors))
 
 
 class _Across(NamedTuple):
@@ -221,11 +246,12 @@ class _Across(NamedTuple):
 
 
 class _ChangeTable:
-    """All that one person may change, in a few arrays; and the rows in which datasets are visited."""
+    """All that one person may change, in a few arrays."""
 
     def __init__(self, space: ProductSpace) -> None:
         axes, kinds, leads_to, tables = list[list[int]](), list[Indices](), list[Indices](), [np.empty(0)]
         self._axis_of: list[int] = []
+        self._all_steps = True
         stride, cells = space.size, 0
         for at, axis in enumerate(space.axes):
             stride //= axis.length
@@ -234,6 +260,7 @@ class _ChangeTable:
                 kinds.append(kind)
                 leads_to.append(to)
                 self._axis_of.append(at)
+            self._all_steps &= _are_steps(kinds[first:], leads_to[first:])
             axes.append([axis.length, stride, first, len(kinds), cells, axis.epsilon.shape[1]])
             tables.append(axis.epsilon.ravel())
             cells += axis.epsilon.size
@@ -241,19 +268,30 @@ class _ChangeTable:
         self._kinds, self._leads_to = (_concatenate(columns).astype(np.int32) for columns in (kinds, leads_to))
         self._starts = np.cumsum([0, *map(len, kinds)])
         self._epsilon = np.concatenate(tables)
-        self._inner_from = len(axes)
-        while self._inner_from > 0 and (
-            self._inner_from == len(axes) or prod(space.shape[self._inner_from - 1 :]) <= WIDEST
-        ):
-            self._inner_from -= 1
-        self.width = prod(space.shape[self._inner_from :])
-        self.rows = prod(space.shape[: self._inner_from])
+        self.size = space.size
 
     def arguments(self, device: Device) -> tuple[Any, ...]:
         """The arguments of the kernel that describe the arcs."""
-        sizes = len(self.axes), self._inner_from, self.rows, self.width
-        cells = max(1, len(self._epsilon))
-        return device.upload(self.axes.ravel()), *sizes, *self.changes(device), device.upload(self.units()), cells
+        axes, cells = device.upload(self.axes.ravel()), max(1, len(self._epsilon))
+        return axes, len(self.axes), *self.changes(device), device.upload(self.units()), cells
+
+    def steps(self) -> tuple[NDArray[np.int64], int]:
+        """All axes that have arcs, if the kernel may see them as steps, and how many datasets a thread takes in a row.
+
+        It takes them along the first axis: the longest one on which the threads of a warp read datasets beside each
+        other, if there is one.
+        """
+        none = np.empty((0, STEP_COLUMNS), dtype=np.int64), 1
+        epsilon, found = self.units(), list[list[int]]()
+        for positions, apart, _, _, cell, states in self.axes.tolist():
+            if (epsilon[cell : cell + states**2] == 0).any():
+                return none
+            if positions > 1 and (states > 1 or epsilon[cell] < FAR):
+                found.append([positions, apart, int(epsilon[cell]), cell, states])
+        if not self._all_steps or not 0 < len(found) <= MOST_STEPS:
+            return none
+        found.sort(key=lambda step: (step[1] >= WARP, step[0]), reverse=True)
+        return np.array(found), int(np.clip(self.size // MANY_THREADS, min(SHORTEST, found[0][0]), found[0][0]))
 
     def changes(self, device: Device) -> tuple[Any, ...]:
         """The arguments of the kernels that describe what one person may change."""
@@ -276,6 +314,17 @@ class _ChangeTable:
         to = self._leads_to[self._starts[change] + position]
         target = source + (to - position) * axes[:, 1]
         return _Across(place, source, target, z_source, z_target, self._epsilon[cell])
+
+
+def _are_steps(kinds: list[Indices], leads_to: list[Indices]) -> bool:
+    """True if the changes lead from each position to the next one and the one before, all with the first table of ε."""
+    if not leads_to:
+        return True
+    length, to = len(leads_to[0]), np.stack(leads_to)
+    moves = np.where(to < 0, 0, to - np.arange(length))
+    up, down = np.arange(length) + 1 < length, np.arange(length) > 0
+    are_all = np.array_equal((moves == 1).sum(axis=0), up) and np.array_equal((moves == -1).sum(axis=0), down)
+    return are_all and bool((np.abs(moves) <= 1).all()) and not any(column.any() for column in kinds)
 
 
 def _concatenate(columns: list[Indices]) -> Indices:

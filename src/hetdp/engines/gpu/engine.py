@@ -15,7 +15,7 @@ import numpy as np
 
 from hetdp.device import Device, DeviceError
 from hetdp.engines.contract import Engine, Growth, Operation, Roles
-from hetdp.engines.gpu.plan import MOST_AXES, UNITS, Rows, each, launch_of, passes, reach_of, units_of
+from hetdp.engines.gpu.plan import MOST_AXES, UNITS, Neighbours, each, launch_of, passes, reach_of, units_of
 from hetdp.errors import UsageError
 from hetdp.problem.decimals import LARGEST_EXACT, round_labels_down
 from hetdp.problem.product import ProductSpace
@@ -185,14 +185,15 @@ def meet(device: Device, space: ProductSpace, notion: Notion, answers: Any, stat
 
     A start label is the smallest one at which a dataset meets a neighbour of the other answer, on the grid.
     """
-    rows = Rows.of(space)
+    neighbours = Neighbours.of(space)
     points = round_labels_down(
-        np.array([notion.meet(each) if each < np.inf else np.inf for each in rows.tables.tolist()])
+        np.array([notion.meet(one) if one < np.inf else np.inf for one in neighbours.tables.tolist()])
     )
     labels, boundary = device.empty(space.size, np.int64), device.empty(space.size, np.uint8)
     table = device.upload(np.append(units_of(points), 0))
-    arguments = (answers, states, table, labels, boundary)
-    device.launch(source(), rows.launch(device, "meet_neighbours", arguments))
+    columns = *neighbours.stretch(), space.size, answers, states, table, labels, boundary
+    arguments = *neighbours.arguments(device), *columns
+    device.launch(source(), each(device, "meet_neighbours", space.size, arguments))
     return labels, boundary, float(np.max(points, initial=0.0, where=points < np.inf))
 
 
@@ -221,14 +222,15 @@ def find_links(
         states: the state of each dataset.
         roles: roles as in the contract.
     """
-    rows = Rows.of(space)
-    tables, links = device.upload(np.append(units_of(rows.tables), 0)), device.empty(space.size, np.int32)
+    neighbours, size = Neighbours.of(space), space.size
+    tables, links = device.upload(np.append(units_of(neighbours.tables), 0)), device.empty(size, np.int32)
     flags = own if roles is None else device.upload(roles.astype(np.uint8))
     missing, tied = 1, 0
     while missing:
         notes = device.upload(np.zeros(1, dtype=np.int64))
-        arguments = (labels, own, flags, int(roles is not None), states, tables, links, tied, notes)
-        device.launch(source(), rows.launch(device, "find_links", arguments))
+        columns = labels, own, flags, int(roles is not None), states, tables, links, tied, notes
+        arguments = *neighbours.arguments(device), size, *columns
+        device.launch(source(), each(device, "find_links", size, arguments))
         before, missing = missing, int(device.download(notes)[0])
         assert not tied or missing < before, "a label that fell has no neighbour that holds it down"
         tied = 1

@@ -19,23 +19,24 @@ from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
 
 Units = NDArray[np.int64]
-Kernel = Literal["sweep_path", "sweep_people", "sweep_moves"]
+Kernel = Literal["sweep_path", "sweep_watched_path", "sweep_people", "sweep_moves"]
 
 FAR = 1 << 61  # stands for infinity, as in sweep.cu
 CAPPED = 1 << 60  # a finite ε that is larger is replaced by this; labels that it reaches are too large anyhow
 UNITS = 2.0**40  # units that make 1
 LABEL = 8  # bytes
-THREADS = 256  # of kernels that treat datasets one by one
+THREADS = 256  # of kernels that treat datasets one by one, at most
 BLOCKS = 16  # of these kernels, for each multiprocessor
 TILE_BITS = 13  # a tile of sweep_people has 2^13 labels, so that several fit into a multiprocessor
 COLUMN_BITS = 3  # 2^3 labels beside each other, 64 bytes, are read at once
-LANES = 8  # lines of a tile of sweep_path, for the same reason
-FEWEST_LANES = 4  # below which reading them wastes bandwidth: memory is read 32 bytes at a time
-PATH_THREADS = 256  # of a block of sweep_path
-PEOPLE_THREADS = 256  # of a block of sweep_people, as in sweep.cu: the registers of three blocks fit
-CONTIGUOUS = 1 << 10  # labels of a tile of short lines that lie behind each other
-MOST_AXES = 64  # as in sweep.cu
-INNER = 1 << 16  # datasets of a row whose positions are decoded one by one
+PEOPLE_THREADS = 256  # of a block of sweep_people, as in sweep.cu
+SPAN = 16  # labels of a thread of sweep_path, as in sweep.cu
+PATH_THREADS = {"sweep_path": 1024, "sweep_watched_path": 512}  # of a block of these kernels, at most
+FEWER_THREADS = 512  # that it has where this leaves enough lines, so that two blocks fit into a multiprocessor
+LANES = 8  # lines of a block that are enough: 64 bytes are read at once
+MOST_AXES, AXIS_COLUMNS = 64, 5  # as in sweep.cu
+WARP = 32  # threads that read together
+MANY_THREADS, SHORTEST = 1 << 21, 8  # threads that keep a device busy, and datasets that each of them takes at least
 
 
 def units_of(epsilon: Floats) -> Units:
@@ -126,8 +127,10 @@ def _one_axis(space: ProductSpace, at: int, shared: int) -> Pass:
     axis, lines = space.axes[at], space.lines(at)
     table = units_of(axis.epsilon).ravel()
     is_path = axis.shape == "count" or (axis.shape == "value" and axis.length == 2)
-    if is_path and path_shared(axis.length, 1) <= shared:
-        return Pass("sweep_path", range(at, at + 1), lines.high, lines.length, lines.low, table, axis.states)
+    kernel: Kernel = "sweep_path" if space.state_count == 1 else "sweep_watched_path"
+    fits = axis.length <= SPAN * PATH_THREADS[kernel] and path_shared(axis.length, lines.low, 1) <= shared
+    if is_path and fits:
+        return Pass(kernel, range(at, at + 1), lines.high, lines.length, lines.low, table, axis.states)
     sources = np.repeat(np.arange(lines.length), np.diff(lines.moves.indptr))
     upward = lines.moves.targets > sources
     order = np.concatenate([np.flatnonzero(upward), np.flatnonzero(~upward)[::-1]])  # up, then down
@@ -138,28 +141,32 @@ def _one_axis(space: ProductSpace, at: int, shared: int) -> Pass:
 # Launches -------------------------------------------------------------------------------------------------------------
 
 
-def path_shared(length: int, lanes: int) -> int:
-    """Bytes of shared memory of a block of sweep_path: a tile, and two labels for each thread."""
-    return LABEL * (lanes * length + 2 * PATH_THREADS)
+def path_lanes(length: int, low: int, shared: int, threads: int) -> int:
+    """The number of lines that a block of sweep_path takes, with at most so many threads.
 
-
-def path_lanes(length: int, low: int, shared: int) -> int:
-    """The number of lines that a block of sweep_path takes: as many as are read at once, but no more than fit.
-
-    With fewer than two blocks in a multiprocessor, memory would wait while a block computes; then a block takes less.
+    Lines that lie behind each other take their place in shared memory, and groups of `low` of them stay together.
     """
-    lanes = max(1, min(LANES, CONTIGUOUS // length)) if low == 1 else LANES
-    while lanes > FEWEST_LANES and 2 * path_shared(length, lanes) > shared:
-        lanes //= 2
-    while path_shared(length, lanes) > shared:
-        lanes //= 2
-    return max(1, lanes)
+    segments = -(-length // SPAN)
+    lanes = max(1, FEWER_THREADS // segments)
+    if lanes < LANES <= threads // segments:
+        lanes = LANES
+    if not is_staged(low, lanes):
+        return 1 << lanes.bit_length() - 1
+    lanes -= lanes % low
+    while lanes > low and 2 * path_shared(length, low, lanes) > shared:
+        lanes = (lanes // low + 1) // 2 * low
+    return lanes
 
 
-def path_segments(length: int, lanes: int) -> tuple[int, int]:
-    """Into how many segments a line is cut, and their length, which is odd: threads then use different banks."""
-    span = -(-length // (PATH_THREADS // lanes)) | 1
-    return -(-length // span), span
+def is_staged(low: int, lanes: int) -> bool:
+    """True if the lines of a block are read through shared memory: they lie behind each other."""
+    return low == 1 or low < lanes
+
+
+def path_shared(length: int, low: int, lanes: int) -> int:
+    """Bytes of shared memory of a block of sweep_path: its tile, or four labels for each thread and direction."""
+    tile = lanes * length if is_staged(low, lanes) else 0
+    return LABEL * max(tile + tile // 32 + 1, 8 * lanes * -(-length // SPAN))
 
 
 def launch_of(one: Pass, device: Device, labels: Any, states: Any, fell: Any, watch: bool) -> Launch:
@@ -178,17 +185,27 @@ def launch_of(one: Pass, device: Device, labels: Any, states: Any, fell: Any, wa
         people, bits = one.length.bit_length() - 1, column_bits(one.low)
         size = 1 << (people + bits)
         blocks = one.high * -(-one.low // (1 << bits))
-        shared = LABEL * (size + (size >> 4) + 1)
+        shared = LABEL * (size + (size >> 4) + (size >> 8 << 3) + 1)
         threads = max(32, min(PEOPLE_THREADS, size >> 4))
         arguments: Any = (labels, table, people, one.low, bits, int(watch), fell)
         return Launch("sweep_people", blocks, threads, arguments, shared)
     sizes = one.high, one.length, one.low
-    if one.kernel == "sweep_path":
-        lanes = path_lanes(one.length, one.low, device.shared)
-        segments, span = path_segments(one.length, lanes)
-        blocks, shared = -(-(one.high * one.low) // lanes), path_shared(one.length, lanes)
-        arguments = (labels, states, table, one.state_count, *sizes, lanes, segments, span, fell)
-        return Launch("sweep_path", blocks, lanes * segments, arguments, shared)
+    if one.kernel in PATH_THREADS:
+        lanes = path_lanes(one.length, one.low, device.shared, PATH_THREADS[one.kernel])
+        segments = -(-one.length // SPAN)
+        blocks, shared = -(-(one.high * one.low) // lanes), path_shared(one.length, one.low, lanes)
+        arguments = (
+            labels,
+            states,
+            table,
+            one.state_count,
+            *sizes,
+            lanes,
+            segments,
+            int(is_staged(one.low, lanes)),
+            fell,
+        )
+        return Launch(one.kernel, blocks, lanes * segments, arguments, shared)
     assert one.moves is not None
     moves = tuple(map(device.upload, one.moves))
     arguments = (labels, states, table, one.state_count, *sizes, *moves, one.moves.shape[1], fell)
@@ -202,8 +219,8 @@ def each(device: Device, kernel: str, size: int, arguments: tuple[Any, ...]) -> 
 
 
 @dataclass(frozen=True)
-class Rows:
-    """All axes of a space in a few arrays, for kernels that visit every neighbour of every dataset.
+class Neighbours:
+    """All axes of a space in a few arrays, for kernels that visit the neighbours of datasets.
 
     Attributes:
         axes: for each axis its length, the distance between neighbouring positions, the start of its moves (−1 if
@@ -212,9 +229,6 @@ class Rows:
         targets: the target of each move.
         kinds: the kind of each move.
         tables: ε of all axes.
-        inner_from: the first axis of those that make up a row.
-        outer: the number of rows.
-        inner: the number of datasets of a row.
     """
 
     axes: Units
@@ -222,12 +236,9 @@ class Rows:
     targets: NDArray[np.int32]
     kinds: NDArray[np.int32]
     tables: Floats
-    inner_from: int
-    outer: int
-    inner: int
 
     @classmethod
-    def of(cls, space: ProductSpace) -> Rows:
+    def of(cls, space: ProductSpace) -> Neighbours:
         """The arrays of a space."""
         axes, rows, targets, kinds, tables = [], [], [], [], [np.empty(0)]
         moves, row, table = 0, 0, 0
@@ -242,25 +253,29 @@ class Rows:
                 targets.append(lines.moves.targets)
                 kinds.append(lines.moves.kinds)
                 moves, row = moves + len(lines.moves.targets), row + lines.length + 1
-        inner_from = len(axes)
-        while inner_from > 0 and (inner_from == len(axes) or prod(space.shape[inner_from - 1 :]) <= INNER):
-            inner_from -= 1
-        inner, nothing = prod(space.shape[inner_from:]), np.zeros(1, dtype=np.int64)
+        nothing = np.zeros(1, dtype=np.int64)
         return cls(
-            np.array(axes, dtype=np.int64).reshape(-1, 5).ravel(),
+            np.array(axes, dtype=np.int64).reshape(-1, AXIS_COLUMNS),
             np.concatenate([*rows, nothing]),
             np.concatenate([*targets, nothing]).astype(np.int32),
             np.concatenate([*kinds, nothing]).astype(np.int32),
             np.concatenate(tables),
-            inner_from,
-            prod(space.shape[:inner_from]),
-            inner,
         )
 
-    def launch(self, device: Device, kernel: str, arguments: tuple[Any, ...]) -> Launch:
-        """The launch of a kernel that takes a space and other arguments."""
-        arrays = [device.upload(array) for array in (self.axes, self.rows, self.targets, self.kinds)]
-        sizes = len(self.axes) // 5, self.inner_from, self.outer, self.inner
-        blocks = min(self.outer, BLOCKS * device.processors)
-        threads = min(THREADS, -(-self.inner // 32) * 32)
-        return Launch(kernel, max(1, blocks), max(32, threads), (*arrays, *sizes, *arguments))
+    def arguments(self, device: Device) -> tuple[Any, ...]:
+        """The arguments of a kernel that stand for the space."""
+        axes, rows = device.upload(self.axes.ravel()), device.upload(self.rows)
+        return axes, rows, device.upload(self.targets), device.upload(self.kinds), len(self.axes)
+
+    def stretch(self) -> tuple[int, int, int]:
+        """Whether neighbours are next to each other on all axes, the axis that a thread goes along, and how far.
+
+        It is the longest axis on which the threads of a warp read datasets beside each other, if there is one.
+        """
+        lengths, lows = self.axes[:, 0], self.axes[:, 1]
+        paths = len(self.axes) > 0 and bool((self.axes[:, 2] < 0).all())
+        if not paths:
+            return 0, 0, 1
+        along = int(np.argmax(np.where(lows >= WARP, lengths, 0))) if (lows >= WARP).any() else 0
+        size = int(lengths[0] * lows[0])
+        return 1, along, int(np.clip(size // MANY_THREADS, SHORTEST, lengths[along]))
