@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.claims import Chart
+from benchmarks.claims import Chart, number
 from benchmarks.libraries import load_library
 
 COLOURS = ("#3465a4", "#cc6633", "#5a8f3c", "#8f5a9c", "#888888", "#b59b00")
@@ -45,7 +45,7 @@ def _bars(axes: Any, chart: Chart) -> None:
     width, at = 0.8 / len(chart.series), np.arange(len(chart.places))
     for index, (name, values) in enumerate(chart.series.items()):
         bars = axes.bar(at - 0.4 + width * (index + 0.5), values, width, color=_colour(index), label=name)
-        axes.bar_label(bars, fmt="{:.3g}", fontsize=7)
+        axes.bar_label(bars, fmt=number, fontsize=7)
     axes.set_xticks(at, [str(place) for place in chart.places])
     if chart.log:
         axes.set_yscale("log")
