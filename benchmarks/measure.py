@@ -16,24 +16,36 @@ from typing import Any
 from benchmarks.bar import BAR
 
 
-def best_of(call: Callable[[], Any], rounds: int = 3) -> float:
-    """Seconds of the fastest of several calls."""
+def best_of(call: Callable[[], Any], rounds: int = 3, repeat: float = 0.0) -> float:
+    """Seconds of the fastest of several calls.
+
+    Args:
+        call: the call.
+        rounds: how many rounds there are, each of which begins with a garbage collection.
+        repeat: for how many seconds a round repeats a short call, as timeit does. A garbage collection looks at all
+            objects of the process, so that the first call after it has to fill the processor's caches again.
+    """
     least = float("inf")
     for _ in range(rounds):
         gc.collect()
-        begin = time.perf_counter()
-        call()
-        least = min(least, time.perf_counter() - begin)
+        until = time.perf_counter() + repeat
+        while True:
+            begin = time.perf_counter()
+            call()
+            end = time.perf_counter()
+            least = min(least, end - begin)
+            if end >= until:
+                break
     return least
 
 
-def in_turn(calls: dict[str, Callable[[], Any]], rounds: int = 3) -> dict[str, float]:
+def in_turn(calls: dict[str, Callable[[], Any]], rounds: int = 3, repeat: float = 0.0) -> dict[str, float]:
     """Seconds of the fastest run of each call. The calls take turns, so that a noisy minute affects all of them."""
     least = dict.fromkeys(calls, float("inf"))
     for turn in range(rounds):
         for name, call in calls.items():
             BAR.tell(f"{name}, {turn + 1} of {rounds}")
-            least[name] = min(least[name], best_of(call, 1))
+            least[name] = min(least[name], best_of(call, 1, repeat))
     return least
 
 
