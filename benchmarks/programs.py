@@ -58,9 +58,9 @@ def sections(voters: int, rounds: int) -> Iterator[Part]:
     yield Measured(FASTER, "the whole call with its proof", times["whole"])
     yield Table(HEADS, [row])
     yield (
-        f"The calls are repeated for {REPEAT} s, as timeit does. Directly after a garbage collection of the process, which "
-        f"empties the caches, the fastest of {rounds} searches takes {1000 * first['search']:.1f} ms, and the whole call "
-        f"{1000 * first['whole']:.1f} ms. HiGHS is the fastest of three runs."
+        f"The calls are repeated for {REPEAT} s, as timeit does. Directly after a garbage collection of the process, "
+        f"which empties the caches, the fastest of {rounds} searches takes {1000 * first['search']:.1f} ms, and the "
+        f"whole call {1000 * first['whole']:.1f} ms. HiGHS is the fastest of three runs."
     )
 
 
