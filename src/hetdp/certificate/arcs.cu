@@ -88,7 +88,7 @@ struct Count {
 
 // Whether a dataset is on the boundary, and whether a neighbour holds it down.
 struct Look {
-    bool on_boundary, held;
+    bool is_on_boundary, is_held;
 };
 
 // Looks at one arc u -> v. It is private if z(v) <= z(u) + epsilon. With `halved`, one across p = 1/2, z(u) < 0 < z(v), is left
@@ -102,11 +102,11 @@ __device__ inline void look_at_arc(
     const Whole zv = claim.z[v];
     count.arcs++;
     if (answer != claim.answers[v]) {
-        look.on_boundary = true;
+        look.is_on_boundary = true;
     } else {
-        const Whole better = answer == 1 ? zu : -zu, beside = answer == 1 ? zv : -zv;
-        const bool across = claim.halved && beside < 0 && better > 0;
-        look.held |= beside < better && beside + epsilon == better && !across;
+        const Whole own_value = answer == 1 ? zu : -zu, other_value = answer == 1 ? zv : -zv;
+        const bool across = claim.halved && other_value < 0 && own_value > 0;
+        look.is_held |= other_value < own_value && other_value + epsilon == own_value && !across;
     }
     if (claim.halved && zu < 0 && zv > 0) {
         count.enclosed += zv - zu >= epsilon;
@@ -150,7 +150,7 @@ __device__ inline Look look_closely(const Claim& claim, Whole u, Count& count) {
 // An axis whose changes are steps to the next position and the one before, with a positive epsilon: how many positions it
 // has, how far apart neighbouring ones are, epsilon, and, if states matter, where its table begins and how many it tells
 // apart.
-enum { LENGTH, STRIDE, EPSILON, CELLS, TOLD, STEP_COLUMNS };
+enum { LENGTH, STRIDE, EPSILON, CELLS, STATE_COUNT, STEP_COLUMNS };
 
 // Looks at the datasets of a thread: at `span` of them along the first axis of `steps`, and then again elsewhere.
 //
@@ -178,16 +178,16 @@ __device__ void survey_along(
         const Whole base = apart == lines ? line : line / apart * length * apart + line % apart;
         const Whole begin = piece * span;
         const int end = (int)min(span, length - begin), last = (int)(length - 1 - begin);
-        Whole one[OTHERS + 1], two[OTHERS + 1];  // how far away the neighbours are
-        int beside = 2;                          // how many they are, with those along the axis
+        Whole upper[OTHERS + 1], lower[OTHERS + 1];  // how far away the neighbours are
+        int most_neighbours = 2;               // with those along the axis
 #pragma unroll
         for (int other = 0; other < OTHERS; other++) {
             const Whole* about = steps + (other + 1) * STEP_COLUMNS;
             const int position = position_of(base, about[STRIDE], about[LENGTH]);
             const bool up = position + 1 < about[LENGTH], down = position > 0;
-            one[other] = up ? about[STRIDE] : -about[STRIDE];
-            two[other] = down ? -about[STRIDE] : about[STRIDE];
-            beside += up + down;
+            upper[other] = up ? about[STRIDE] : -about[STRIDE];
+            lower[other] = down ? -about[STRIDE] : about[STRIDE];
+            most_neighbours += up + down;
         }
         Whole u = base + begin * apart, here = z[u];
         Byte answer = answers[u];
@@ -203,16 +203,16 @@ __device__ void survey_along(
             auto look = [&](int axis, Whole epsilon_of_axis, Whole v, Whole w, Whole zv, Whole zw, Byte answer_v, Byte answer_w) {
                 answers_differ |= (answer ^ answer_v) | (answer ^ answer_w);
                 values_differ |= (unsigned)((here ^ zv) >> 32) | (unsigned)((here ^ zw) >> 32);
-                const Whole told = STATES_MATTER ? steps[axis * STEP_COLUMNS + TOLD] : 1;
-                if (!STATES_MATTER || told == 1) {
+                const Whole state_count = STATES_MATTER ? steps[axis * STEP_COLUMNS + STATE_COUNT] : 1;
+                if (!STATES_MATTER || state_count == 1) {
                     from = min(from, epsilon_of_axis - max(zv, zw));
                     to = min(to, epsilon_of_axis + min(zv, zw));
                     return;
                 }
                 const Whole* table = tables + steps[axis * STEP_COLUMNS + CELLS];
                 const Whole own = states[u], state_v = states[v], state_w = states[w];
-                const Whole to_v = table[own * told + state_v], to_w = table[own * told + state_w];
-                const Whole from_v = table[state_v * told + own], from_w = table[state_w * told + own];
+                const Whole to_v = table[own * state_count + state_v], to_w = table[own * state_count + state_w];
+                const Whole from_v = table[state_v * state_count + own], from_w = table[state_w * state_count + own];
                 unbound |= max(max(to_v, to_w), max(from_v, from_w)) == FAR;
                 from = min(from, min(to_v - zv, to_w - zw));
                 to = min(to, min(from_v + zv, from_w + zw));
@@ -221,7 +221,7 @@ __device__ void survey_along(
             look(0, epsilon, u + back, u + forward, before, after, answer_before, answer_after);
 #pragma unroll
             for (int other = 0; other < OTHERS; other++) {
-                const Whole v = u + one[other], w = u + two[other];
+                const Whole v = u + upper[other], w = u + lower[other];
                 look(other + 1, epsilons[other], v, w, z[v], z[w], answers[v], answers[w]);
             }
             from += here;
@@ -231,7 +231,7 @@ __device__ void survey_along(
             if (answers_differ || !same_side || unbound || from < 0 || to < 0) {
                 put(u);
             } else {
-                const int neighbours = beside - (begin + at == 0) - (at == last);
+                const int neighbours = most_neighbours - (begin + at == 0) - (at == last);
                 arcs += neighbours;
                 if (from < least_slack || (from == least_slack && u < least_source)) {
                     least_slack = from;
@@ -287,8 +287,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) survey_arcs(
         const Whole at = begin + threadIdx.x, u = at >= count ? -1 : listed ? list[at] : at;
         const Look look = look_closely(claim, u, own);
         if (u < 0) continue;
-        if (look.on_boundary && !pinned[u]) atomicMin((Key*)notes + UNPINNED, (Key)u);
-        if (!look.held && !pinned[u] && (answers[u] == 1 ? z[u] : -z[u]) < FAR) atomicMin((Key*)notes + LOOSE, (Key)u);
+        if (look.is_on_boundary && !pinned[u]) atomicMin((Key*)notes + UNPINNED, (Key)u);
+        if (!look.is_held && !pinned[u] && (answers[u] == 1 ? z[u] : -z[u]) < FAR) atomicMin((Key*)notes + LOOSE, (Key)u);
     }
 
     own.arcs = sum_of_warp(own.arcs);
@@ -357,7 +357,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) largest_changes(
     Whole pair_places, Key* first, Whole halved, Whole* notes, Whole* edges_of_blocks) {
     __shared__ Edge all[THREADS][2];
     const Sets sets = {values, pairs, first, value_places, pair_places, 1};
-    const Whole apart = axis[APART], positions = axis[POSITIONS], told = axis[STATES];
+    const Whole apart = axis[APART], positions = axis[POSITIONS], state_count = axis[STATES];
     Edge widest = {-1, -1, -1, -1.0}, steepest = widest;
     for (Whole u = (Whole)blockIdx.x * blockDim.x + threadIdx.x; u < size; u += (Whole)gridDim.x * blockDim.x) {
         const int position = (int)(u / apart % positions);
@@ -365,8 +365,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) largest_changes(
             const int to = leads_to[starts[change] + position];
             if (to <= position) continue;  // each edge once
             const Whole v = u + (to - position) * apart, zu = z[u], zv = z[v];
-            Whole cell = axis[TABLE] + kinds[starts[change] + position] * told * told;
-            if (told > 1) cell += states[u] * told + states[v];
+            Whole cell = axis[TABLE] + kinds[starts[change] + position] * state_count * state_count;
+            if (state_count > 1) cell += states[u] * state_count + states[v];
             if (tables[cell] == FAR && !unbound) continue;
             if (halved && ((zu < 0 && zv > 0) || (zu > 0 && zv < 0))) {
                 if (place_of_triple(sets, zu, zv, 0, (Key)(u * changes + change)) < 0) notes[OVERFLOWN] = 1;

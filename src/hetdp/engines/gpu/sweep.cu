@@ -103,13 +103,13 @@ __device__ void sweep_lines(
     const int thread = threadIdx.x, threads = blockDim.x;
     const int lane = staged ? thread / (int)segments : thread % (int)lanes;
     const int segment = staged ? thread % (int)segments : thread / (int)lanes;
-    const int aside = staged ? 1 : (int)lanes;  // from the thread of a segment to that of the next one
+    const int stride = staged ? 1 : (int)lanes;  // from the thread of a segment to that of the next one
     const Whole first = blockIdx.x * lanes, line = first + lane;
     const bool inside = line < high * low;
     const int begin = segment * SPAN, count = inside ? min(SPAN, (int)length - begin) : 0;
     const Whole base = inside ? line / low * length * low + line % low : 0;
     Label* own = labels + base + begin * low;  // the labels of this thread are `low` apart
-    Label held[SPAN];
+    Label values[SPAN];
 
     // Staged labels are those of some whole groups of lines; the gaps keep threads from waiting for the same bank.
     const Whole group = length * low, start = first / low * group, beyond = min(first + lanes, high * low) / low * group;
@@ -121,12 +121,12 @@ __device__ void sweep_lines(
         __syncthreads();
         const int apart = opaque((int)low);
 #pragma unroll
-        for (int at = 0; at < SPAN; at++) held[at] = at < count ? tile[place(offset + at * apart)] : FAR;
+        for (int at = 0; at < SPAN; at++) values[at] = at < count ? tile[place(offset + at * apart)] : FAR;
         __syncthreads();  // its place is needed for the scan
     } else {
         const Whole apart = opaque(low);
 #pragma unroll
-        for (int at = 0; at < SPAN; at++) held[at] = at < count ? own[at * apart] : FAR;
+        for (int at = 0; at < SPAN; at++) values[at] = at < count ? own[at * apart] : FAR;
     }
 
     const Label equal = PLAIN ? table[0] : 0;
@@ -148,8 +148,8 @@ __device__ void sweep_lines(
     for (int at = 0; at < SPAN; at++) {
         const int back = SPAN - 1 - at;
         const Label rise = step(at - 1, at), fall = step(back + 1, back);
-        up = min(up + rise, held[at]);
-        down = min(down + fall, held[back]);
+        up = min(up + rise, values[at]);
+        down = min(down + fall, values[back]);
         if (!PLAIN) across_up = min(across_up + rise, FAR), across_down = min(across_down + fall, FAR);
     }
     if (PLAIN) across_up = across_down = equal > FAR / SPAN ? FAR : equal * SPAN;
@@ -160,10 +160,10 @@ __device__ void sweep_lines(
         ends[threads + thread] = down;
         if (!PLAIN) ends[2 * threads + thread] = across_up, ends[3 * threads + thread] = across_down;
         __syncthreads();
-        const int before = thread - reach * aside, after = thread + reach * aside;
+        const int before = thread - reach * stride, after = thread + reach * stride;
         if (reach >= segments) {  // the scan is complete; what comes in is what the neighbours have
-            up = segment > 0 ? ends[thread - aside] : FAR;
-            down = segment + 1 < segments ? ends[threads + thread + aside] : FAR;
+            up = segment > 0 ? ends[thread - stride] : FAR;
+            down = segment + 1 < segments ? ends[threads + thread + stride] : FAR;
             break;
         }
         if (segment >= reach) {
@@ -182,14 +182,14 @@ __device__ void sweep_lines(
 #pragma unroll
     for (int at = 0; at < SPAN; at++) {
         const Label bound = up + step(at - 1, at);
-        if (!PLAIN) changed |= at < count && bound < held[at];
-        up = held[at] = min(bound, held[at]);
+        if (!PLAIN) changed |= at < count && bound < values[at];
+        up = values[at] = min(bound, values[at]);
     }
 #pragma unroll
     for (int at = SPAN - 1; at >= 0; at--) {
         const Label bound = down + step(at + 1, at);
-        if (!PLAIN) changed |= at < count && bound < held[at];
-        down = held[at] = min(bound, held[at]);
+        if (!PLAIN) changed |= at < count && bound < values[at];
+        down = values[at] = min(bound, values[at]);
     }
     if (changed) *fell = 1;
 
@@ -198,7 +198,7 @@ __device__ void sweep_lines(
         const int apart = opaque((int)low);
 #pragma unroll
         for (int at = 0; at < SPAN; at++) {
-            if (at < count) tile[place(offset + at * apart)] = held[at];
+            if (at < count) tile[place(offset + at * apart)] = values[at];
         }
         __syncthreads();
         for (Whole at = start + thread; at < beyond; at += threads) labels[at] = tile[place((int)(at - start))];
@@ -206,7 +206,7 @@ __device__ void sweep_lines(
         const Whole apart = opaque(low);
 #pragma unroll
         for (int at = 0; at < SPAN; at++) {
-            if (at < count) own[at * apart] = held[at];
+            if (at < count) own[at * apart] = values[at];
         }
     }
 }
@@ -250,12 +250,12 @@ __device__ void sweep_round(const Tile& tile, Label* shared, const Label* epsilo
         const bool inside = column < tile.wide;
         Label* first = tile.labels + (begin >> tile.column_bits) * tile.low + column;
         Label* place = shared + place_of(begin);
-        Label held[1 << BITS];
+        Label values[1 << BITS];
         int from = opaque(shift);
         Whole further = opaque(apart);
 #pragma unroll
         for (int at = 0; at < 1 << BITS; at++) {
-            held[at] = !FROM_SPACE ? place[place_of(at << from)] : inside ? first[at * further] : FAR;
+            values[at] = !FROM_SPACE ? place[place_of(at << from)] : inside ? first[at * further] : FAR;
         }
 #pragma unroll
         for (int bit = 0; bit < BITS; bit++) {
@@ -263,9 +263,9 @@ __device__ void sweep_round(const Tile& tile, Label* shared, const Label* epsilo
 #pragma unroll
             for (int at = 0; at < 1 << BITS; at++) {
                 if (at & (1 << bit)) continue;
-                const Label bound = min(held[at], held[at | (1 << bit)]) + step;
-                held[at] = min(held[at], bound);
-                held[at | (1 << bit)] = min(held[at | (1 << bit)], bound);
+                const Label bound = min(values[at], values[at | (1 << bit)]) + step;
+                values[at] = min(values[at], bound);
+                values[at | (1 << bit)] = min(values[at | (1 << bit)], bound);
             }
         }
         from = opaque(shift);
@@ -273,15 +273,15 @@ __device__ void sweep_round(const Tile& tile, Label* shared, const Label* epsilo
         if (TO_SPACE && watch && inside) {
 #pragma unroll
             for (int at = 0; at < 1 << BITS; at++) {
-                if (first[at * further] != held[at]) *fell = 1;
+                if (first[at * further] != values[at]) *fell = 1;
             }
         }
 #pragma unroll
         for (int at = 0; at < 1 << BITS; at++) {
             if (!TO_SPACE) {
-                place[place_of(at << from)] = held[at];
+                place[place_of(at << from)] = values[at];
             } else if (inside) {
-                first[at * further] = held[at];
+                first[at * further] = values[at];
             }
         }
     }
@@ -425,14 +425,14 @@ __device__ void meet_along(
     for (EACH(task, lines * pieces)) {
         const Whole piece = pieces > 1 ? task / lines : 0, line = task - piece * lines;
         const Whole base = low == lines ? line : line / low * length * low + line % low;
-        Whole one[OTHERS], two[OTHERS];  // how far away both are
+        Whole upper[OTHERS], lower[OTHERS];  // how far away both neighbours are
 #pragma unroll
         for (int other = 0; other < OTHERS; other++) {
             const Whole* axis = space.axes + (other + (other >= along)) * COLUMNS;
             const int position = position_on(axis, base);
             const Whole apart = axis[LENGTH] > 1 ? axis[LOW] : 0;
-            one[other] = position + 1 < axis[LENGTH] ? apart : -apart;
-            two[other] = position > 0 ? -apart : apart;
+            upper[other] = position + 1 < axis[LENGTH] ? apart : -apart;
+            lower[other] = position > 0 ? -apart : apart;
         }
         const Whole first = piece * span, last = min(first + span, length);
         Byte here = answers[base + first * low], before = first > 0 ? answers[base + (first - 1) * low] : here;
@@ -442,7 +442,7 @@ __device__ void meet_along(
             unsigned differs = (before ^ here) | (after ^ here);
 #pragma unroll
             for (int other = 0; other < OTHERS; other++) {
-                differs |= (answers[dataset + one[other]] ^ here) | (answers[dataset + two[other]] ^ here);
+                differs |= (answers[dataset + upper[other]] ^ here) | (answers[dataset + lower[other]] ^ here);
             }
             if (differs) {
                 meet(space, dataset, answers, states, points, labels, boundary);
@@ -461,10 +461,10 @@ __device__ void meet_along(
 extern "C" __global__ void __launch_bounds__(THREADS, 4) meet_neighbours(
     SPACE, Whole paths, Whole along, Whole span, Whole size, const Byte* answers, const Byte* states, const Label* points,
     Label* labels, Byte* boundary) {
-    __shared__ Whole desk[MOST_AXES * COLUMNS];
-    for (int at = threadIdx.x; at < axis_count * COLUMNS; at += blockDim.x) desk[at] = axes[at];
+    __shared__ Whole shared_axes[MOST_AXES * COLUMNS];
+    for (int at = threadIdx.x; at < axis_count * COLUMNS; at += blockDim.x) shared_axes[at] = axes[at];
     __syncthreads();
-    const Space space = {desk, rows, targets, kinds, axis_count};
+    const Space space = {shared_axes, rows, targets, kinds, axis_count};
 #define ALONG(others) meet_along<others>(space, along, span, size, answers, states, points, labels, boundary)
     if (paths && axis_count == 2) return ALONG(1);
     if (paths && axis_count == 3) return ALONG(2);
@@ -478,10 +478,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) meet_neighbours(
 extern "C" __global__ void __launch_bounds__(THREADS) find_links(
     SPACE, Whole size, const Label* labels, const Byte* own, const Byte* roles, Whole has_roles, const Byte* states,
     const Label* tables, int* links, Whole tied, Whole* notes) {
-    __shared__ Whole desk[MOST_AXES * COLUMNS];
-    for (int at = threadIdx.x; at < axis_count * COLUMNS; at += blockDim.x) desk[at] = axes[at];
+    __shared__ Whole shared_axes[MOST_AXES * COLUMNS];
+    for (int at = threadIdx.x; at < axis_count * COLUMNS; at += blockDim.x) shared_axes[at] = axes[at];
     __syncthreads();
-    const Space space = {desk, rows, targets, kinds, axis_count};
+    const Space space = {shared_axes, rows, targets, kinds, axis_count};
     for (EACH(dataset, size)) {
         const Label label = labels[dataset];
         if (!tied) links[dataset] = -1;
