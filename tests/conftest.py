@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.stress import times
+from tests.stress import STRESSED, times
 
 os.environ.setdefault("HETDP_COMPILE", "now")  # no test starts a background compiler, unless it says so
 STRICT = os.environ.get("HETDP_STRICT", "") not in ("", "0")
-STRESSED = bool(os.environ.get("HETDP_STRESS"))  # by `make stress`
 NOT_RUN = ("skipped", "xfailed", "xpassed")
 FOLDER = Path(__file__).parent
 ENGINE_TESTS = FOLDER / "engines"
@@ -30,7 +29,7 @@ BEGIN_WITH = (  # the longest, part of which is waiting: begun first, each by an
     "test_packaging.py",
 )
 
-EXAMPLES = times(50) if STRESSED else 30  # of each property
+EXAMPLES = times(30, stressed=50)  # of each property
 settings.register_profile("dev", max_examples=EXAMPLES, deadline=None)
 settings.register_profile(
     "ci",

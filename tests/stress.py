@@ -12,15 +12,16 @@ from typing import Any
 
 import pytest
 
+STRESSED = bool(os.environ.get("HETDP_STRESS"))  # by `make stress`
 STRESS = int(os.environ.get("HETDP_STRESS") or 1)  # how many times as much as in `make test`
 
 stress = pytest.mark.stress
 long = pytest.mark.long
 
 
-def times(count: int) -> int:
-    """The number of repetitions: `count` in `make test`, more in `make stress`."""
-    return count * STRESS
+def times(count: int, stressed: int | None = None) -> int:
+    """The number of repetitions: `count` in `make test`; in `make stress` many times this, or `stressed` if given."""
+    return (stressed if STRESSED and stressed is not None else count) * STRESS
 
 
 def mostly_long(cases: Iterable[Any], first: int) -> list[Any]:

@@ -16,7 +16,12 @@ from hetdp.mechanism.average.search import complete_fairly
 from tests.oracle.average_of_notions import CURVES, Case, cases, least_mean_errors
 from tests.stress import stress, times
 
-COUNTS = {"directed": times(30), "approximate": times(30), "gaussian": times(14), "bounded-range": times(14)}
+COUNTS = {
+    "directed": times(30, stressed=50),
+    "approximate": times(30, stressed=50),
+    "gaussian": times(14, stressed=20),
+    "bounded-range": times(14, stressed=20),
+}
 
 
 def design_case(case: Case, objective: Any = "average") -> hetdp.Mechanism:

@@ -93,6 +93,7 @@ def run_under_strace(options: list[str], words: list[str], folder: Path) -> str:
     }
     command = [
         "strace",
+        "--seccomp-bpf",  # the kernel does not stop at calls that are not traced
         *options,
         "-e",
         f"trace={TRACED_CALLS}",

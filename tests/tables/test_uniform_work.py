@@ -8,6 +8,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ CONDITIONS = {
 TEXTS_ONLY = ("whole", "several texts", "day", "missing")  # of CSV and SQLite files
 
 
+@cache
 def people(share: str) -> dict[str, list[Any]]:
     chance, (yes, blank) = random.Random(7), SHARES[share]
     rows: dict[str, list[Any]] = {"id": list(range(ROWS)), "eps": [0.5] * ROWS}
@@ -180,11 +182,13 @@ def test_reading_the_answers_takes_the_same_work_whatever_they_are(form, queries
 
 @pytest.mark.parametrize("form", ["people.csv", "people.parquet"])
 def test_counting_on_workers_takes_the_same_work_too(form, queries, tmp_path):
+    places = {}
+    for share in SHARES:
+        (tmp_path / share).mkdir()
+        places[share] = FORMATS[form](people(share), tmp_path / share / form)
     for name in TEXTS_ONLY:
         done = {}
-        for share in SHARES:
-            (tmp_path / share).mkdir(exist_ok=True)
-            place = FORMATS[form](people(share), tmp_path / share / form)
+        for share, place in places.items():
             queries.clear()
             report = tasks.tally_file(shared.file_state(place), make_request(name), False, True)
             assert report.answers is not None

@@ -21,6 +21,7 @@ WAYS = {  # whether the server gets the COMMIT, and what the client sees of it
     "interrupted before": (False, "interrupted"),
     "interrupted after": (True, "interrupted"),
 }
+SILENCE = threading.Event()  # set when a proxy has swallowed something, so that its client waits for nothing
 
 
 @dataclass
@@ -57,9 +58,12 @@ def _pass(source: socket.socket, sink: socket.socket, proxy: Proxy, is_client: b
                     os.kill(os.getpid(), signal.SIGINT)
                 if seen == "cut":
                     break
+                if seen == "silent":
+                    SILENCE.set()
                 threading.Event().wait(60 if seen == "silent" else 0.5)
                 continue
             if proxy.is_deaf:
+                SILENCE.set()
                 continue
             if not is_client and state.get("quiet"):
                 state["answered"].set()

@@ -35,26 +35,29 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @stress
 def test_eight_processes_are_granted_exactly_what_is_allowed(place):
-    each = times(8)
+    each = times(8, stressed=20)
     output = run_stress("crowd", str(each), place)
     assert output.startswith(f"8 × {each} spends: {4 * each} granted, {4 * each} refused")
 
 
 @stress
 def test_kill_9_loses_nothing_and_breaks_nothing(place):
-    assert run_stress("kill", str(times(5)), place).startswith(f"{times(5)} rounds: ")
+    rounds = times(5, stressed=10)
+    assert run_stress("kill", str(rounds), place).startswith(f"{rounds} rounds: ")
 
 
 @stress
 def test_kill_9_of_whole_commands_loses_nothing_even_if_the_file_is_renamed(place):
-    words = output_of([sys.executable, "-m", "tests.releases.ledger.commands", str(times(3)), place])
-    assert f" {times(3)} kills, " in words
+    kills = times(3, stressed=6)
+    words = output_of([sys.executable, "-m", "tests.releases.ledger.commands", str(kills), place])
+    assert f" {kills} kills, " in words
     assert "none lost, none over the cap, no chain broken" in words
 
 
 @stress
 def test_a_broken_ledger_is_refused_or_says_what_it_said_before():
-    found = fuzz(times(200), 6)
-    assert sum(found.values()) == times(200)
+    count = times(200, stressed=500)
+    found = fuzz(count, 6)
+    assert sum(found.values()) == count
     assert found["when opened"] > 20
     assert found["when verified"] > 20
