@@ -15,11 +15,12 @@ from pathlib import Path
 import pytest
 
 from hetdp.cli.main import main
+from tests.stress import mostly_long
 
 PROBLEMS = Path(__file__).parent / "problems"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", mostly_long([signal.SIGINT, signal.SIGTERM], 1))  # test_writing has both
 def test_it_prints_its_address_and_ends_quietly(number):
     command = [sys.executable, "-m", "hetdp", "studio", str(PROBLEMS / "poll.json"), "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:

@@ -74,18 +74,6 @@ def test_workers_find_what_the_cpu_engine_finds(processes, tmp_path, shape, labe
         assert hetdp.verify(problem, hetdp.read_mechanism(tmp_path / "saved", problem)).optimal
 
 
-def test_workers_support_renyi_privacy(tmp_path):
-    graph = hetdp.DatasetGraph.from_edges(range(59), range(1, 60), [0.1 + at % 7 / 10 for at in range(59)])
-    whole = hetdp.Problem(graph, [1] * 30 + [2] * 30, "renyi", alpha=2)
-    hetdp.save(whole, tmp_path / "problem", tables="parquet")
-    read = hetdp.read_partitioned(tmp_path / "problem", workers=1, work=tmp_path / "work", partitions=3)
-    with read as (problem, _):
-        mechanism = hetdp.design(problem, "balanced")
-        assert problem.identity == whole.identity
-        assert np.array_equal(coordinates(mechanism), hetdp.design(whole, "balanced").coordinates)
-        assert mechanism.certificate.optimal
-
-
 @long  # `test_hosts` kills one too
 @pytest.mark.parametrize("moment", ["searching (round 2", "building the graphs", "proving every edge"])
 def test_a_worker_that_is_killed_costs_only_its_work(processes, tmp_path, moment):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +17,18 @@ from hetdp.files.formats.parquet import write_parquet
 from hetdp.partitioned import workspace
 from hetdp.partitioned.mechanism_files import read_claim
 from tests.partitioned.inline import Inline, read_inline
+from tests.partitioned.processes import ROOT
 
 NAN = float("nan")
+WITH_SOURCES = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+UNCLOSED = """
+import hetdp, numpy
+from tests.partitioned.inline import coordinates
+problem, _ = hetdp.read_partitioned("problem", workers=1, partitions=3)
+mechanism = hetdp.design(problem, "balanced")
+numpy.save("z.npy", coordinates(mechanism))
+print(problem.work, problem.identity, mechanism.certificate.optimal, sep="\\n")
+"""
 
 
 def write_tables(folder: Path, datasets: list[dict], edges: list[dict], words: str | None = None) -> Path:
@@ -203,12 +214,19 @@ def test_an_order_that_separates_neighbours_is_reported(tmp_path, monkeypatch, c
     assert ("neighbours in others; fewer partitions, or an order in which" in capsys.readouterr().err) == said
 
 
-def test_unclosed_work_folders_are_removed_at_exit(tmp_path):
-    folder = write_tables(tmp_path / "problem", TEXTS, GOOD)
-    script = f"import hetdp; problem, _ = hetdp.read_partitioned({str(folder)!r}, workers=1); print(problem.work)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert "hetdp-" in done.stdout
-    assert not Path(done.stdout.strip()).exists()
+def test_workers_support_renyi_privacy_and_unclosed_work_folders_are_removed_at_exit(tmp_path):
+    """Both with the same worker, which takes seconds to start."""
+    graph = hetdp.DatasetGraph.from_edges(range(59), range(1, 60), [0.1 + at % 7 / 10 for at in range(59)])
+    whole = hetdp.Problem(graph, [1] * 30 + [2] * 30, "renyi", alpha=2)
+    hetdp.save(whole, tmp_path / "problem", tables="parquet")
+    done = subprocess.run(
+        [sys.executable, "-c", UNCLOSED], cwd=tmp_path, capture_output=True, text=True, check=True, env=WITH_SOURCES
+    )
+    work, identity, is_optimal = done.stdout.splitlines()
+    assert (identity, is_optimal) == (whole.identity, "True")
+    assert np.array_equal(np.load(tmp_path / "z.npy"), hetdp.design(whole, "balanced").coordinates)
+    assert "hetdp-" in work
+    assert not Path(work).exists()
     assert done.stderr == ""
 
 

@@ -1,4 +1,6 @@
-"""The studio in a real browser: Debian's chromium, driven by Playwright; screenshots are saved in build/studio.
+"""The studio in a real browser: Debian's chromium, driven by Playwright.
+
+A test that fails leaves a screenshot in build/studio; a few tests always do.
 
 The page announces on #studio when it is ready, when it is busy, and which revision it shows. Tests wait for these
 states, or for words and classes that the page shows, and never for time.
@@ -143,8 +145,10 @@ def studio(shared_studio, request, monkeypatch):
     monkeypatch.setattr("hetdp.studio.answers.load_in_background", lambda: None)
     shared_studio.complaints.clear()
     shared_studio.requested_urls.clear()
+    failed_before = request.session.testsfailed
     yield shared_studio.open
-    shared_studio.save_screenshot(request.node.name)
+    if shared_studio.complaints or request.session.testsfailed > failed_before:
+        shared_studio.save_screenshot(request.node.name)
     assert shared_studio.complaints == []
     assert all(
         url.startswith((shared_studio.place.address, "data:", "blob:")) for url in shared_studio.requested_urls
