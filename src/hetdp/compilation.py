@@ -284,7 +284,7 @@ def hold_lock() -> int | None:
 
 
 def _leave(processes: Iterable[Popen[bytes]]) -> None:
-    """Lets processes go on when this one ends; without a code, Python would warn that they still run."""
+    """Detaches running processes when this one ends; without an exit code, Python would warn about them."""
     for process in processes:
         if process.poll() is None:
             process.returncode = 0

@@ -30,11 +30,11 @@ from hetdp.interrupts import uninterrupted
 SETTINGS = {
     "autoinstall_known_extensions": "false",  # nothing is ever fetched
     "autoload_known_extensions": "false",
-    "disabled_optimizers": "statistics_propagation",  # what a file says of its cells does not stand for them
+    "disabled_optimizers": "statistics_propagation",  # do not trust statistics in file metadata
     "pandas_analyze_sample": "0",  # a column of Python values is text, even if it begins with thousands of Nones
 }
 LOCKED_SETTINGS = SETTINGS | {
-    "disabled_optimizers": "statistics_propagation,row_group_pruner",  # what a file says of its cells decides nothing
+    "disabled_optimizers": "statistics_propagation,row_group_pruner",  # do not trust file metadata
     "temp_directory": "",  # nothing of the table is written to disk
     "enable_external_file_cache": "false",  # nor kept in memory for the next query, which reads the file again
 }
@@ -63,7 +63,7 @@ def version() -> str:
 
 @contextmanager
 def connection() -> Iterator[Any]:
-    """A connection of its own to a database in memory; what is made on it ends with it."""
+    """A new connection to an in-memory database; its objects are dropped when it closes."""
     cursor = _database(os.getpid()).cursor()
     try:
         yield cursor
@@ -82,7 +82,7 @@ def connection() -> Iterator[Any]:
 
 @cache
 def _database(process: int) -> Any:
-    """One database for each process: to make one takes longer than to read a small file, and a fork must not share."""
+    """One database per process, because creating one is slower than reading a small file, and forks cannot share it."""
     limits = {setting: os.environ[name] for setting, name in LIMITS.items() if name in os.environ}
     if "temp_directory" not in limits:
         limits["temp_directory"] = _spill_folder(process)
@@ -90,11 +90,14 @@ def _database(process: int) -> Any:
 
 
 def _spill_folder(process: int) -> str:
-    """A folder of its own for what does not fit in memory; DuckDB would take, or make, .tmp in the working folder."""
+    """A private temporary folder for data that does not fit in memory.
+
+    DuckDB's default would be .tmp in the working folder.
+    """
     try:
         folder = tempfile.mkdtemp(prefix="hetdp-spill-")
     except OSError:
-        return ""  # nothing is put down anywhere
+        return ""  # nothing is written to disk
     atexit.register(_remove, folder, process)
     return folder
 
@@ -116,7 +119,7 @@ atexit.register(forget)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=forget)  # a child must not end with threads that it does not have
+    os.register_at_fork(before=forget)  # a forked child must not join threads of its parent
 
 
 @contextmanager

@@ -89,7 +89,7 @@ Scan = Callable[[EdgeBlock, Doubts], tuple[float, int, float, int, int]]
 
 
 def _judge(block: EdgeBlock, scan_block: Scan, z: Floats, seen: Survey, arcs: int) -> None:
-    """Decides the arcs of a block, and adds what was seen; `arcs` is what it counts for."""
+    """Decides the arcs of a block and adds the findings; `arcs` is the number of arcs that each stands for."""
     doubtful, alike = np.empty((2, len(block.source)), dtype=np.int64)
     table = np.zeros(scan.SLOTS, dtype=np.int64)
     least, worst, across, violations, doubts = scan_block(block, (doubtful, alike, table))

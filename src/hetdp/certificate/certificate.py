@@ -239,7 +239,7 @@ def _first_free(problem: Problem, pinned: Mask) -> int:
 
 
 class _Values(NamedTuple):
-    """Values of which none is said to have been given."""
+    """Values without information about which were given."""
 
     coordinates: Floats
     pinned: Mask
@@ -272,7 +272,7 @@ def sees_violation(problem: Problem, z: Floats, datasets: Indices) -> bool:
     """True if an edge of some datasets is violated, in exact arithmetic; looks no further than the first that is.
 
     Edges to datasets without a value, NaN, are left out. Nothing is looked at if edges are not stored: False proves
-    nothing, and whoever asks has all edges proved later.
+    nothing, and callers prove all edges later.
     """
     graph, rule = problem.graph, rule_of(problem.notion)
     if not isinstance(graph, DatasetGraph):

@@ -100,7 +100,7 @@ def survey_directed(space: Space, z: Floats, links: Indices, better: Floats) -> 
 
 
 def _look_closely(block: EdgeBlock, z: Floats, below: float, seen: Survey) -> None:
-    """Decides arcs of which none is to be left out."""
+    """Decides every given arc, without skipping any."""
     if not len(block.source):
         return
     epsilon, _, delta, _ = _four(block)

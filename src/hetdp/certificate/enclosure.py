@@ -101,7 +101,7 @@ def _bound(start: arb, epsilon: arb) -> arb:
 
 
 def precision() -> AbstractContextManager[None]:
-    """The library's precision is one for all threads: one of them sets it at a time, and puts it back."""
+    """Sets flint's precision, which all threads share, and restores it; one thread at a time."""
     return restore_precision(ctx)
 
 

@@ -88,7 +88,7 @@ def write_arcs(
 
 
 def changes_of(axis: Axis) -> Iterator[Change]:
-    """All that one person may do, so that every neighbour of a dataset is reached by exactly one change."""
+    """The changes that one person can make; each neighbour of a dataset is reached by exactly one of them."""
     values = len(axis.values)
     kinds = np.zeros((values, values), dtype=np.int64)
     kinds[np.triu_indices(values, 1)] = np.arange(values * (values - 1) // 2)

@@ -101,14 +101,14 @@ class Survey:
             self.violations += violations
 
     def least(self, size: int) -> tuple[float, int]:
-        """A slack ≥ 0 that matters no more, and the dataset up to which it still does, if it is the worst arc's own."""
+        """The slack from which on arcs need not be offered, and the last dataset at which an equal slack would win."""
         with self.lock:
             if self.worst is None:
                 return self.slack, size
             return (self.slack, int(self.worst[0])) if self.slack >= 0.0 else (0.0, -1)
 
     def offer(self, block: EdgeBlock, at: int, slack: float) -> None:
-        """A candidate for the worst arc; of equals the first one stays, whatever the threads do."""
+        """Offers a candidate for the worst arc. Ties go to the first arc, independent of thread timing."""
         own = block.parameters[::2]  # of a parameter for each direction, that of this one
         place = int(block.source[at]), int(block.target[at]), *(float(column[at]) for column in own)
         with self.lock:

@@ -116,10 +116,10 @@ def note_doubt(
     slots: Any,
     doubts: int,
 ) -> int:
-    """Lists a doubtful arc, or counts it with one that has the same z(u), z(v) and ε; how many are listed then.
+    """Lists a doubtful arc, or counts it with an earlier one that has the same numbers; returns the length of the list.
 
     The table holds the last arc that was listed for each slot. Arcs with other numbers may share a slot and replace
-    each other there, so that some that are alike are listed more than once.
+    each other there, so that some with the same numbers are listed more than once.
     """
     u, v = int(source[arc]) & NUMBER, int(target[arc]) & NUMBER
     mixed = bits[1][u] ^ (bits[1][v] << 1) ^ (bits[0][arc] << 2)

@@ -272,7 +272,7 @@ def promise(given: Promise) -> Shape:
     }
 
 
-# The shapes of JSON documents about releases; the others are in `shapes`.
+# Documents about releases.
 
 
 def publication(given: Release, output: str | None, html: str | None, unwritten: str | None) -> Shape:

@@ -213,7 +213,7 @@ def certificate_document(certificate: Certificate) -> dict[str, Any]:
 
 
 def as_records(columns: dict[str, Any]) -> list[dict[str, Any]]:
-    """Columns as JSON objects, one to a row; what is missing in a row is left out of it."""
+    """Columns as JSON objects, one for each row; missing values are left out."""
     rows = (zip(columns, row, strict=True) for row in zip(*map(as_list, columns.values()), strict=True))
     return [{name: json_number(value) for name, value in row if value is not None and value == value} for row in rows]
 

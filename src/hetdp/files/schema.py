@@ -67,7 +67,7 @@ def require_columns(
 
 
 def require_notion(meta: dict[str, Any], place: str, findings: FaultCollector) -> None:
-    """Refuses an unknown notion, missing and unknown settings, and a coordinate that is not the notion's."""
+    """Refuses an unknown notion, missing and unknown settings, and a coordinate that does not belong to the notion."""
     if "notion" in meta and meta["notion"] not in list(NAMES):
         hint = did_you_mean(meta["notion"], NAMES) if isinstance(meta["notion"], str) else ""
         findings.add(Fault("unknown notion", f"{place}, notion", format_value(meta["notion"]), NAMES_RULE, hint))

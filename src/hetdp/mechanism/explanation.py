@@ -175,7 +175,7 @@ def binding_path(problem: Problem, chain: list[int], z: Floats, upper: bool, ori
 
 
 class AdjacentDataset(NamedTuple):
-    """A neighbour of a dataset in the search for what binds the dataset.
+    """A candidate in the search for the dataset that binds another.
 
     Attributes:
         number: number of the neighbour.

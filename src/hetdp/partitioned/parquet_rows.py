@@ -93,7 +93,7 @@ def _count(database: Any, path: Path) -> int:
 
 
 def read_range(files: Files, start: int, stop: int, known: tuple[str, ...]) -> Table:
-    """Reads the known columns of a range of rows, converted as in `duck.read_parquet`."""
+    """Reads the known columns of a range of rows, converted as in `files.formats.parquet.read_parquet`."""
     chosen = [column for column in files.kinds if column in known]
     pieces = [_read_piece(files, piece, chosen) for piece in files.pieces(start, stop)]
     columns = {column: _join([piece[column] for piece in pieces]) for column in chosen}

@@ -1,4 +1,4 @@
-"""The exact draw: is a uniform number, read bit by bit from the operating system, below the tail of p?
+"""The exact draw: compares a uniform random number, read bit by bit from the operating system, with the tail of p.
 
 The smaller tail of p is enclosed by whole numbers over a power of two, written from the definitions alone:
 

@@ -194,7 +194,7 @@ def _warn(similar: tuple[str, ...]) -> None:
 
 
 def _write(found: Release, record: Any, html: Any) -> None:
-    """Writes the files. The answer is paid for by now, so that a failure must not lose it."""
+    """Writes the files. The answer has been paid for, so a failure here must not lose it."""
     reason = ""
     try:
         if record is not None:

@@ -68,7 +68,7 @@ class DrawRequest(Releasable):
         self.neighbours = neighbours
 
     def open_request(self) -> AbstractContextManager[DrawRequest]:
-        """The request itself."""
+        """Returns itself."""
         return nullcontext(self)
 
     @abstractmethod

@@ -144,7 +144,7 @@ def polars_table(database: Any, frame: Any, curator: bool) -> ArrowTable:
 
 
 def load_pyarrow() -> Any:
-    """Loads PyArrow. It is not a dependency: whoever has Arrow data has it."""
+    """Loads PyArrow, which is not a dependency: users who have Arrow data have it installed."""
     with uninterrupted():
         import pyarrow
         import pyarrow.ipc

@@ -159,7 +159,7 @@ def _promise(given: Promise, one: Protection) -> dict[str, Any]:
 
 
 def _contradictions(record: Document, plan: Plan) -> list[str]:
-    """The parts of a record, by their keys, that cannot belong to this plan, whoever is in the table.
+    """The keys of a record that contradict the plan for any table.
 
     Args:
         record: the record.
@@ -180,12 +180,12 @@ def _contradictions(record: Document, plan: Plan) -> list[str]:
 
 
 def _charges(promises: list[Document]) -> list[Any]:
-    """Whom a record promises what, and what of it is used."""
+    """The promises of a record: to whom, how much, and how much of it is used."""
     return [(one["area"], one["whom"], one["people"], one["epsilon"], one["used"]) for one in promises]
 
 
 def _planned_charges(plan: Plan) -> list[Any] | None:
-    """The same, from the plan; None if it is one that we never wrote."""
+    """The same, from the plan; None if hetdp could not have written this plan."""
     try:
         return [
             (area["area"], EVERYBODY if one["group"] is None else one["group"], *(one[name] for name in PLANNED_KEYS))

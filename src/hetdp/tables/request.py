@@ -128,7 +128,7 @@ def epsilon_from(where: Any, column: Any, group: str | None, what: str, place: s
 
 
 def _looks_like_a_number(text: str) -> bool:
-    """True if a text is a mistyped number rather than the name of a column: -1, 1,5, 50% or nan."""
+    """True if a text is more likely a mistyped number than a column name: -1, 1,5, 50% or nan."""
     return (
         re.fullmatch(r"[-+.,\s]*[0-9][-+.,0-9e%/\s]*|[-+]?(nan|inf(inity)?)", text.strip(), re.IGNORECASE) is not None
     )

@@ -56,7 +56,7 @@ def rise_below(z: float, epsilon: float, delta: float) -> float:
 
 
 def left_below(z: float, epsilon: float, delta: float) -> float:
-    """−log(2(1 − δ) − e^(z + ε)), rounded down, for z ≤ 0; a number below 0 stands for any that is."""
+    """−log(2(1 − δ) − e^(z + ε)), rounded down, for z ≤ 0; any negative result means that the bound is negative."""
     t = add_down(z, epsilon)
     rest = 0.0
     kept = 1.0 - delta

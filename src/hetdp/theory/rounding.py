@@ -100,7 +100,7 @@ def log_pair(high: float, low: float) -> tuple[float, float]:
 
 
 def minus_log_of_less(high: float, low: float, t: float, rest: float) -> float:
-    """−log(high + low − e^(t + rest)), rounded down, where next to nothing is left; −∞ where more is.
+    """−log(high + low − e^(t + rest)), rounded down, if the difference is tiny; otherwise −∞.
 
     It is monotone in t + rest if c − t is exact, as it is for |c| ≥ ½; otherwise a rest of 0 makes it so. Letters:
     c = log(high + low), d = c − t − rest; what is left is e^c·(1 − e^(−d)).
@@ -117,7 +117,7 @@ def minus_log_of_less(high: float, low: float, t: float, rest: float) -> float:
 
 
 def minus_log_of_rest(high: float, low: float, epsilon: float, z: float) -> float:
-    """−log(e^(ε − z) − high − low), rounded down, where next to nothing is left; −∞ where more is.
+    """−log(e^(ε − z) − high − low), rounded down, if the difference is tiny; otherwise −∞.
 
     Letters: K = high + low, d = ε − log K − z; what is left is K·(e^d − 1). If ε > 0, K may be wrong by 2^−89.
     """

@@ -159,7 +159,7 @@ def _sides(formula: Balanced) -> list[Side]:
 
 
 def _ends(formula: Balanced, sides: list[Side]) -> list[tuple[Whole, Whole]]:
-    """The largest labels, by group, at the two ends of a step across; first the end where the least label cannot go."""
+    """The largest labels, by group, at the ends of a step across; the end that excludes the least label is first."""
     least, most = int(np.min(formula.classes.meeting, where=formula.counted, initial=UNBOUNDED)), formula.scores.most
     both = sides, sides[::-1]
     return [(_limits(most, one, one.rich, least), _limits(most, other, least, least)) for one, other in both]

@@ -170,7 +170,7 @@ def _where_deciding(formula: Formula, name: str, members: Any, only: Indices, sa
 
 
 def _vote_change(weights: Floats) -> tuple[Change, float]:
-    """At most, z goes from −weight/2 to weight/2: nowhere else is p so steep."""
+    """The largest possible change: z from −weight/2 to weight/2, where p is steepest."""
     tail = 0.5 * np.exp(-0.5 * weights)
     return Change(tail, 1.0 - tail, np.ones(len(tail), dtype=np.int64)), float(weights.max())
 

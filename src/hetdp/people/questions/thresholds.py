@@ -360,7 +360,7 @@ def check_denominator(value: str, of: str, strict: bool, blank: Names | None) ->
 
 
 def of_groups(groups: Groups) -> str:
-    """The groups whose rows count, in words; empty for everybody's."""
+    """The groups whose rows count, in words; empty for all groups."""
     return "" if groups is None else f" of {join_names(groups)}"
 
 

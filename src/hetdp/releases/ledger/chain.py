@@ -106,7 +106,7 @@ def question_key(source: str, request: str, version: str) -> str:
 
 
 def normalize_version(version: str) -> str:
-    """A version of the data in the form in which versions are compared: without capitals and leading zeros.
+    """A version in its comparable form: lower case, without leading zeros.
 
     Other decimals are compared as they are written: 1.10 may be the tenth version, or October.
 
@@ -147,7 +147,7 @@ def require_text(**given: Any) -> None:
 
 
 def normalize_name(name: str) -> str:
-    """A name without capitals and blanks, as people tell names apart."""
+    """A name in lower case without blanks, for finding names that people would confuse."""
     return "".join(normalize("NFKC", name).casefold().split())
 
 

@@ -24,7 +24,7 @@ SHRINK_MEMORY = "PRAGMA shrink_memory"  # drops cached pages: the next transacti
 
 
 class TurnLock:
-    """A lock: the transactions of a process run one after the other, and a fork waits until none is under way.
+    """A lock that serialises the transactions of a process and delays forks until none is running.
 
     Attributes:
         under_way: how many have begun and not ended: two if a thread reads while it writes.
@@ -49,7 +49,7 @@ _of_parents: list[Connection] = []  # opened by a parent process: closing one wo
 
 
 class ConnectionCache:
-    """A cache of one connection. Whoever takes it holds TURN, and gives it back or closes it.
+    """A cache of one connection. The caller that takes it holds TURN, and gives it back or closes it.
 
     Args:
         connect: makes a new connection.
@@ -62,7 +62,7 @@ class ConnectionCache:
         _all.add(self)
 
     def take(self, file: File) -> Connection:
-        """The cached connection if it is still as good as a new one; else a new one."""
+        """The cached connection if it is still valid; otherwise a new one."""
         while self._idle:
             connection, state = self._idle.pop()
             if state == _state(file):

@@ -231,7 +231,7 @@ class SqliteDatabase(Database):
                 draft.unlink(missing_ok=True)
 
     def require_in_place(self) -> None:
-        """Refuses a file that is no longer the one at its path, or has another name by now."""
+        """Refuses a file that was replaced at its path, or that has gained a second name."""
         if self._file is None:
             return
         try:

@@ -252,7 +252,7 @@ def _open(path: Path) -> int:
 
 
 def _unremovable_message(file: File, before: os.stat_result) -> str | None:
-    """The message for a journal that this user may not remove; None if it is another one by now."""
+    """The message for a journal that this user cannot remove; None if it has been replaced in the meantime."""
     with suppress(OSError):
         after = file.journal.stat()
         if (after.st_ino, after.st_ctime_ns) == (before.st_ino, before.st_ctime_ns):

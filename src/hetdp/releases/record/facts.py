@@ -198,7 +198,7 @@ def unprotected_words(number: int, total: int, what: str) -> str:
 
 
 def only_deciding_words(number: int, total: int) -> str:
-    """The sentence about people who are promised something only where they decide."""
+    """The sentence about people who are protected only when their answer decides."""
     where = "a promise is made only where the answer depends on one of them"
     return (
         f"{_people_words(number, total)} people: {where}; elsewhere (ε = ∞) the answer may reveal them with certainty."
