@@ -15,6 +15,7 @@ import pytest
 
 import hetdp as library
 from hetdp.duck import hide_details
+from tests.stress import long
 from tests.tables.tables import PEOPLE, as_csv, as_parquet, as_sqlite
 from tests.tables.test_loading import broken_parquet
 
@@ -311,6 +312,7 @@ def test_faults_name_nobody_unless_the_curator_asks(hetdp, folder, people):
     assert [fault["value"] for fault in document["error"]["faults"]] == [""]
 
 
+@long  # test_main closes the pipe of another verb
 def test_a_pipe_that_is_closed_early_is_not_an_error(people):
     command = [sys.executable, "-m", "hetdp", "ask", people, *ASK_OPTIONS, DRY]
     with subprocess.Popen(
