@@ -20,7 +20,7 @@ from tests.stress import mostly_long
 PROBLEMS = Path(__file__).parent / "problems"
 
 
-@pytest.mark.parametrize("number", mostly_long([signal.SIGINT, signal.SIGTERM], 1))  # test_writing has both
+@pytest.mark.parametrize("number", mostly_long([signal.SIGINT, signal.SIGTERM], 1))  # test_writing sends SIGTERM
 def test_it_prints_its_address_and_ends_quietly(number):
     command = [sys.executable, "-m", "hetdp", "studio", str(PROBLEMS / "poll.json"), "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
