@@ -105,8 +105,31 @@ class Studio:
         except Late:
             assert self.in_graph(expression) == expected
 
+    def resize(self, width: int, height: int) -> None:
+        """Changes the size of the window and waits until the page has followed."""
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.wait_for_function("(size) => [innerWidth, innerHeight].join() === size.join()", arg=[width, height])
+        self.wait_for_frames()
+        self.settle()
+
+    def wait_for_frames(self) -> None:
+        """Waits until the page has begun what a change of sizes causes: the next frame calls its observers."""
+        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+    def place_of_cell(self, across: float, up: float) -> tuple[float, float]:
+        """The middle of a cell of the map, in pixels of the window, once the page announces that nothing is pending."""
+        self.settle()
+        x, y = self.page.evaluate(
+            """([across, up]) => { const plot = document.querySelector("#chart-box .js-plotly-plot");
+            const box = plot.getBoundingClientRect(), { xaxis, yaxis } = plot._fullLayout;
+            return [box.x + xaxis._offset + xaxis.d2p(across), box.y + yaxis._offset + yaxis.d2p(up)]; }""",
+            [across, up],
+        )
+        return x, y
+
     def press(self, kind: str, number: int) -> None:
         """Clicks on a dataset or an edge in the picture, and waits for the answer."""
+        self.settle()
         name = f"{'n' if kind == 'dataset' else 'e'}{self.session.document.opening}-{number}"
         self.page.wait_for_function("(id) => document.getElementById('graph')._cyreg.cy.$id(id).length === 1", arg=name)
         place = self.in_graph(

@@ -292,12 +292,12 @@ def test_the_dark_page_is_dark(studio):
 
 def test_on_a_phone_the_page_ends_where_the_studio_ends(studio):
     opened = studio(path_document())
-    opened.page.set_viewport_size({"width": 390, "height": 844})
+    opened.resize(390, 844)
     try:
         opened.page.wait_for_function("() => document.querySelector('main').scrollHeight > innerHeight")
         assert opened.page.evaluate("document.documentElement.scrollHeight") == 844
     finally:
-        opened.page.set_viewport_size({"width": 1440, "height": 900})
+        opened.resize(1440, 900)
 
 
 def test_a_second_page_and_a_second_studio_in_one_browser_do_not_mix(studio):

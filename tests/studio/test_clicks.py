@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from hetdp.studio.gallery import GALLERY
 
 BUTTONS = ["save-problem", "save-mechanism", "save-script"]
-CELL = """([x, y]) => { const plot = document.querySelector("#chart-box .js-plotly-plot"), all = plot._fullLayout;
-    const box = plot.getBoundingClientRect();
-    return [box.x + all.xaxis._offset + all.xaxis.d2p(x), box.y + all.yaxis._offset + all.yaxis.d2p(y)]; }"""
+SHOWN = """() => { const { xaxis, yaxis } = document.querySelector("#chart-box .js-plotly-plot")._fullLayout;
+    return [...xaxis.range, ...yaxis.range]; }"""
+CLICKS = f"""(many) => {{ const area = document.querySelector("#chart-box .nsewdrag");
+    area.closest(".js-plotly-plot")._mouseDownTime = 0; // what was pressed before is long ago
+    return many.map(([x, y]) => {{
+        for (const kind of ["pointerdown", "mousedown", "pointerup", "mouseup"]) {{
+            const options = {{ clientX: x, clientY: y, bubbles: true, cancelable: true, isPrimary: true }};
+            const event = new (kind.startsWith("pointer") ? PointerEvent : MouseEvent)(kind, options);
+            (kind.endsWith("down") ? area : document).dispatchEvent(event);
+        }}
+        return ({SHOWN})();
+    }}); }}"""  # a few clicks in no time, and what the map shows after each
 
 
 def test_a_cell_that_was_clicked_before_is_selected_again(studio):
@@ -19,9 +30,71 @@ def test_a_cell_that_was_clicked_before_is_selected_again(studio):
         if key:
             page.locator("#chart-box").press(key)
         else:
-            page.mouse.click(*page.evaluate(CELL, [3, 30]))
+            page.mouse.click(*opened.place_of_cell(3, 30))
         opened.wait(f"Dataset {name},", "#announcement")
         opened.settle()
+
+
+@pytest.mark.parametrize("last", [(3, 30), (40, 10)])
+def test_two_clicks_at_once_select_the_last_cell_and_leave_the_map_where_it_is(studio, last):
+    """To Plotly it is a double click, which moved the axes: the cell was selected that lay under the pointer then."""
+    opened = studio(GALLERY["survey"].make())
+    shown = opened.page.evaluate(CLICKS, [opened.place_of_cell(*cell) for cell in ((3, 30), last)])
+    assert shown == [[-0.5, 60.5, -0.5, 40.5]] * 2
+    opened.wait(f"Dataset {last[0]},{last[1]},", "#announcement")
+    opened.settle()
+    assert opened.page.evaluate(SHOWN) == shown[0]
+
+
+def test_a_double_click_on_a_zoomed_map_selects_the_cell_that_was_seen_and_shows_the_whole_map(studio):
+    opened = studio(GALLERY["survey"].make())
+    page = opened.page
+    page.mouse.move(*opened.place_of_cell(10, 30))
+    page.mouse.down()
+    page.mouse.move(*opened.place_of_cell(30, 10), steps=4)
+    page.mouse.up()
+    page.wait_for_function(f"() => ({SHOWN})()[0] > 5")
+    at = opened.place_of_cell(12, 28)
+    assert opened.session.selection.kind == ""
+    whole = [-0.5, 60.5, -0.5, 40.5]
+    before, after = page.evaluate(CLICKS, [at, at])
+    assert before != after == whole
+    opened.wait("Dataset 12,28,", "#announcement")
+    opened.settle()
+    assert page.evaluate(SHOWN) == whole
+
+
+FITS = """() => {
+    const plot = document.querySelector("#chart-box .js-plotly-plot"), { width, height } = plot._fullLayout;
+    return Math.abs(plot.clientWidth - width) <= 1 && Math.abs(plot.clientHeight - height) <= 1;
+}"""
+WATCH = f"""() => {{
+    const page = document.getElementById("studio"), isBusy = () => page.getAttribute("aria-busy") === "true";
+    window.announced = [];
+    new MutationObserver(() => window.announced.push(isBusy() ? "busy" : ({FITS})() ? "fits" : "does not fit"))
+        .observe(page, {{ attributes: true, attributeFilter: ["aria-busy"] }});
+}}"""
+
+
+def test_the_page_is_busy_until_the_chart_fills_its_box(studio):
+    """Else a click would be aimed at a cell that is about to move."""
+    opened = studio(GALLERY["survey"].make())
+    page = opened.page
+    page.evaluate(WATCH)
+    for space in ("200px", ""):  # as when the words below need more lines
+        before = opened.place_of_cell(3, 30)[1]
+        page.evaluate("(space) => { document.getElementById('key').style.minHeight = space; }", space)
+        opened.wait_for_frames()
+        assert abs(opened.place_of_cell(3, 30)[1] - before) > 20
+        assert page.evaluate(FITS)
+    try:
+        opened.resize(1000, 700)
+        assert page.evaluate(FITS)
+        page.mouse.click(*opened.place_of_cell(3, 30))
+        opened.wait("Dataset 3,30,", "#announcement")
+    finally:
+        opened.resize(1440, 900)
+    assert set(page.evaluate("() => window.announced")) == {"busy", "fits"}
 
 
 def test_the_page_is_busy_until_the_chart_of_its_last_answer_is_drawn(studio):
@@ -87,15 +160,14 @@ def test_a_click_on_the_summary_selects_no_cell(studio):
     page.click("#view label:has-text('Summary')")
     page.wait_for_function("() => hetdp.read('view', 'value') === 'summary'")
     opened.settle()
-    points = """() => { const plot = document.querySelector("#chart-box .js-plotly-plot");
-        plot.emit("plotly_click", {points: [{x: 3, y: 0.5}]}); }"""
-    page.evaluate(points)
+    at = opened.place_of_cell(3, 0.5)
+    assert page.evaluate("(at) => document.elementFromPoint(...at).matches('.nsewdrag')", at)
+    page.mouse.click(*at)
     opened.settle()
     assert opened.session.selection.kind == ""
     page.click("#view label:has-text('Map')")
     page.wait_for_function("() => hetdp.read('view', 'value') === 'map'")
-    opened.settle()
-    page.evaluate(points)
+    page.mouse.click(*opened.place_of_cell(3, 0))
     opened.wait("Dataset 3,0,", "#announcement")
 
 

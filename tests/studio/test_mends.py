@@ -66,13 +66,13 @@ def test_the_whole_network_is_visible_in_every_window(studio):
     opened = studio(new_document("long names", hetdp.Problem(graph, [1] * 6 + [2] * 6)))
     try:
         for wide in (700, 390):
-            opened.page.set_viewport_size({"width": wide, "height": 800})
+            opened.resize(wide, 800)
             opened.until(OUTSIDE, 0)
             box = opened.page.locator("#night").bounding_box()
             assert box["x"] + box["width"] <= wide
             opened.save_screenshot(f"window-{wide}")
     finally:
-        opened.page.set_viewport_size({"width": 1440, "height": 900})
+        opened.resize(1440, 900)
     opened.until(OUTSIDE, 0)
     boxes = opened.in_graph("(cy) => cy.nodes().map((one) => one.boundingBox()).map((box) => [box.x1, box.x2])")
     assert all(one[1] <= other[0] + 1 for one, other in pairwise(sorted(boxes))), "names do not overlap"
@@ -88,11 +88,11 @@ def test_names_are_legible_in_a_narrow_window(studio):
     opened = studio(GALLERY["three-voters"].make())
     assert opened.in_graph(TEXT) == 11
     try:
-        opened.page.set_viewport_size({"width": 390, "height": 844})
+        opened.resize(390, 844)
         opened.until(f"(cy) => ({OUTSIDE})(cy) === 0 && ({TEXT})(cy) * cy.zoom() > 7.5", True)
         assert not opened.in_graph(OVERLAP)
     finally:
-        opened.page.set_viewport_size({"width": 1440, "height": 900})
+        opened.resize(1440, 900)
     opened.until(TEXT, 11)
 
 
@@ -105,12 +105,12 @@ def test_the_whole_network_is_visible_after_a_resize_behind_another_view(studio)
         for view, size in (("Map", (390, 800)), ("Summary", (1440, 900)), ("Map", (700, 500))):
             page.click(f"#view label:has-text('{view}')")
             page.wait_for_selector("#graph-box.away", state="attached")
-            page.set_viewport_size({"width": size[0], "height": size[1]})
+            opened.resize(size[0], size[1])
             page.click("#view label:has-text('Network')")
             page.wait_for_selector("#graph-box:not(.away)")
             opened.until(f"(cy) => ({OUTSIDE})(cy) === 0 && ({FILLED})(cy) > 0.5", True)
     finally:
-        page.set_viewport_size({"width": 1440, "height": 900})
+        opened.resize(1440, 900)
 
 
 def test_nothing_else_moves_the_network_once_it_is_fitted(studio):

@@ -14,6 +14,7 @@
   const RETRY = 2000; // milliseconds without a request, after which the queue is sent again
   const FAST = 100; // milliseconds up to which an answer seems immediate
   const REST = 150; // milliseconds without another value, after which a slider rests
+  const LEAST = 10; // pixels: no chart of Plotly is smaller
   const queue = []; // actions that no answer has acknowledged, oldest first
   const waiting = []; // functions to call when the queue is empty
   let last = 0; // the number of the last action
@@ -98,23 +99,28 @@
   function begin() { drawing += 1; announce(); }
   function end() { drawing -= 1; announce(); }
 
-  // Calls a function once the chart of the last answer is drawn, if it is the picture; its script may have to be loaded
-  // first. A chart carries the number of the answer that held it: until it is drawn, the one before would take a click.
-  function whenDrawn(one) {
-    const box = document.getElementById("chart-box");
-    const isDrawn = function () {
-      if (!box || read("chart-box", "className") === "away") { return true; } // Dash knows it before it is drawn
-      const plot = box.querySelector(".js-plotly-plot");
-      return plot && plot.layout && plot.layout.meta >= chart && plot.querySelector(".nsewdrag");
-    };
-    if (isDrawn()) { one(); return; }
-    const watch = new MutationObserver(function () {
-      if (isDrawn()) {
-        watch.disconnect();
-        one();
-      }
+  // True if the chart is as large as its box. Plotly follows the box 150 milliseconds later, and then moves all cells.
+  function isFitted(plot) {
+    const box = window.getComputedStyle(plot);
+    return ["width", "height"].every(function (side) {
+      const most = Math.max(LEAST, parseFloat(box[side]));
+      return Math.abs(plot._fullLayout[side] - most) <= 1; // Plotly ignores such a difference
     });
-    watch.observe(box, { attributes: true, attributeFilter: ["class"], childList: true, subtree: true });
+  }
+
+  // True if the chart of the last answer is drawn where it will stay, or is not the picture. A chart carries the number
+  // of the answer that held it: until it is drawn, the one before would take a click. Its script may have to be loaded.
+  function isDrawn() {
+    const box = document.getElementById("chart-box");
+    if (!box || read("chart-box", "className") === "away") { return true; } // Dash knows it before it is drawn
+    const plot = box.querySelector(".js-plotly-plot");
+    if (!plot || !plot.layout || !(plot.layout.meta >= chart) || !plot.querySelector(".nsewdrag")) { return false; }
+    return !plot._fullLayout._replotting && !plot._fullLayout._redrawFromAutoMarginCount && isFitted(plot);
+  }
+
+  // Calls a function once the chart is drawn. No event of Plotly tells that nothing else follows, so each frame looks.
+  function whenDrawn(one) {
+    if (isDrawn()) { one(); } else { afterFrames(1, () => whenDrawn(one)); }
   }
 
   function afterFrames(frames, one) {

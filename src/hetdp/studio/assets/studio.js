@@ -93,6 +93,7 @@
     if ((words || lasting) === said) { return; }
     said = words || lasting;
     window.dash_clientside.set_props("trouble", { children: said, hidden: !said });
+    window.hetdp.drawFrames(2); // it moves all below
   }
 
   // A page that becomes visible again shows what other pages have changed.
@@ -256,20 +257,38 @@
     arrival.disconnect();
     cy.on("tap", "node, edge", (event) => window.hetdp.act(event.target.isNode() ? "dataset" : "edge", event.target.data("at")));
     keepFitted(document.getElementById("graph-box"), cy);
+    keepDrawn(document.getElementById("chart-box"));
     followDialog(shade);
   });
   arrival.observe(document, { childList: true, subtree: true });
 
-  // The map answers clicks from its first drawing on; Dash would listen a moment later.
-  const firstChart = new MutationObserver(function () {
-    const plot = document.querySelector("#chart-box .js-plotly-plot");
-    if (!plot) { return; }
-    firstChart.disconnect();
-    plot.on("plotly_click", function (click) {
-      if (window.hetdp.read("view", "value") === "map") { window.hetdp.act("cell", [click.points[0].x, click.points[0].y]); }
-    });
-  });
-  firstChart.observe(document, { attributes: true, attributeFilter: ["class"], childList: true, subtree: true });
+  // The page is busy until the chart has followed its box: the window, or words around it, may have changed.
+  function keepDrawn(box) {
+    new ResizeObserver(function () {
+      window.hetdp.begin();
+      window.hetdp.whenDrawn(window.hetdp.end);
+    }).observe(box);
+  }
+
+  // A click selects the cell that the pointer was on when it was pressed. Plotly's own click says what was under the
+  // pointer up to 50 milliseconds before or, as the second click of a double click, after the axes have changed.
+  const STILL = 8; // pixels; from here on, Plotly zooms
+  let pressed = null;
+  document.addEventListener("pointerdown", function (event) {
+    const area = event.target.matches && event.target.matches("#chart-box .nsewdrag") && event.target.getBoundingClientRect();
+    pressed = null;
+    if (area && event.isPrimary && event.button === 0 && window.hetdp.read("view", "value") === "map") {
+      const { xaxis, yaxis } = event.target.closest(".js-plotly-plot")._fullLayout;
+      const cell = [xaxis.p2d(event.clientX - area.left), yaxis.p2d(event.clientY - area.top)];
+      pressed = { x: event.clientX, y: event.clientY, cell: cell };
+    }
+  }, true);
+  document.addEventListener("pointerup", function (event) {
+    const isClick = pressed && Math.max(Math.abs(event.clientX - pressed.x), Math.abs(event.clientY - pressed.y)) < STILL;
+    if (isClick && event.isPrimary) { window.hetdp.act("cell", pressed.cell); }
+    pressed = null;
+  }, true);
+  document.addEventListener("pointercancel", () => { pressed = null; }, true);
 
   function followDialog(shade) {
     const focus = function () {
