@@ -97,6 +97,25 @@ def test_the_page_is_busy_until_the_chart_fills_its_box(studio):
     assert set(page.evaluate("() => window.announced")) == {"busy", "fits"}
 
 
+def test_a_click_on_a_network_that_words_have_pushed_down_selects_what_is_under_the_pointer(studio):
+    opened = studio(GALLERY["three-voters"].make())
+    try:
+        opened.resize(390, 844)  # where the picture keeps its size
+        opened.press("dataset", 1)
+        before = opened.page.locator("#graph").bounding_box()["y"]
+        opened.page.evaluate(
+            "(words) => dash_clientside.set_props('trouble', { children: words, hidden: false })", "pushed down " * 9
+        )
+        opened.page.wait_for_selector("#trouble:not([hidden])")
+        opened.wait_for_frames()
+        assert opened.page.locator("#graph").bounding_box()["y"] > before + 40
+        opened.press("dataset", 2)
+        assert opened.session.selection == ("dataset", 2)
+    finally:
+        opened.page.evaluate("() => dash_clientside.set_props('trouble', { children: '', hidden: true })")
+        opened.resize(1440, 900)
+
+
 def test_the_page_is_busy_until_the_chart_of_its_last_answer_is_drawn(studio):
     """Else a click would go to the chart before it, whose cells are elsewhere."""
     drawn = []

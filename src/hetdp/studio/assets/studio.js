@@ -256,6 +256,7 @@
     if (!cy || !shade) { return; }
     arrival.disconnect();
     cy.on("tap", "node, edge", (event) => window.hetdp.act(event.target.isNode() ? "dataset" : "edge", event.target.data("at")));
+    box.addEventListener("pointerdown", () => cy.renderer().invalidateContainerClientCoordsCache(), true); // words above may have moved it
     keepFitted(document.getElementById("graph-box"), cy);
     keepDrawn(document.getElementById("chart-box"));
     followDialog(shade);
