@@ -29,7 +29,9 @@ from hetdp.text import format_value
 
 Number = int | float | str | Fraction | Decimal
 
-NUMERAL = r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,5})?"
+MANTISSA = r"(?:[0-9]+[.]?[0-9]*|[.][0-9]+)"
+NUMERAL = rf"[-+]?{MANTISSA}(?:[eE][-+]?[0-9]{{1,5}})?"
+COMPARED = rf"{MANTISSA}(?:[eE][-+]?[0-9]{{1,3}})?"  # in conditions on tables, without its sign
 INFINITY = r"[-+]?[iI][nN][fF]([iI][nN][iI][tT][yY])?"
 GRAMMAR = f"{NUMERAL}|{INFINITY}"  # the same in Python and in DuckDB
 LONGEST_NUMERAL = 400  # characters; nothing longer was written by a person

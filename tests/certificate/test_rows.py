@@ -44,6 +44,7 @@ def both_certificates(
 def random_claim(rng: np.random.Generator, problem: hetdp.Problem) -> LocalMechanism:
     """A mechanism with some values, pins and links changed."""
     best = hetdp.design(problem, "balanced")
+    assert isinstance(best, LocalMechanism)
     size = len(best)
     z, pinned, links = best.coordinates.copy(), best.pinned.copy(), best.links.astype(np.int64)
     for array, other in (

@@ -45,6 +45,12 @@ def test_engines_are_found_by_name():
         assert engine_for(name, GRAPH, PURE, "settle").name == name
 
 
+def test_an_engine_without_an_import_is_refused():
+    with pytest.raises(hetdp.UsageError) as refused:
+        registry._load("spark")
+    assert str(refused.value) == "engine 'spark' has no import; every engine in ENGINES has one in `_load`."
+
+
 def test_small_problems_do_not_wait_for_the_compiler():
     assert engine_for("auto", GRAPH, PURE, "grow").name == "reference"
 

@@ -9,6 +9,7 @@ import sys
 from decimal import Decimal
 from itertools import pairwise, product
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -328,7 +329,7 @@ def test_spilled_data_goes_to_a_private_folder_and_not_to_the_working_folder(tmp
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
-def outcome_of(folder: Path, duplicates: str) -> object:
+def outcome_of(folder: Path, duplicates: Literal["error", "min"]) -> object:
     """The content of a problem, or the message of the error."""
     try:
         problem = hetdp.read_problem(folder, duplicates=duplicates).problem
@@ -347,7 +348,8 @@ def test_faults_and_problems_are_the_same_however_large_the_tables_are(tmp_path:
         text, typed = tmp_path / f"csv-{seed}", tmp_path / f"parquet-{seed}"
         random_tables.write_folder(text, random.Random(seed))
         random_tables.copy_as_parquet(text, typed)
-        for folder, duplicates in product((text, typed), ("error", "min")):
+        rules: tuple[Literal["error", "min"], ...] = ("error", "min")
+        for folder, duplicates in product((text, typed), rules):
             outcomes = []
             for size in (1 << 30, -1):
                 monkeypatch.setattr(csv_files, "SMALL_FILE", size)

@@ -25,7 +25,7 @@ def listed_edges(graph: Any) -> list:
 
 def save_as(problem: hetdp.Problem, folder, form: str):
     path = folder / form
-    hetdp.save(problem, path, tables=form if form in ("csv", "parquet") else "parquet")
+    hetdp.save(problem, path, tables="csv" if form == "csv" else "parquet")
     return path
 
 

@@ -7,6 +7,7 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ PEOPLE = {
     "nobody": lambda: VOTES(["Ann"], COUNT("yes", 1), math.inf),
     "bounded range": lambda: hetdp.Problem(VOTES(3, MAJORITY, 0.1).graph, [1, 1, 1, 2, 1, 2, 2, 2], "bounded-range"),
 }
-FORMS = {"problem.json": {}, "csv": {"tables": "csv"}, "parquet": {"tables": "parquet"}}
+FORMS: dict[str, dict[str, Any]] = {"problem.json": {}, "csv": {"tables": "csv"}, "parquet": {"tables": "parquet"}}
 
 
 @pytest.mark.parametrize("form", FORMS)

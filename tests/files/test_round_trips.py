@@ -7,7 +7,7 @@ import math
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from hetdp.mechanism.balanced import balanced_pins
 from hetdp.theory.catalogue import NOTIONS
 from tests.files.problems import ALL_NOTIONS, mechanism_facts, problem_facts, problems_with_pins
 
-TABLES = ("csv", "parquet")
+TABLES: tuple[Literal["csv", "parquet"], ...] = ("csv", "parquet")
 
 
 @given(problems_with_pins(anything=True, notions=ALL_NOTIONS))

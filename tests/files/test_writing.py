@@ -149,9 +149,9 @@ def test_only_problems_and_mechanisms_are_saved(tmp_path: Path):
     with pytest.raises(hetdp.UsageError, match=r"a problem cannot be saved to '.*p.csv'"):
         hetdp.save(PROBLEM, tmp_path / "p.csv")
     with pytest.raises(hetdp.UsageError, match="with tables='xml'"):
-        hetdp.save(PROBLEM, tmp_path / "p", tables="xml")
+        hetdp.save(PROBLEM, tmp_path / "p", tables="xml")  # type: ignore[arg-type]
     with pytest.raises(hetdp.UsageError, match="did you mean 'parquet'"):
-        hetdp.save(PROBLEM, tmp_path / "p", tables="parqet")
+        hetdp.save(PROBLEM, tmp_path / "p", tables="parqet")  # type: ignore[arg-type]
 
 
 def test_small_files_of_text_are_read_and_written_without_duckdb(tmp_path: Path):

@@ -231,9 +231,9 @@ def test_the_best_mean_is_compared_with_the_best_mean_of_one_epsilon(monkeypatch
 
     problem = tallies(3, 0.5, 1.0)
     monkeypatch.setattr(
-        subjects, "designing", type("Designing", (), {"OBJECTIVES": ("fair", "average"), "design": fake_design})
+        subjects, "designing", type("Designing", (), {"OBJECTIVES": ("fair", "average"), "design_local": fake_design})
     )
-    monkeypatch.setattr(baselines, "design", fake_design)
+    monkeypatch.setattr(baselines, "design_local", fake_design)
     result = hetdp.accuracy(problem)
     assert [method.name for method in result.methods][:3] == ["fair", "average", "one ε, average"]
     weights = [1 / 3, 1.0, 1.0, 1 / 3]

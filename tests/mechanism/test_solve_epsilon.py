@@ -146,7 +146,9 @@ def test_a_target_that_needs_no_epsilon_takes_none():
 
 def test_few_designs_are_made(monkeypatch):
     made = []
-    monkeypatch.setattr(solving, "design", lambda *given, **named: made.append(1) or hetdp.design(*given, **named))
+    monkeypatch.setattr(
+        solving, "design_local", lambda *given, **named: made.append(1) or hetdp.design(*given, **named)
+    )
     hetdp.solve_epsilon(PROBLEM, 0.9)
     assert len(made) == 3
     made.clear()
@@ -270,14 +272,14 @@ def test_the_average_is_designed_with_the_same_prior(monkeypatch):
         report.append((objective, prior))
         return hetdp.design(problem, "fair", partial=partial, engine=engine)
 
-    monkeypatch.setattr(solving, "design", design)
+    monkeypatch.setattr(solving, "design_local", design)
     hetdp.solve_epsilon(PROBLEM, 0.9, at="mean", objective="average", prior=[1, 2, 3])
     assert set(map(str, report)) == {"('average', [1, 2, 3])"}
 
 
 def test_a_mechanism_without_a_proof_is_never_returned(monkeypatch):
     unproved = replace(hetdp.design(PROBLEM), certificate=None)
-    monkeypatch.setattr(solving, "design", lambda *given, **named: unproved)
+    monkeypatch.setattr(solving, "design_local", lambda *given, **named: unproved)
     with pytest.raises(hetdp.VerificationError):
         hetdp.solve_epsilon(PROBLEM, 0.9)
 

@@ -166,7 +166,7 @@ def test_a_fair_plan_names_its_mechanism_and_refuses_another(tmp_path, monkeypat
     def worse(problem: hetdp.Problem, _: str) -> hetdp.Mechanism:
         return designed(problem, "balanced")
 
-    monkeypatch.setattr("hetdp.people.products.tallied.design", worse)
+    monkeypatch.setattr("hetdp.people.products.tallied.design_local", worse)
     with pytest.raises(hetdp.InputError, match=r"areas\[0\].mechanism.sha256: differs: approved"):
         hetdp.ask(table, plan=plan, simulate=True)
 

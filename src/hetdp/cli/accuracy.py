@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
 
 from hetdp.cli.design import OBJECTIVES, Objective
@@ -75,7 +77,7 @@ def accuracy(
     form: str | None,
     output: str | None,
     engine: EngineName,
-    duplicates: str,
+    duplicates: Literal["error", "min"],
     positive: str | None,
     as_json: bool,
 ) -> None:

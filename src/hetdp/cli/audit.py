@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
 
 from hetdp.cli.options import INPUT_OPTIONS, OUTPUT_OPTIONS, PROBLEM, Verb
@@ -56,7 +58,7 @@ def audit(
     draws: int,
     confidence: float,
     edges: int,
-    duplicates: str,
+    duplicates: Literal["error", "min"],
     positive: str | None,
     as_json: bool,
 ) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from hetdp.cli.options import INPUT_OPTIONS, OUTPUT_OPTIONS, PROBLEM, Verb
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -20,7 +22,9 @@ hetdp extend can compute the rest.
 """
 
 
-def boundary(out: Output, problem: str, duplicates: str, positive: str | None, as_json: bool) -> None:
+def boundary(
+    out: Output, problem: str, duplicates: Literal["error", "min"], positive: str | None, as_json: bool
+) -> None:
     """Lists the boundary of a problem."""
     from hetdp.cli import shapes
     from hetdp.cli.reading import read_without_pins

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from hetdp.cli import shapes
 from hetdp.cli.options import JSON, Verb
 from hetdp.mechanism.compatibility import Witness, check
-from hetdp.mechanism.design import design
+from hetdp.mechanism.design import design_local
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.formatting import accuracy_of, format_percentage
 from hetdp.mechanism.mechanism import LocalMechanism
@@ -100,7 +100,7 @@ def refuse_too_much() -> Refusal:
 
 def solve(problem: Problem) -> LocalMechanism:
     """The best mechanism, with the smallest possible worst error at the boundary."""
-    return design(problem, "balanced")
+    return design_local(problem, "balanced")
 
 
 def error_at(mechanism: LocalMechanism, votes: str) -> float:

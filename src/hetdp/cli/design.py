@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
 
 from hetdp.cli.options import CLUSTER, ENGINE, INPUT_OPTIONS, OUTPUT_OPTIONS, PINS, PRIOR, PROBLEM, Verb
@@ -78,7 +80,7 @@ def design(
     pins: str | None,
     output: str | None,
     engine: EngineName,
-    duplicates: str,
+    duplicates: Literal["error", "min"],
     positive: str | None,
     as_json: bool,
     **cluster: Any,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
 
 from hetdp.cli.options import CLUSTER, ENGINE, INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, PINS, PROBLEM, Verb
@@ -35,7 +37,7 @@ def explain(
     mechanism: str | None,
     pins: str | None,
     engine: EngineName,
-    duplicates: str,
+    duplicates: Literal["error", "min"],
     positive: str | None,
     as_json: bool,
     **cluster: Any,

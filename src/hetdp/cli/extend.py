@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
 
 from hetdp.cli.options import CLUSTER, ENGINE, INPUT_OPTIONS, OUTPUT_OPTIONS, PINS, PROBLEM, Verb
@@ -42,7 +44,7 @@ def extend(
     output: str | None,
     engine: EngineName,
     no_verify: bool,
-    duplicates: str,
+    duplicates: Literal["error", "min"],
     positive: str | None,
     as_json: bool,
     **cluster: Any,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
 
 from hetdp.cli.options import INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, PROBLEM, Verb
@@ -63,7 +65,7 @@ def plot(
     at: tuple[str, ...],
     title: str | None,
     no_baselines: bool,
-    duplicates: str,
+    duplicates: Literal["error", "min"],
     positive: str | None,
     as_json: bool,
 ) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from hetdp.cli.options import DASK
 from hetdp.errors import UsageError
@@ -78,7 +78,7 @@ def find_labels_together(problem: PartitionedProblem, labels: Iterable[Any]) -> 
 STANDARD = "-"  # as a path: standard input, or standard output
 
 
-def read_without_pins(out: Output, path: str, duplicates: str, positive: str | None) -> Problem:
+def read_without_pins(out: Output, path: str, duplicates: Literal["error", "min"], positive: str | None) -> Problem:
     """Reads a problem whose pins do not matter."""
     from hetdp.files.problems import read_problem
 
@@ -91,7 +91,7 @@ def read_without_pins(out: Output, path: str, duplicates: str, positive: str | N
 
 
 def read_with_pins(
-    out: Output, path: str, pins: str | None, duplicates: str, positive: str | None
+    out: Output, path: str, pins: str | None, duplicates: Literal["error", "min"], positive: str | None
 ) -> tuple[Problem, Pins]:
     """A problem and its pins, from the file that `pins` names or else from the problem's own."""
     from hetdp.files.problems import read_problem
@@ -203,7 +203,7 @@ class ProblemInput(NamedTuple):
     """
 
     path: str
-    duplicates: str
+    duplicates: Literal["error", "min"]
     positive: str | None
     pins: str | None
     with_pins: bool
@@ -222,7 +222,7 @@ class Source:
         self,
         out: Output,
         path: str,
-        duplicates: str,
+        duplicates: Literal["error", "min"],
         positive: str | None,
         pins: str | None = None,
         with_pins: bool = True,

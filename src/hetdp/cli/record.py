@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
 
 from hetdp.cli.options import INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, Verb
@@ -42,7 +44,7 @@ def record(
     problem: str | None,
     mechanism: str | None,
     plan: str | None,
-    duplicates: str,
+    duplicates: Literal["error", "min"],
     positive: str | None,
     as_json: bool,
 ) -> int:
@@ -63,7 +65,7 @@ def record(
 
 
 def _read_arguments(
-    out: Output, problem: str | None, mechanism: str | None, duplicates: str, positive: str | None
+    out: Output, problem: str | None, mechanism: str | None, duplicates: Literal["error", "min"], positive: str | None
 ) -> dict[str, Any]:
     """The problem and its mechanism, whatever problem the file names: the digest decides."""
     from hetdp.cli.reading import read_without_pins, require_input

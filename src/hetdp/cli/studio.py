@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Literal
 
 import click
 
@@ -42,7 +43,7 @@ def studio(
     host: str,
     port: int,
     no_browser: bool,
-    duplicates: str,
+    duplicates: Literal["error", "min"],
     positive: str | None,
 ) -> None:
     """Serves the page until Ctrl-C."""

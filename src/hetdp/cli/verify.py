@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
 
 from hetdp.cli.options import CLUSTER, HOW, INPUT_OPTIONS, OUTPUT_OPTIONS, PATH, PROBLEM, Verb
@@ -31,7 +33,7 @@ def verify(
     problem: str,
     mechanism: str,
     engine: EngineName,
-    duplicates: str,
+    duplicates: Literal["error", "min"],
     positive: str | None,
     as_json: bool,
     **cluster: Any,

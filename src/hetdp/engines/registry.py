@@ -137,9 +137,11 @@ def _load(name: str, insist: bool = True) -> Engine:
             return ProductEngine()
         if name == "gpu":
             return _load_gpu(insist)
-        from hetdp.engines.reference.engine import ReferenceEngine
+        if name == "reference":
+            from hetdp.engines.reference.engine import ReferenceEngine
 
-        return ReferenceEngine()
+            return ReferenceEngine()
+    raise UsageError(f"engine {name!r} has no import", "every engine in ENGINES has one in `_load`")
 
 
 def _load_gpu(insist: bool = True) -> GpuEngine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -172,7 +172,7 @@ class ProblemFile(NamedTuple):
     partial: PartialMechanism
 
 
-def read_problem(path: str | Path, duplicates: str = "error", positive: Any = None) -> ProblemFile:
+def read_problem(path: str | Path, duplicates: Literal["error", "min"] = "error", positive: Any = None) -> ProblemFile:
     """Reads a problem and its partial mechanism.
 
     Args:
@@ -274,7 +274,9 @@ def _answers(
     return answers
 
 
-def _graph(sheets: Sheets, labels: Labels, notion: Notion, duplicates: str, findings: FaultCollector) -> DatasetGraph:
+def _graph(
+    sheets: Sheets, labels: Labels, notion: Notion, duplicates: Literal["error", "min"], findings: FaultCollector
+) -> DatasetGraph:
     """Builds the graph; raises the faults of the whole file."""
     table = sheets.edges
     if not table.length:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -225,7 +225,7 @@ def save(
     thing: Problem | Mechanism,
     path: str | Path,
     partial: Any = None,
-    tables: str = "parquet",
+    tables: Literal["parquet", "csv"] = "parquet",
 ) -> None:
     """Writes a problem or a mechanism, completely or not at all.
 

@@ -97,6 +97,7 @@ FAIR: Literal["fair"] = "fair"
 BALANCED: Literal["balanced"] = "balanced"
 AVERAGE: Literal["average"] = "average"
 ObjectiveName = Literal["fair", "balanced", "average", "weighted-vote"]  # for type checkers; the last one needs people
+LocalObjective = Literal["fair", "average", "weighted-vote"]  # their mechanisms are always held in this process
 OBJECTIVES: tuple[ObjectiveName, ...] = (FAIR, BALANCED, AVERAGE)  # for every problem
 OBJECTIVE_RULE = f"an objective is one of {', '.join(OBJECTIVES)}, and for people {WEIGHTED_VOTE}"
 
@@ -116,15 +117,15 @@ def require_objective(name: Any) -> ObjectiveName:
 @overload
 def design(
     problem: Problem,
-    objective: ObjectiveName = "fair",
+    objective: LocalObjective = "fair",
     partial: Any = None,
     prior: Any = None,
     max_error: float | None = None,
     engine: EngineName = "auto",
 ) -> LocalMechanism: ...
 @overload
-def design(
-    problem: RemoteProblem,
+def design(  # a balanced mechanism of more than MOST_LOCAL datasets stays on a GPU
+    problem: Problem | RemoteProblem,
     objective: ObjectiveName = "fair",
     partial: Any = None,
     prior: Any = None,
@@ -190,6 +191,23 @@ def design(
     best = extend_from(steps, steps.choose(objective, given))
     credited: Mechanism = steps.credit(best, objective, given)
     return credited
+
+
+def design_local(problem: Problem, objective: ObjectiveName, **options: Any) -> LocalMechanism:
+    """`design`, for callers that read the arrays of the mechanism.
+
+    Args:
+        problem: the problem.
+        objective: the objective.
+        **options: other arguments of `design`.
+
+    Raises:
+        UsageError: the mechanism would not be held in this process; or as for `design`.
+    """
+    require_local(problem.graph)
+    found: Mechanism = design(problem, objective, **options)
+    assert isinstance(found, LocalMechanism)
+    return found
 
 
 def _without_search(

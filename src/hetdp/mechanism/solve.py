@@ -19,7 +19,7 @@ import numpy as np
 from hetdp.certificate.certificate import verify
 from hetdp.engines.registry import EngineName
 from hetdp.errors import Fault, InputError, NoExtensionError, UnknownDatasetError, UsageError, VerificationError
-from hetdp.mechanism.design import ObjectiveName, design, shares_of
+from hetdp.mechanism.design import ObjectiveName, design_local, shares_of
 from hetdp.mechanism.formatting import accuracy_of, format_accuracy, format_accuracy_limit
 from hetdp.mechanism.mechanism import LocalMechanism, seal
 from hetdp.mechanism.scaling import Pattern
@@ -348,7 +348,7 @@ def solve_epsilon(
     options: dict[str, Any] = {"partial": given, "engine": engine}
     if objective == AVERAGE:
         options["prior"] = prior
-    return _solve(Pattern(problem), goal, lambda scaled: design(scaled, objective, **options), given)
+    return _solve(Pattern(problem), goal, lambda scaled: design_local(scaled, objective, **options), given)
 
 
 def require_growth(problem: Problem, goal: Goal, objective: str, given: PartialMechanism | None) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from hetdp.engines.registry import EngineName
 from hetdp.errors import HetdpError, NoExtensionError
 from hetdp.mechanism.compatibility import Witness
-from hetdp.mechanism.design import design, require_objective
+from hetdp.mechanism.design import design_local, require_objective
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.mechanism.repair import Repair
@@ -121,7 +121,7 @@ def solve(problem: Problem, pins: Pins, objective: str) -> Answer:
                 return Answer(reason=words, lacks_pins=True)
             return Answer(extend(problem, partial_of(problem, pins), engine))
         partial = partial_of(problem, pins) if pins else None
-        return Answer(design(problem, require_objective(objective), partial, engine=engine))
+        return Answer(design_local(problem, require_objective(objective), partial=partial, engine=engine))
     except NoExtensionError as refusal:
         return Answer(reason=str(refusal.witness), witness=refusal.witness, repair=refusal.repair)
     except HetdpError as refusal:
@@ -173,5 +173,5 @@ def load_compiled_search() -> None:
     graph = DatasetGraph.from_edges(["a"], ["b"], 1.0)
     problem = Problem(graph, [1, 2])
     extend(problem, {"a": 0.6, "b": 0.4}, "cpu")
-    design(problem, "fair", engine="cpu")
+    design_local(problem, "fair", engine="cpu")
     _ready.set()

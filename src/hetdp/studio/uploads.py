@@ -10,6 +10,7 @@ import base64
 import binascii
 import tempfile
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Literal
 
 from hetdp.duck import connection, exact_path, quote_name, report_faults
 from hetdp.errors import HetdpError, InputError, UsageError
@@ -87,7 +88,9 @@ def document_from_files(names: list[str], contents: list[str]) -> Document:
     return new_document(escape_unprintable(title)[:80], problem, partial)
 
 
-def document_from_path(path: str, duplicates: str = "error", positive: str | None = None) -> Document:
+def document_from_path(
+    path: str, duplicates: Literal["error", "min"] = "error", positive: str | None = None
+) -> Document:
     """The document of a path on the command line."""
     problem, partial = read_problem(path, duplicates, positive)
     name = "standard input" if path == "-" else Path(path).name or str(path)

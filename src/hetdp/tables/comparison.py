@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from hetdp.duck import locked_connection
 from hetdp.errors import UsageError
+from hetdp.numbers import COMPARED
 from hetdp.text import format_value
 
 BLANKS = r"[\t-\r\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]*"
@@ -124,7 +125,7 @@ FIRST_MOMENT = datetime(
 LAST_MOMENT = datetime(2262, 4, 11, 23, 47, 16, 854_775)
 
 _is_written = re.compile(f"({DAY})(?:({TIME})({ZONE})?)?").fullmatch
-_looks_like_a_number = re.compile(r"[-+]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][-+]?[0-9]{1,3})?").fullmatch
+_is_numeral = re.compile(f"[-+]?{COMPARED}").fullmatch
 
 
 class Moment(NamedTuple):
@@ -186,7 +187,7 @@ def require_moment(column: str, operator: str, text: str) -> Moment:
     found = moment_of(text)
     if found is not None:
         return found
-    if _looks_like_a_number(text.strip()):
+    if _is_numeral(text.strip()):
         hint = f"write {text.strip()} without quotation marks"
     else:
         hint = "a date is written '2024-01-31', a timestamp '2024-01-31T12:00'; text is compared by =, != and IN"

@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from hetdp.errors import UsageError
+from hetdp.numbers import COMPARED
 from hetdp.tables.comparison import MOMENT_RULE, fold_text, moment_of, require_moment
 from hetdp.text import format_value
 
@@ -178,10 +179,10 @@ RULE = "what is counted is a column compared with a value, such as vote = 'yes',
 HINT = "put text in single quotation marks, and names of columns with spaces or signs in double ones"
 
 _token = re.compile(
-    r"""\s*(?:
+    rf"""\s*(?:
     (?P<text>'(?:[^']|'')*')
   | (?P<name>"(?:[^"]|"")+")
-  | (?P<number>-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?)(?![\w.])
+  | (?P<number>-?{COMPARED})(?![\w.])
   | (?P<word>[^\W\d]\w*)
   | (?P<sign><=|>=|!=|<>|==|[=<>(),])
     )""",

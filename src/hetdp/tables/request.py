@@ -98,7 +98,7 @@ def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS,
     try:
         return Epsilon(constant=parse_epsilon(given))
     except UsageError:
-        if not isinstance(given, str) or _looks_like_a_number(given):
+        if not isinstance(given, str) or resembles_number(given):
             raise
     return Epsilon(column=require_name(given, f"the column of {argument}="))
 
@@ -127,7 +127,7 @@ def epsilon_from(where: Any, column: Any, group: str | None, what: str, place: s
     return epsilon_of(constant if constant is not None else where.get("column"), where.get("by_group"), group, what)
 
 
-def _looks_like_a_number(text: str) -> bool:
+def resembles_number(text: str) -> bool:
     """True if a text is more likely a mistyped number than a column name: -1, 1,5, 50% or nan."""
     return (
         re.fullmatch(r"[-+.,\s]*[0-9][-+.,0-9e%/\s]*|[-+]?(nan|inf(inity)?)", text.strip(), re.IGNORECASE) is not None

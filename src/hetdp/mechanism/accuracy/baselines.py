@@ -18,7 +18,7 @@ from hetdp.certificate.certificate import verify
 from hetdp.engines.registry import EngineName, engine_for
 from hetdp.errors import NoExtensionError, UsageError, VerificationError
 from hetdp.mechanism.accuracy.measures import NOWHERE, Steps, is_threshold, with_one_epsilon
-from hetdp.mechanism.design import design
+from hetdp.mechanism.design import design_local
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import LocalMechanism, seal
 from hetdp.mechanism.vote import people_of, vote_coordinates, weights_of
@@ -295,7 +295,7 @@ def _one_epsilon_average(setting: BaselineSetting, weights: Floats) -> Floats:
     """The best mean under the prior if every edge had the smallest ε."""
     graph = with_one_epsilon(setting.problem.graph, setting.least[0])
     options: dict[str, Any] = {"prior": weights, "engine": setting.engine}
-    found = design(Problem(graph, setting.problem.answers), "average", **options)
+    found = design_local(Problem(graph, setting.problem.answers), "average", **options)
     return np.where(setting.problem.answers == 1, found.coordinates, -found.coordinates)
 
 

@@ -54,7 +54,7 @@ def objectives_of(wanted: Any, problem: Problem) -> tuple[ObjectiveName, ...]:
 def design_for(problem: Problem, objective: ObjectiveName, weights: Floats, engine: EngineName) -> LocalMechanism:
     """The mechanism that an objective designs."""
     options: dict[str, Any] = {"prior": weights} if objective == AVERAGE else {}
-    return designing.design(problem, objective, engine=engine, **options)
+    return designing.design_local(problem, objective, engine=engine, **options)
 
 
 def by_name(given: Any) -> list[tuple[str, Any]]:

@@ -14,7 +14,7 @@ import numpy as np
 from hetdp.certificate.certificate import Certificate
 from hetdp.certificate.losses import certain_answer, losses_along
 from hetdp.errors import UsageError, VerificationError
-from hetdp.mechanism.design import ObjectiveName, design
+from hetdp.mechanism.design import ObjectiveName, design_local
 from hetdp.mechanism.formatting import accuracy_of
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.mechanism.odds import ComputesOdds, Odds
@@ -268,7 +268,7 @@ class TalliedPeople:
         self.require_few(objective)
         problem = self.problem()
         assert isinstance(problem.graph, ProductSpace)
-        return make_mechanism(design(problem, objective), problem, problem.graph, self.classes, self.people)
+        return make_mechanism(design_local(problem, objective), problem, problem.graph, self.classes, self.people)
 
     def require_few(self, objective: str) -> None:
         """Refuses tallies that would take too much memory or time, before any is made.
