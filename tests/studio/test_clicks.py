@@ -46,7 +46,7 @@ def test_two_clicks_at_once_select_the_last_cell_and_leave_the_map_where_it_is(s
     assert opened.page.evaluate(SHOWN) == shown[0]
 
 
-def test_a_double_click_on_a_zoomed_map_selects_the_cell_that_was_seen_and_shows_the_whole_map(studio):
+def test_a_double_click_on_a_zoomed_map_selects_the_cell_that_was_seen(studio):
     opened = studio(GALLERY["survey"].make())
     page = opened.page
     page.mouse.move(*opened.place_of_cell(10, 30))
@@ -58,10 +58,10 @@ def test_a_double_click_on_a_zoomed_map_selects_the_cell_that_was_seen_and_shows
     assert opened.session.selection.kind == ""
     whole = [-0.5, 60.5, -0.5, 40.5]
     before, after = page.evaluate(CLICKS, [at, at])
-    assert before != after == whole
+    assert before == after != whole
     opened.wait("Dataset 12,28,", "#announcement")
     opened.settle()
-    assert page.evaluate(SHOWN) == whole
+    assert opened.session.selection.kind == "dataset"
 
 
 FITS = """() => {

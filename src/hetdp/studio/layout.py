@@ -165,7 +165,7 @@ def chart(figure: Any = None) -> Any:
     return dcc.Graph(
         id={"type": CHART, "name": CHART},
         figure=figure or {"data": [], "layout": {}},
-        config={"displayModeBar": False, "responsive": True, "doubleClick": "reset"},  # else it adds an empty margin
+        config={"displayModeBar": False, "responsive": True, "doubleClick": False},  # it would move the axes
         style={"width": "100%", "height": "100%"},
     )
 
