@@ -279,7 +279,7 @@ def shape_faults(found: Any, shape: Shape, where: str) -> list[Fault]:
     if type(found) in shape:
         return []
     rule = f"it must be {' or '.join(TYPE_NAMES[kind] for kind in shape)}"
-    return [Fault("another kind of value:", where, format_value(found), rule)]
+    return [Fault("wrong type:", where, format_value(found), rule)]
 
 
 def require_shape(found: Any, shape: Shape, where: str, subject: str = "") -> None:

@@ -100,7 +100,7 @@ def test_nothing_is_released_without_a_ledger(hetdp, people):
         ((*VOTE, DRY, "--epsilon", "nan"), "ε is 'nan'"),
         ((*VOTE, DRY, "--epsilon", "missing"), "no column 'missing'"),
         ((*VOTE, DRY, "--epsilon", "vote"), "used for both"),
-        ((*ASK_OPTIONS[2:], DRY), "nothing is counted"),
+        ((*ASK_OPTIONS[2:], DRY), "--count is missing"),
         ((*ASK_OPTIONS[:4], DRY, "--epsilon", "1"), "--person names it"),
         (("--count", "vote = yes", *ASK_OPTIONS[2:], DRY), "expected a value ('text', a number, TRUE or FALSE)"),
         (

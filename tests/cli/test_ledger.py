@@ -206,7 +206,7 @@ REFUSED = {
     ("history", "school.ledger", "record.json"): (2, "a RECORD for history; it takes nothing but the ledger."),
     ("init", "new.ledger", "--source", "s"): (
         2,
-        "there is no cap; a source is declared with what each account may spend. Hint: such as --cap 1",
+        "no cap is given; a source is declared with what each account may spend. Hint: such as --cap 1",
     ),
     ("init", "new.ledger"): (2, "--source is missing; it names the data that will be asked about."),
     ("init", "school.ledger", "--source", "s", "--cap", "1"): (
@@ -215,7 +215,7 @@ REFUSED = {
     ),
     ("record", "school.ledger", "--note", "n"): (
         2,
-        "something is missing, or given twice; record takes --source, --note, and who paid: --charge, or --people with"
+        "the options do not describe one spend; record takes --source, --note, and who paid: --charge, or --people with"
         " --person and --epsilon.",
     ),
     ("status", "nowhere"): (
@@ -320,9 +320,9 @@ def test_nobody_has_a_second_budget_under_another_column(hetdp):
         (["--people", "survey.csv", "--person", "nobody", "--epsilon", "1"], 2, "nobody"),
         (["--people", "twice.csv", "--person", "id", "--epsilon", "1"], 3, "twice"),
         (["--people", "nowhere.csv", "--person", "id", "--epsilon", "1"], 3, "nowhere.csv"),
-        (["--charge", "a=1", "--people", "survey.csv"], 2, "given twice"),
+        (["--charge", "a=1", "--people", "survey.csv"], 2, "the options do not describe one spend"),
         (["--charge", "a=1", "--person", "id"], 2, "--person together with --charge; it belongs to --people"),
-        (["--person", "id", "--epsilon", "1"], 2, "something is missing"),
+        (["--person", "id", "--epsilon", "1"], 2, "the options do not describe one spend"),
     ],
 )
 def test_people_who_cannot_be_charged_are_refused_with_a_message(hetdp, ledger, words, code, message):

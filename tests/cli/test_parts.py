@@ -141,7 +141,7 @@ def test_an_output_replaces_no_input_and_no_folder_of_one(tmp_path, monkeypatch)
 
 def test_standard_input_is_read_once():
     reading.require_input("-", "a", None)
-    with pytest.raises(UsageError, match="two inputs are -"):
+    with pytest.raises(UsageError, match="- is used for two inputs"):
         reading.require_input("-", "a", "-")
 
 
@@ -338,10 +338,10 @@ def test_an_amount_of_epsilon_and_delta_is_a_pair():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"source": "s", "note": "n"}, "something is missing"),
-        ({"source": "s", "charge": ("a=1",)}, "something is missing"),
-        ({"note": "n", "charge": ("a=1",)}, "something is missing"),
-        ({"source": "s", "note": "n", "charge": ("a=1",), "people": "t"}, "something is missing, or given twice"),
+        ({"source": "s", "note": "n"}, "the options do not describe one spend"),
+        ({"source": "s", "charge": ("a=1",)}, "the options do not describe one spend"),
+        ({"note": "n", "charge": ("a=1",)}, "the options do not describe one spend"),
+        ({"source": "s", "note": "n", "charge": ("a=1",), "people": "t"}, "the options do not describe one spend"),
         ({"source": "s", "note": "n", "charge": ("a=1",), "person": "id"}, "--person together with --charge"),
     ],
 )

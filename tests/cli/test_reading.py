@@ -37,7 +37,9 @@ def test_pins_of_unknown_datasets_are_bad_input(hetdp):
 
 
 def test_a_problem_and_its_pins_cannot_both_be_standard_input(hetdp):
-    assert hetdp("check", "-", "--pins", "-").err.startswith("hetdp: two inputs are -; standard input can be read only")
+    assert hetdp("check", "-", "--pins", "-").err.startswith(
+        "hetdp: - is used for two inputs; standard input can be read only"
+    )
 
 
 def test_a_problem_without_edges_causes_a_warning(hetdp):

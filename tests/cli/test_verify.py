@@ -57,7 +57,7 @@ def test_standard_input_is_read_only_once(hetdp):
     result = hetdp("verify", "-", "-")
     assert result.code == 2
     assert result.err == (
-        "hetdp: two inputs are -; standard input can be read only once. Hint: name a file for one of them\n"
+        "hetdp: - is used for two inputs; standard input can be read only once. Hint: name a file for one of them\n"
     )
 
 

@@ -209,8 +209,8 @@ ODD: dict[str, tuple[Any, str]] = {
     "no place to save": (lambda: ANY.save(PROBLEM, None), "expected a path, got None"),
     "bytes as JSON": (lambda: ANY.questions.from_json(b"{}"), "question: expected text, got a bytes"),
     "nothing as TOML": (lambda: ANY.privacy.from_toml(None), "privacy: expected text, got None"),
-    "a truth value as p": (lambda: ANY.induced_bounds(CHAIN, 0, True), "alpha out of range: True"),
-    "a truth value on a path": (lambda: ANY.path_mechanism(True, [1.0]), "alpha out of range: True"),
+    "a truth value as p": (lambda: ANY.induced_bounds(CHAIN, 0, True), "alpha: out of range: True"),
+    "a truth value on a path": (lambda: ANY.path_mechanism(True, [1.0]), "alpha: out of range: True"),
     "a number as values": (lambda: ANY.spaces.votes(3, MAJORITY, RULES, values=3), "the values is 3"),
     "a number as values of many": (lambda: ANY.spaces.population(MAJORITY, 1, values=3, size=3), "the values is 3"),
     "a time limit that is text": (

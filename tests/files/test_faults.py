@@ -294,7 +294,7 @@ FOLDERS = {
     "NaN": ((ROWS, PAIRS + "02,01,nan\n"), "FILE: edges.csv row 2: non-numeric ε 'nan'; ε is a number ≥ 0."),
     "nothing": ((ROWS, PAIRS + "02,01,\n"), "FILE: edges.csv row 2 ('02', '01'): missing ε; ε is a number ≥ 0."),
     "an unknown end": ((ROWS, PAIRS + "1,02,1\n"), "FILE: edges.csv row 2 ('1', '02'): unknown dataset '1'; both ends"),
-    "semicolons": ((ROWS, PAIRS.replace(",", ";")), "FILE: edges.csv: fields that are separated by ';'; a CSV file"),
+    "semicolons": ((ROWS, PAIRS.replace(",", ";")), "FILE: edges.csv: fields are separated by ';'; a CSV file"),
     "an index": (("," + ROWS.replace("\n", "\n0,", 2), PAIRS), "unknown column ''; the columns are dataset, query, p"),
     "truth and numbers": ((ROWS.replace("1,0.6", "true,0.6"), PAIRS), "dataset 02: a number among truth values: 2;"),
     "a column twice": ((ROWS, "source,source\n"), "edges.csv: a duplicate column: source; each column"),

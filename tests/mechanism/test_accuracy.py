@@ -176,7 +176,7 @@ def test_invalid_calls_are_refused():
         hetdp.accuracy(problem, objective=[])
     with pytest.raises(hetdp.UsageError, match="unknown objective 'best'"):
         hetdp.accuracy(problem, objective="best")
-    with pytest.raises(hetdp.UsageError, match=r"there is no method 'best'; the methods are fair\.$"):
+    with pytest.raises(hetdp.UsageError, match=r"there is no method 'best'; the methods are 'fair'\.$"):
         hetdp.accuracy(problem, objective="fair", baselines=False)["best"]
     with pytest.raises(hetdp.UsageError, match="expected a Problem, got a"):
         hetdp.accuracy(problem.graph)

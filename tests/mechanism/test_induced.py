@@ -29,7 +29,7 @@ def test_without_a_path_there_is_no_bound():
 
 @pytest.mark.parametrize("alpha", [float("nan"), -0.1, 1.1])
 def test_an_impossible_alpha_is_refused(alpha):
-    with pytest.raises(hetdp.InputError, match="alpha out of range"):
+    with pytest.raises(hetdp.InputError, match="alpha: out of range"):
         hetdp.induced_bounds(hetdp.DatasetGraph.from_edges([0], [1], 1.0), 0, alpha)
 
 

@@ -243,7 +243,7 @@ def test_an_unknown_dataset_is_refused(at):
     ("options", "message"),
     [
         ({"at": []}, "nothing to measure at"),
-        ({"prior": [1, 1, 1]}, "a prior for something else than a mean"),
+        ({"prior": [1, 1, 1]}, "prior= requires at='mean'"),
         ({"objective": "nonsense"}, "unknown objective 'nonsense'"),
         (
             {"objective": "balanced", "partial": {"b": 0.6}, "at": "mean"},

@@ -192,7 +192,7 @@ def test_local_workers_are_private_report_failures_and_leave_dask_as_it_was(tmp_
     """All of it with one worker, which takes seconds to start."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setitem(dask_cluster.SETTINGS, "distributed.scheduler.allowed-failures", 0)
-    with pytest.raises(hetdp.UsageError, match="the memory 'much'; it must be a size such as 2GB"):
+    with pytest.raises(hetdp.UsageError, match="invalid memory size 'much'; it must be a size such as 2GB"):
         dask_cluster.Cluster(None, 1, "much", str(tmp_path))
     before = state_of_dask()
     started = dask_cluster.Cluster(None, 1, "600MB", str(tmp_path))
@@ -270,7 +270,9 @@ def test_no_dashboard_is_served_and_other_dashboards_stay(monkeypatch, tmp_path)
 
 def test_a_missing_certificate_is_reported(tmp_path):
     save_problem(tmp_path, 3, "path", "range", 10)
-    with pytest.raises(hetdp.UsageError, match=r"'tls://127\.0\.0\.1:9', but no certificate; Dask's own"):
+    with pytest.raises(
+        hetdp.UsageError, match=r"no certificate is configured for the cluster 'tls://127\.0\.0\.1:9'; Dask's own"
+    ):
         hetdp.read_partitioned(tmp_path / "problem", cluster="tls://127.0.0.1:9", work=tmp_path / "work")
 
 
@@ -281,7 +283,9 @@ def test_an_address_without_a_scheduler_is_a_lost_cluster(tmp_path, monkeypatch)
         hetdp.read_partitioned(tmp_path / "problem", cluster="tcp://127.0.0.1:9", work=tmp_path / "work")
     with pytest.raises(hetdp.UsageError, match="name a folder that all of them can access: work="):
         hetdp.read_partitioned(tmp_path / "problem", cluster="tcp://127.0.0.1:9")
-    with pytest.raises(hetdp.UsageError, match=r"the cluster 'http://127.0.0.1:9'; it is the address of a scheduler"):
+    with pytest.raises(
+        hetdp.UsageError, match=r"invalid cluster address 'http://127.0.0.1:9'; it is the address of a scheduler"
+    ):
         hetdp.read_partitioned(tmp_path / "problem", cluster="http://127.0.0.1:9", work=tmp_path / "work")
 
 

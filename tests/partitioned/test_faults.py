@@ -159,12 +159,15 @@ def test_only_folders_of_parquet_are_read(tmp_path):
     ("options", "words"),
     [
         ({"workers": 0}, "the number of workers is 0; it must be a whole number"),
-        ({"partitions": "many"}, "the partitions 'many'; it must be a whole number, at least 1, or 'files'"),
-        ({"memory": 3}, "the memory 3; it must be a text such as '2GB'"),
+        ({"partitions": "many"}, "invalid partitions 'many'; it must be a whole number, at least 1, or 'files'"),
+        ({"memory": 3}, "invalid memory size 3; it must be a text such as '2GB'"),
         ({"duplicates": "max"}, "unknown duplicates='max'"),
         ({"work": "problem"}, "holds other files, such as 'datasets'"),
-        ({"memory": "399MB"}, "the memory '399MB'; a worker takes 250 MB before"),
-        ({"cluster": "foo", "work": "w"}, "the cluster 'foo'; it is the address of a scheduler, tcp://HOST:PORT"),
+        ({"memory": "399MB"}, "invalid memory size '399MB'; a worker needs at least 400MB"),
+        (
+            {"cluster": "foo", "work": "w"},
+            "invalid cluster address 'foo'; it is the address of a scheduler, tcp://HOST:PORT",
+        ),
         ({"cluster": "tcp://127.0.0.1:9", "work": "w", "workers": 2}, "a cluster together with a number of workers"),
     ],
 )

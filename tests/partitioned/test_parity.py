@@ -153,7 +153,9 @@ def test_check_prints_and_counts_the_same_as_on_one_machine(capsys, monkeypatch)
     refused = (["--repair", "r.json"], 2), (["--pins", "nowhere.csv"], 3)
     for words, code in refused:  # before anything is read
         assert run_command(capsys, ["check", "row", *words], DASK)[0] == code
-    assert run_with_both_engines(capsys, "check", "-", "--pins", "-")[2][0].startswith("hetdp: two inputs are -")
+    assert run_with_both_engines(capsys, "check", "-", "--pins", "-")[2][0].startswith(
+        "hetdp: - is used for two inputs"
+    )
 
 
 def test_design_counts_given_values_and_says_where_a_coin_would_do_better(capsys):
@@ -224,7 +226,7 @@ def test_python_calls_are_refused_with_the_same_messages(row, tmp_path):
     with pytest.raises(hetdp.UsageError, match="it is saved to a folder"):
         hetdp.save(hetdp.extend(partitioned, given), "-")
     other, _ = read_inline(Path("row"), tmp_path / "another")
-    with pytest.raises(hetdp.UsageError, match="the values of another problem"):
+    with pytest.raises(hetdp.UsageError, match="the values belong to another problem"):
         hetdp.extend(other, given)
 
 

@@ -81,7 +81,10 @@ def test_every_picture_can_be_styled_further():
         (({},), "cannot be drawn"),
         (([1, 2],), "cannot be drawn"),
         ((voters(), "pie"), "there is no picture 'pie'; the pictures are network, tallies, summary, accuracy"),
-        ((line(5_000), "network"), "too much for a network; a network has at most 4,000 datasets and 40,000 edges"),
+        (
+            (line(5_000), "network"),
+            "the problem is too large for a network; a network has at most 4,000 datasets and 40,000 edges",
+        ),
     ],
 )
 def test_objects_that_cannot_be_drawn_are_refused(arguments, message):

@@ -228,9 +228,15 @@ PINS = {
         pins({"b": 0.5}),
         f"partial mechanism: dataset c: boundary dataset without p; {BOUNDARY}",
     ),
-    "alpha out of range": (
+    "a question": (
+        query(hetdp.questions.majority()),
+        "query: not a column: Share(groups=None, value='yes', at_least=Fraction(1, 2), of='all', strict=True,…;"
+        " a column is a list, an array or another sequence."
+        " Hint: hetdp.spaces.votes or tallies asks a question about people",
+    ),
+    "alpha: out of range": (
         lambda: hetdp.induced_bounds(GRAPH, "a", 1.5),
-        "induced bounds: alpha: alpha out of range: 1.5; a probability lies in [0, 1].",
+        "induced bounds: alpha: out of range: 1.5; a probability lies in [0, 1].",
     ),
 }
 TABLE = {**EDGES, **QUERY, **PINS}
@@ -347,6 +353,11 @@ USAGE = {
         "the notion 'approximate' on edges with epsilon; its edges have epsilon, epsilon_back, delta, delta_back.",
     ),
     "no epsilon at all": (edges(["a"], ["b"]), f"edges with no parameter; {COLUMNS}"),
+    "triples outside a list": (
+        edges(("a", "b", 0.5), ("b", "c", 0.5)),
+        "edges with no parameter; a graph is made of columns (source, target, epsilon), or of triples (u, v, ε)."
+        " Hint: triples are one list: [(u, v, ε), ...]",
+    ),
     "no epsilon but a way back": (edges(["a"], ["b"], epsilon_back=1), f"edges with epsilon_back; {COLUMNS}"),
     "delta alone": (edges(["a"], ["b"], delta=0.1), f"edges with delta; {COLUMNS}"),
     "delta back alone": (edges(["a"], ["b"], 1.0, delta_back=0.1), f"delta_back without delta; {COLUMNS}"),

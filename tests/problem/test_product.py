@@ -234,7 +234,7 @@ REFUSED = {
     ),
     "tables that differ in states": (
         lambda: ProductSpace([Axis.person("Ann", "ab", np.ones((2, 2, n, n))) for n in (2, 3)], [0, 1, 0, 1]),
-        "all that tell states apart",
+        "all axes that depend on states",
     ),
     "something else": (lambda: ProductSpace(["Ann"]), "made of Axis objects"),  # type: ignore[list-item]
 }

@@ -238,7 +238,7 @@ def test_the_deciding_epsilon_by_group_and_by_person(tmp_path):
         ({"simulate": True}, "dry_run=True together with simulate=True"),
         ({"dry_run": False, "simulate": True, "seed": -1}, "the seed is -1"),
         ({"plan": "plan.txt"}, "the name of plan= ends in .json"),
-        ({"count": None}, "nothing is counted"),
+        ({"count": None}, "count= is missing"),
     ],
 )
 def test_impossible_requests_are_refused(more, words, tmp_path):

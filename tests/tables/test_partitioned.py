@@ -297,7 +297,7 @@ def test_unsupported_requests_are_refused_with_a_message(inline, tmp_path, monke
         with pytest.raises(hetdp.InputError, match=r"nobody: does not exist; a table is a file, or a folder"):
             hetdp.ask(tmp_path / "nobody", **QUESTION, workers=WORKERS[engine], dry_run=True)
     monkeypatch.setattr(merging, "MOST_KINDS", 3)
-    with pytest.raises(hetdp.UsageError, match="people of too many kinds; workers count people who have the same ε"):
+    with pytest.raises(hetdp.UsageError, match="too many kinds of people; workers count people who have the same ε"):
         hetdp.ask(folder, **QUESTION, dry_run=True, workers=hetdp.Workers())
 
 

@@ -63,15 +63,15 @@ def test_large_epsilons_do_not_overflow():
 
 
 MESSAGES = [
-    (1.5, [1.0], "path: alpha: alpha out of range: 1.5; a probability lies in [0, 1]."),
-    (math.nan, [1.0], "path: alpha: alpha out of range: nan; a probability lies in [0, 1]."),
+    (1.5, [1.0], "path: alpha: out of range: 1.5; a probability lies in [0, 1]."),
+    (math.nan, [1.0], "path: alpha: out of range: nan; a probability lies in [0, 1]."),
     (0.5, [1.0, -1.0], "path: epsilons[1]: ε -1.0; ε on a path is a finite number ≥ 0."),
     (0.5, [math.inf], "path: epsilons[0]: ε inf; ε on a path is a finite number ≥ 0."),
     (
         -1.0,
         [math.nan],
         "path: 2 faults\n"
-        "  alpha: alpha out of range: -1.0; a probability lies in [0, 1].\n"
+        "  alpha: out of range: -1.0; a probability lies in [0, 1].\n"
         "  epsilons[0]: ε nan; ε on a path is a finite number ≥ 0.",
     ),
 ]
@@ -86,7 +86,7 @@ def test_bad_values_are_refused_together(alpha, epsilons, message):
 
 @pytest.mark.parametrize("alpha", [True, "0.5", None, 0.5j])
 def test_a_head_that_is_not_a_number_is_refused(alpha):
-    with pytest.raises(hetdp.InputError, match="alpha out of range"):
+    with pytest.raises(hetdp.InputError, match="alpha: out of range"):
         path_mechanism(alpha, [1.0])
 
 
@@ -100,7 +100,7 @@ def test_what_is_not_a_list_of_numbers_is_refused(epsilons):
 def test_a_length_is_a_whole_number(length):
     with pytest.raises(hetdp.InputError, match="a length is a whole number"):
         homogeneous_path_mechanism(0.5, 1.0, length)
-    with pytest.raises(hetdp.InputError, match="alpha out of range"):
+    with pytest.raises(hetdp.InputError, match="alpha: out of range"):
         homogeneous_path_mechanism(1.5, 1.0, length)
 
 

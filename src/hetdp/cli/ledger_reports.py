@@ -188,7 +188,7 @@ def record_external_spend(
         paid: instead of `charge`, the table of people and its columns.
 
     Raises:
-        UsageError: something is missing, or given twice.
+        UsageError: the options do not describe one spend.
     """
     from contextlib import suppress
 
@@ -197,7 +197,7 @@ def record_external_spend(
 
     if source is None or note is None or bool(charge) == ("people" in paid):
         rule = "record takes --source, --note, and who paid: --charge, or --people with --person and --epsilon"
-        raise UsageError("something is missing, or given twice", rule)
+        raise UsageError("the options do not describe one spend", rule)
     if charge and paid:
         raise UsageError(f"--{next(iter(paid))} together with --charge", "it belongs to --people")
     ledger = open_ledger()

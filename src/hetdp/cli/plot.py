@@ -144,8 +144,10 @@ def _require_picture(output: str, picture: str | None, mechanisms: tuple[str, ..
         rule = f"the file name must end in {', '.join(SUFFIXES)}"
         raise UsageError(f"cannot write a picture to {output!r}", rule)
     if len(mechanisms) > 1 and picture != "accuracy":
-        rule = "only their accuracy can be shown in one picture"
-        raise UsageError("several mechanisms", rule, "--picture accuracy, or one MECHANISM")
+        rule = "only their accuracy can be drawn together"
+        raise UsageError(
+            "several mechanisms cannot be drawn in one picture", rule, "--picture accuracy, or one MECHANISM"
+        )
     require_place("-o", output, False, SUFFIXES, inputs)
 
 

@@ -128,7 +128,9 @@ def warn_if_constant(out: Output, problem: Problem) -> None:
 def require_input(*paths: str | None) -> None:
     """Refuses to read standard input twice, or if it is closed."""
     if paths.count(STANDARD) > 1:
-        raise UsageError("two inputs are -", "standard input can be read only once", "name a file for one of them")
+        raise UsageError(
+            "- is used for two inputs", "standard input can be read only once", "name a file for one of them"
+        )
     if STANDARD in paths and sys.stdin is None:
         raise UsageError("standard input is closed", "- reads from there", "name a file")
 

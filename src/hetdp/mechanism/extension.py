@@ -200,7 +200,7 @@ def induced_bounds(
     if not isinstance(graph, DatasetGraph | ProductSpace):
         raise UsageError(f"{format_value(graph)} is not a graph", "the first argument is a DatasetGraph")
     if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0.0 <= float(alpha) <= 1.0:
-        fault = Fault("alpha out of range:", "alpha", format_value(alpha), PROBABILITY_RULE)
+        fault = Fault("out of range:", "alpha", format_value(alpha), PROBABILITY_RULE)
         raise InputError("induced bounds", [fault])
     if isinstance(notion, str) and notion in FAMILIES:
         why = "this notion has settings of its own, which a problem holds"

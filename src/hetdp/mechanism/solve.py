@@ -339,9 +339,7 @@ def solve_epsilon(
     require_problem(problem)
     goal = goal_of(problem, target, at, prior)
     if prior is not None and goal.at != MEAN and objective != AVERAGE:
-        raise UsageError(
-            "a prior for something else than a mean", "a prior says how much each dataset counts in a mean"
-        )
+        raise UsageError("prior= requires at='mean'", "a prior says how much each dataset counts in a mean")
     pins = pins_of(PartialMechanism() if partial is None else partial, problem)
     given = None if np.isnan(pins).all() else PartialMechanism(z=pins)
     require_growth(problem, goal, objective, given)

@@ -115,7 +115,7 @@ class Cluster:
         if found:
             return
         if address is None:
-            raise ClusterError("no worker started", f"a worker that may take {self._memory} is asked for")
+            raise ClusterError("no worker started", f"a worker with {self._memory} of memory was requested")
         rule = f"none came to the scheduler at {address} within {START_TIMEOUT:.0f} seconds"
         hint = "start workers, with certificates of the same authority as the scheduler's; their output says more"
         raise ClusterError("the cluster has no workers", rule, hint)
@@ -284,7 +284,7 @@ class ClusterWatch:
             }
             hung = [worker for worker, (_, since) in self._heard.items() if now - since > HEARTBEAT_TIMEOUT]
             if hung:
-                raise ClusterError(f"the worker {hung[0]} has stopped, and does not end", HINT)
+                raise ClusterError(f"the worker {hung[0]} no longer responds", HINT)
             return
         self._alone_since = self._alone_since or now
         if now - self._alone_since > LOST_TIMEOUT or not self._cluster.is_alive():
@@ -297,12 +297,12 @@ def _client_at(address: str) -> ClusterClient:
             return start_retrying(lambda: ClusterClient(address, timeout=CONNECT_TIMEOUT, set_as_default=False))
     except ValueError as refusal:
         rule = "it is the address of a scheduler, tls://HOST:PORT or tcp://HOST:PORT"
-        raise UsageError(f"the cluster {address!r}", rule) from refusal
+        raise UsageError(f"invalid cluster address {address!r}", rule) from refusal
     except (OSError, TimeoutError, RuntimeError, TypeError) as refusal:
         reason, hint = reason_at(address) or (_first_line(refusal), REACH_HINT)
         raise ClusterError(f"no scheduler answers at {address}", reason, hint) from None
     rule = "Dask's own settings name it: ca-file, client.cert and client.key of distributed.comm.tls"
-    raise UsageError(f"the cluster {address!r}, but no certificate", rule)
+    raise UsageError(f"no certificate is configured for the cluster {address!r}", rule)
 
 
 REACH_HINT = "is it running, and can this machine reach it? It says its address when it starts"
@@ -408,10 +408,10 @@ def parse_memory(memory: str) -> int:
     try:
         found = int(parse_bytes(memory))
     except ValueError:
-        raise UsageError(f"the memory {memory!r}", "it must be a size such as 2GB") from None
+        raise UsageError(f"invalid memory size {memory!r}", "it must be a size such as 2GB") from None
     if found < WORKER_OVERHEAD:
         raise UsageError(
-            f"the memory {memory!r}", "a worker takes 250 MB before it has read much, and gets 400MB or more"
+            f"invalid memory size {memory!r}", "a worker needs at least 400MB, of which 250MB are used at start"
         )
     return found
 

@@ -130,7 +130,7 @@ class PartitionedSteps(Steps[PartitionedPins, PartitionedMechanism]):
             if partial.work != problem.work:
                 rule = "values from the tables of a partitioned problem are for that problem"
                 hint = "give values by label, or those that came with it"
-                raise UsageError("the values of another problem", rule, hint)
+                raise UsageError("the values belong to another problem", rule, hint)
             return partial
         name = self._new_name("given")
         if not isinstance(partial, PartialMechanism):

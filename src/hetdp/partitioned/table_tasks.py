@@ -217,7 +217,7 @@ def merge_tallies(name: str, request: AskRequest, tallies: Sequence[Tally]) -> M
     if sum(len(one.people) for one in tallies) > MOST_KINDS:
         rule = f"workers count people who have the same ε, group and area, up to {MOST_KINDS:,} counts in all files"
         hint = "leave workers= out: one machine keeps a few numbers for each person"
-        raise UsageError("people of too many kinds", rule, hint)
+        raise UsageError("too many kinds of people", rule, hint)
     rows = {
         key: np.concatenate([one.columns[key] for one in tallies])
         for key in tallies[0].columns

@@ -266,7 +266,7 @@ def partitioned_tallies(
     space = Workspace(cluster, workers, memory, work, partitions)
     wanted: Any = partitions
     if wanted == "files":
-        raise UsageError("the partitions 'files'", "tallies have no files; it is a whole number, at least 1")
+        raise UsageError("invalid partitions 'files'", "tallies have no files; it is a whole number, at least 1")
     place = space.make_folder()
     folder = make_folder(place, LAYOUT)
     space.remove_at_end(folder)

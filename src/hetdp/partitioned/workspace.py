@@ -109,10 +109,10 @@ def worker_count(cluster: str | None, workers: Any, memory: Any, work: Any, part
     counted = not isinstance(partitions, bool) and isinstance(partitions, Integral) and int(partitions) >= 1
     if partitions is not None and partitions != "files" and not counted:
         raise UsageError(
-            f"the partitions {format_value(partitions)}", "it must be a whole number, at least 1, or 'files'"
+            f"invalid partitions {format_value(partitions)}", "it must be a whole number, at least 1, or 'files'"
         )
     if not isinstance(memory, str) or not memory:
-        raise UsageError(f"the memory {format_value(memory)}", "it must be a text such as '2GB'")
+        raise UsageError(f"invalid memory size {format_value(memory)}", "it must be a text such as '2GB'")
     if cluster is not None:
         _require_cluster(cluster, workers, memory, work)
     return int(count)
@@ -120,7 +120,9 @@ def worker_count(cluster: str | None, workers: Any, memory: Any, work: Any, part
 
 def _require_cluster(cluster: Any, workers: Any, memory: str, work: Any) -> None:
     if not isinstance(cluster, str) or not ADDRESS.fullmatch(cluster):
-        raise UsageError(f"the cluster {format_value(cluster)}", "it is the address of a scheduler, tcp://HOST:PORT")
+        raise UsageError(
+            f"invalid cluster address {format_value(cluster)}", "it is the address of a scheduler, tcp://HOST:PORT"
+        )
     if workers is not None:
         rule = "the number is for local workers; a scheduler already has its workers"
         raise UsageError("a cluster together with a number of workers", rule, "leave one of them out")

@@ -228,7 +228,7 @@ def _network(what: Any, problem: Problem, p: Any, ringed: Any, explain: Any, bar
 
     if not is_small(problem):
         rule = f"a network has at most {MOST_DATASETS:,} datasets and {MOST_EDGES:,} edges"
-        raise UsageError("too much for a network", rule, "the picture summary is for any size")
+        raise UsageError("the problem is too large for a network", rule, "the picture summary is for any size")
     net = network(problem, p, ringed, _path(what, explain, bare), bare)
     return Drawing("network", size_of_picture(net.layout), net, lambda axes: draw_network(axes, net, key))
 

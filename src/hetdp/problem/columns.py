@@ -47,13 +47,12 @@ def as_mapping(values: Any) -> Mapping[Any, Any] | None:
     return None
 
 
-def as_column(name: str, values: Any, collector: FaultCollector) -> Any:
+def as_column(name: str, values: Any, collector: FaultCollector, hint: str = "") -> Any:
     """The values as an array or a sequence; raises InputError at once if they are not one column."""
     shape = np.shape(values) if hasattr(values, "__array__") else ()
     if isinstance(values, Set) or not isinstance(values, Iterable):
-        collector.add(
-            Fault("not a column:", name, format_value(values), "a column is a list, an array or another sequence")
-        )
+        rule = "a column is a list, an array or another sequence"
+        collector.add(Fault("not a column:", name, format_value(values), rule, hint))
         collector.raise_if_any()
     if len(shape) > 1:
         collector.add(Fault("a table where a column belongs, of shape", name, str(shape), "a column has one dimension"))

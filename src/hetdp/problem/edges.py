@@ -280,8 +280,8 @@ class Edges(NamedTuple):
 EDGES_RULE = "a graph is made of columns (source, target, epsilon), or of triples (u, v, ε)"
 
 
-def require_edges(source: Any, target: Any) -> None:
-    """Refuses a table as the first argument, and a number as the second one.
+def require_edges(source: Any, target: Any, has_parameter: bool) -> None:
+    """Refuses a table as the first argument, a number as the second one, and two triples that are not in a list.
 
     Raises:
         UsageError: one of them is given.
@@ -291,6 +291,8 @@ def require_edges(source: Any, target: Any) -> None:
     if isinstance(target, Real):
         hint = "ε is the third column, or the third entry of each triple"
         raise UsageError(f"a number as target: {format_value(target)}", EDGES_RULE, hint)
+    if not has_parameter and all(isinstance(one, tuple) and len(one) == 3 for one in (source, target)):
+        raise UsageError("edges with no parameter", EDGES_RULE, "triples are one list: [(u, v, ε), ...]")
 
 
 def split_triples(triples: Any, collector: FaultCollector) -> tuple[list[Any], list[Any], list[Any]]:

@@ -161,12 +161,12 @@ class DatasetGraph(Frozen):
         DatasetGraph(3 datasets, 2 edges)
         """
         collector = FaultCollector("edges")
-        validation.require_edges(source, target)
+        given = dict(zip(COLUMNS, (epsilon, epsilon_back, delta, delta_back, mu), strict=True))
+        validation.require_edges(source, target, any(one is not None for one in given.values()))
         if target is None:
             if epsilon is not None:
                 raise UsageError("epsilon= without target=", validation.EDGES_RULE)
-            source, target, epsilon = validation.split_triples(source, collector)
-        given = dict(zip(COLUMNS, (epsilon, epsilon_back, delta, delta_back, mu), strict=True))
+            source, target, given["epsilon"] = validation.split_triples(source, collector)
         edges = validation.edge_columns(source, target, given, classes, collector)
         if datasets is None:
             labels = labels_of_ends(edges.source, edges.target, collector)

@@ -165,7 +165,8 @@ class ProductSpace(Frozen):
         self.states: States | None = _states(states, self.size, self.state_count)
         if any(axis.states not in (1, self.state_count) for axis in self.axes):
             raise UsageError(
-                "tables with different numbers of states", "all that tell states apart tell the same apart"
+                "tables with different numbers of states",
+                "all axes that depend on states must have the same number of states",
             )
 
     def lines(self, axis: int) -> Lines:

@@ -18,6 +18,7 @@ from hetdp.text import did_you_mean, format_value
 Answers = NDArray[np.int8]
 RULE = "a query has two answers: 1 and 2, 0 and 1, False and True, or any pair with positive="
 
+QUESTION_HINT = "hetdp.spaces.votes or tallies asks a question about people"
 SINGLE_RULE = "an answer is one number, text or truth value"
 
 
@@ -50,7 +51,7 @@ def _values(query: Any, labels: Labels, collector: FaultCollector) -> Any:
         return _values_by_label(labelled, labels, collector)
     if callable(query):
         return _values_by_call(query, labels)
-    values = as_column("query", query, collector)
+    values = as_column("query", query, collector, QUESTION_HINT)
     if len(values) != len(labels.names):
         rule = "a sequence has one answer for each dataset, in graph order"
         collector.add(

@@ -120,7 +120,7 @@ def _our_name(name: str, count: int) -> str:
         if table in stem and f".{suffix}" in FORMATS:
             if count > 1:
                 return f"{table}.{suffix}"
-            raise UsageError(f"a table of {table} alone: that of {other} is missing", FILES_RULE)
+            raise UsageError(f"the table of {other} is missing", FILES_RULE)
     raise UsageError(
         f"a file whose name contains neither edges nor datasets: {escape_unprintable(name)[:80]!r}", FILES_RULE
     )

@@ -319,7 +319,7 @@ def _require_one_way(dry_run: bool, simulate: bool, seed: Any, payment: Any) -> 
     if payment is None and not (dry_run or simulate):
         rule = "an answer is released only if a ledger pays for it"
         hint = "payment= names the ledger; dry_run=True shows the promise, simulate=True tries it out"
-        raise UsageError("neither a release, a dry run nor a simulation is asked for", rule, hint)
+        raise UsageError("payment=, dry_run= or simulate= is required", rule, hint)
     if seed is not None and not simulate:
         raise UsageError("seed= without simulate=True", "only a simulation has a seed; a release never will")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0):
@@ -342,7 +342,7 @@ def _request(count: str | None, options: dict[str, Any], approved: Plan | None, 
         rule = "without count= and the arguments that go with it, an existing plan is carried out"
         raise UsageError(f"there is no plan {str(plan)!r}", rule, "check the name")
     if count is None:
-        raise UsageError("nothing is counted", "count= says which rows are yes", "count=\"vote = 'yes'\"")
+        raise UsageError("count= is missing", "it says which rows are yes", "count=\"vote = 'yes'\"")
     defaults = {"objective": BALANCED, "exact_text": False}
     return build_request(count, **options | {key: value for key, value in defaults.items() if options[key] is None})
 

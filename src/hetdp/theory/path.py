@@ -74,7 +74,7 @@ def _require_valid(alpha: Any, epsilons: Any) -> Floats:
     """The ε as an array, once all of them and alpha are in range."""
     faults = []
     if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0.0 <= float(alpha) <= 1.0:
-        faults.append(Fault("alpha out of range:", "alpha", format_value(alpha), "a probability lies in [0, 1]"))
+        faults.append(Fault("out of range:", "alpha", format_value(alpha), "a probability lies in [0, 1]"))
     try:
         array = np.asarray(epsilons, dtype=np.float64)
     except (TypeError, ValueError):

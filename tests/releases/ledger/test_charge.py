@@ -73,8 +73,8 @@ def test_nobody_is_charged_twice():
 ONE, TWO = np.array([1]), np.array([1, 2])
 INVALID_CHARGES = {
     "there is no kind of account 'group'": lambda: Charge("epsilon", "group", ("a",), ONE),
-    "no δ in a charge of epsilon-delta": lambda: Charge("epsilon-delta", "class", ("a",), ONE),
-    "δ in a charge of epsilon": lambda: Charge("epsilon", "class", ("a",), ONE, ONE),
+    "a charge of epsilon-delta needs a δ": lambda: Charge("epsilon-delta", "class", ("a",), ONE),
+    "a charge of epsilon has no δ": lambda: Charge("epsilon", "class", ("a",), ONE, ONE),
     "amounts do not fit": lambda: Charge("epsilon", "class", ("a",), TWO),
     "0 or more, for each": lambda: Charge("epsilon", "class", ("a",), -ONE),
     "there is one whole number": lambda: Charge("epsilon", "class", ("a",), np.array([0.5])),

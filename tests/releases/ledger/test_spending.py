@@ -380,7 +380,7 @@ def test_the_name_of_a_source_must_be_printable(ledger, name):
     "wrong", [{"cap": -1}, {"cap": (1, 1)}, {"cap": 1, "currency": "epsilon-delta"}, {"caps": {1: 1}}]
 )
 def test_an_invalid_cap_is_refused(ledger, wrong):
-    with pytest.raises(UsageError, match=r"is not (an?|the) |there is no cap"):
+    with pytest.raises(UsageError, match=r"is not (an?|the) |no cap is given"):
         ledger.declare("other", **wrong)
 
 

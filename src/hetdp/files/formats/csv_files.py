@@ -82,7 +82,7 @@ def _require_header(header: list[str], name: str) -> None:
         raise InputError(name, [Fault("an empty file", name, "", RULE)])
     other = [separator for separator in ";\t|" if separator in header[0]]
     if len(header) == 1 and other:
-        raise InputError(name, [Fault("fields that are separated by", name, format_value(other[0]), RULE)])
+        raise InputError(name, [Fault("fields are separated by", name, format_value(other[0]), RULE)])
     if len(set(header)) < len(header):
         column = next(column for column, count in Counter(header).items() if count > 1)
         raise InputError(name, [Fault("a duplicate column:", name, column, "each column must appear once")])

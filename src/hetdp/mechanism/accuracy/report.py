@@ -122,7 +122,7 @@ class Accuracy:
             if method.name == name:
                 return method
         known = [method.name for method in self.methods]
-        rule = f"the methods are {', '.join(known)}"
+        rule = f"the methods are {', '.join(map(repr, known))}"
         raise UsageError(f"there is no method {format_value(name)}", rule, did_you_mean(name, known))
 
     def __str__(self) -> str:

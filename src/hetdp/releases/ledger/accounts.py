@@ -89,12 +89,12 @@ def check_declaration(
     """The facts of an entry that declares a source; caps are rounded down.
 
     Raises:
-        UsageError: there is no cap, or one is not a number.
+        UsageError: no cap is given, or one is not a number.
     """
     known = currency_of(currency)
     if limit is None:
         rule = "a source is declared with what each account may spend"
-        raise UsageError("there is no cap", rule, "such as cap=1")
+        raise UsageError("no cap is given", rule, "such as cap=1")
 
     def pair(value: Any) -> list[int]:
         if not known.has_delta:

@@ -335,7 +335,7 @@ def require_receipts(
     for number, receipt in enumerate(receipts, 1):
         ledger, entry, expected = (receipt.get(name) for name in ("ledger", "entry", "hash"))
         if not isinstance(ledger, str) or type(entry) is not int or not isinstance(expected, str):
-            raise UsageError(f"receipt {number} is none", "a receipt has ledger, entry and hash")
+            raise UsageError(f"receipt {number} is invalid", "a receipt has ledger, entry and hash")
         if ledger != head.ledger:
             rule = "records are compared with the ledger they name, also one whose place a new record would take"
             hint = "give the new record another name, or leave the old one out"

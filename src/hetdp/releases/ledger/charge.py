@@ -318,7 +318,7 @@ class Charge:
             )
         if known.has_delta != (self.deltas is not None):
             rule = "δ is counted beside ε" if known.has_delta else "δ is counted by epsilon-delta only"
-            raise UsageError(f"{'no ' * known.has_delta}δ in a charge of {known.name}", rule)
+            raise UsageError(f"a charge of {known.name} {'needs a' if known.has_delta else 'has no'} δ", rule)
         self._require_amounts()
         if self.classes is not None and (self.kind == CLASS or len(self.classes) != count):
             raise UsageError("a charge whose classes do not fit", "each person has one class, and classes have none")
