@@ -21,9 +21,9 @@ from hetdp.text import ask_if_meant, closest, escape_unprintable, format_value, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-SHOWN_LINES = 20  # of a list of faults
-MOST_ALIKE = 5  # faults of one kind that are listed one by one; if there are more, they are counted
-SHOWN_ALIKE = 3  # of which so many are shown
+SHOWN_LINES = 20  # most lines of a list of faults
+MOST_ALIKE = 5  # most faults of one kind that are listed one by one; more are counted
+SHOWN_ALIKE = 3  # examples shown when they are counted
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from hetdp.compilation import LOG, cache_folder
 from hetdp.isolation import ignore_file
 
 SETTINGS_FILE = ".numba_config.yaml"  # which numba looks for in the working folder
-PLACE_SETTINGS = ("CACHE_DIR", "CACHE_LOCATOR_CLASSES")  # by which numba chooses a folder
+PLACE_SETTINGS = ("CACHE_DIR", "CACHE_LOCATOR_CLASSES")  # locators with which numba chooses a cache folder
 
 _was_loaded = "numba" in sys.modules
 with ignore_file(SETTINGS_FILE):

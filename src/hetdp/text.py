@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 PUBLIC_NAMES = {"LocalMechanism": "Mechanism", "PartitionedMechanism": "Mechanism"}  # as users know these types
 LONGEST_VALUE = 80  # characters of a value in a message
 SEARCHED_NAMES = 100_000  # known names among which a misspelt one is searched for; so many take a fraction of a second
-COMPARED_NAMES = 500  # those of them, with the longest common beginning and end, that are compared letter by letter
-COMPARED_LENGTH = 100  # characters of each
-SIMILARITY = 0.5  # of two names, from 0 to 1, from which one may be a misspelling of the other
-MARGIN = 0.1  # by which others may be less similar than the closest
+COMPARED_NAMES = 500  # candidates compared letter by letter: those with the longest common beginning and end
+COMPARED_LENGTH = 100  # characters compared of each name
+SIMILARITY = 0.5  # least similarity of a suggestion, from 0 to 1
+MARGIN = 0.1  # how much less similar than the best match further suggestions may be
 
 
 def format_value(value: object) -> str:

@@ -1,4 +1,4 @@
-"""A double of a GPU, made of NumPy: every kernel of the engine and of the verifier again, on whole arrays.
+"""A NumPy substitute for a GPU: one function for each kernel of the engine and the verifier, on whole arrays.
 
 A launch is checked before it runs: its blocks and threads cover all the work, and its shared memory fits. So the plan
 of a sweep, the order of arguments and the transfers are tested on every machine. What is not tested here is the CUDA

@@ -13,13 +13,13 @@ typedef unsigned char Byte;
 // last, where its table of epsilon begins, and how many states that tells apart.
 enum { POSITIONS, APART, FIRST, LAST, TABLE, STATES, COLUMNS };
 
-enum { ARCS, ENCLOSED, VIOLATIONS, LOOSE, UNPINNED, OVERFLOWN, LISTED };  // of the notes
+enum { ARCS, ENCLOSED, VIOLATIONS, LOOSE, UNPINNED, OVERFLOWN, LISTED };  // places of the notes
 
-// The place of a key in a set, where it is put if need be; -1 if the set is full. Zero means that a place is free.
+// The place of a key in a hash set, inserted if missing; -1 if the set is full. Key 0 marks a free place.
 __device__ Whole place_of(Key* set, Whole places, Key key) {
     Whole at = (Whole)((key * 0x9E3779B97F4A7C15ULL) >> 20) & (places - 1);
     for (Whole tries = 0; tries < places; tries++) {
-        Key seen = __ldca(set + at);        // a key never changes, but where it is missing, this may be out of date
+        Key seen = __ldca(set + at);        // a stored key never changes, but a cached zero may be stale
         if (seen == 0) seen = __ldcg(set + at);
         if (seen == 0) seen = atomicCAS(set + at, (Key)0, key);
         if (seen == 0 || seen == key) return at;
@@ -116,7 +116,7 @@ __device__ inline void look_at_arc(
         } else {
             count.violations += claim.failing[triple];
         }
-    } else if (zu != FAR && zv != -FAR) {  // else there is no bound, or nothing to be bounded
+    } else if (zu != FAR && zv != -FAR) {  // otherwise there is no bound, or nothing to bound
         const Whole slack = zu == -FAR || zv == FAR ? -FAR : zu + epsilon - zv;
         count.violations += slack < 0;
         const Worst found = {slack, u, v, epsilon};
@@ -152,7 +152,7 @@ __device__ inline Look look_closely(const Claim& claim, Whole u, Count& count) {
 // apart.
 enum { LENGTH, STRIDE, EPSILON, CELLS, STATE_COUNT, STEP_COLUMNS };
 
-// Looks at the datasets of a thread: at `span` of them along the first axis of `steps`, and then again elsewhere.
+// Surveys the datasets of a thread, in runs of `span` along the first axis of `steps`.
 //
 // Most are plain. All their neighbours have the same answer and are on the same side of 1/2, and no value is certain (or so
 // large that it may be). If a plain u has slack on all arcs to its neighbours, all arcs from u are private; it is held down
@@ -252,7 +252,7 @@ __device__ void survey_along(
 }
 
 // Looks at all datasets of a product where people take steps along at most four axes, and lists those that survey_arcs must
-// look at; see survey_along. If there is no room for all, their number in `notes` says so.
+// look at; see survey_along. If the list is too short for all, their number in `notes` says so.
 extern "C" __global__ void __launch_bounds__(THREADS, 4) survey_steps(
     const Whole* z, const Byte* answers, const Byte* pinned, const Byte* states, const Whole* tables, Whole size,
     const Whole* steps, Whole step_count, Whole span, Whole states_matter, Whole* list, Whole room, Whole* notes) {

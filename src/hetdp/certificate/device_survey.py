@@ -27,14 +27,17 @@ from hetdp.problem.space import EdgeBlock, Floats, Indices
 
 FAR = 1 << 61
 UNITS = 2.0**40
-THREADS = 256  # of a block, at most
-BLOCKS = 8  # for each multiprocessor
+THREADS = 256  # most threads of a block
+BLOCKS = 8  # blocks for each multiprocessor
 WARP = 32  # threads that read together
-MANY_THREADS, SHORTEST = 1 << 21, 8  # threads that keep a device busy, and datasets that each of them takes at least
-VALUES, TRIPLES = 1 << 16, 1 << 18  # places for distinct values and triples across ½
-NOTES, COLUMNS, STEP_COLUMNS = 7, 6, 5  # of the kernels, and of an axis
-MOST_STEPS = 4  # axes of steps, as in arcs.cu
-FEWEST_LISTED, MOST_LISTED = 1 << 20, 16  # room for datasets to be looked at closely: so many, or one in so many
+MANY_THREADS, SHORTEST = 1 << 21, 8  # threads that keep a device busy, and fewest datasets of each
+VALUES, TRIPLES = 1 << 16, 1 << 18  # capacity of the sets of distinct values and triples across ½
+NOTES, COLUMNS, STEP_COLUMNS = 7, 6, 5  # notes of the kernels, columns of an axis and of an axis of steps
+MOST_STEPS = 4  # most axes of steps, as in arcs.cu
+FEWEST_LISTED, MOST_LISTED = (
+    1 << 20,
+    16,
+)  # capacity of the list of datasets to be examined: this many, or one in this many
 NOWHERE = np.iinfo(np.uint64).max
 UNPINNED = "a boundary dataset is not pinned"
 

@@ -188,7 +188,7 @@ def _holds(a: float, b: float, epsilon: float, delta: float) -> bool:
                 return True
             if room < 0:
                 return False
-    return False  # never seen; what cannot be proved is not private
+    return False  # never observed; an undecided arc counts as a violation
 
 
 def _twice(z: float) -> arb:
@@ -237,7 +237,9 @@ def _is_tight(
 ) -> Mask:
     """True if the child, raised by this amount, would break the link; exact."""
     known = np.flatnonzero(np.isfinite(child))
-    found = np.zeros(len(child), dtype=np.bool_)  # 0 is the best only where f is 0, which floats have seen
+    found = np.zeros(
+        len(child), dtype=np.bool_
+    )  # p = 0 is optimal only if f is 0, which the float test has already found
     with np.errstate(over="ignore"):  # beyond the largest float, all that is asked breaks the link or holds for ever
         low, high = parent[known], child[known] + room[known]
     ones = judge(high, low, epsilon[known], delta[known], -np.inf).holds

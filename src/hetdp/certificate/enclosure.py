@@ -79,7 +79,7 @@ def _holds(z_source: float, z_target: float, epsilon: float) -> bool:
             return True
         if least < 2:
             return False
-    return False  # never seen; what cannot be proved is not private
+    return False  # never observed; an undecided arc counts as a violation
 
 
 def crossing_gap(parent: float, child: float, epsilon: float, parent_gap: float) -> float:

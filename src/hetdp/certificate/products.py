@@ -93,7 +93,7 @@ def changes_of(axis: Axis) -> Iterator[Change]:
     kinds = np.zeros((values, values), dtype=np.int64)
     kinds[np.triu_indices(values, 1)] = np.arange(values * (values - 1) // 2)
     kinds += kinds.T
-    if axis.shape == "value":  # on by so many values, round and round
+    if axis.shape == "value":  # cyclic shift of the value
         for shift in range(1, values):
             to = (np.arange(values) + shift) % values
             yield kinds[np.arange(values), to], to

@@ -167,7 +167,7 @@ def arc_holds(a: float, b: float, epsilon: float, alpha: float) -> bool:
             return True
         if room < 0:
             return False
-    return False  # never seen; what cannot be proved is not private
+    return False  # never observed; an undecided arc counts as a violation
 
 
 def log_moment(one: Tails, other: Tails, alpha: float) -> arb:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 AUTO, DASK = "auto", "dask"
 ENGINES = (AUTO, "cpu", "reference", DASK)  # a test compares them with the registry, which takes long to load
 
-PATH = click.Path(allow_dash=True, readable=False)  # whether it can be read, the reader says
+PATH = click.Path(allow_dash=True, readable=False)  # the reader checks whether it can be read
 PROBLEM = click.Argument(["problem"], type=PATH, metavar="PROBLEM")
 PINS = click.Option(
     ["--pins"],

@@ -155,7 +155,7 @@ class Output:
 def write_message(words: str) -> None:
     """Writes a line to standard error, if it is open."""
     if sys.stderr is not None:
-        with suppress(OSError):  # the result matters more than the words
+        with suppress(OSError):  # a failed message must not lose the result
             sys.stderr.write(f"{words}\n")
             sys.stderr.flush()
 

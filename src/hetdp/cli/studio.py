@@ -81,7 +81,7 @@ def _browse(address: str, cleanup: contextlib.ExitStack) -> None:
 
     from hetdp.isolation import python_command
 
-    with contextlib.suppress(OSError):  # the address was said
+    with contextlib.suppress(OSError):  # the address has been printed
         folder = cleanup.enter_context(tempfile.TemporaryDirectory(prefix="hetdp-studio-", ignore_cleanup_errors=True))
         page = Path(folder, "studio.html")
         page.touch(0o600)
@@ -90,7 +90,7 @@ def _browse(address: str, cleanup: contextlib.ExitStack) -> None:
         nowhere = subprocess.DEVNULL
         opener = subprocess.Popen(command, cwd=folder, stdin=nowhere, stdout=nowhere, stderr=nowhere)
         cleanup.callback(opener.wait)
-        cleanup.callback(opener.terminate)  # the browser itself goes on
+        cleanup.callback(opener.terminate)  # the browser keeps running
 
 
 command = Verb(

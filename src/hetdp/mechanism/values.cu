@@ -8,8 +8,8 @@ typedef unsigned char Byte;
 #define UNITS 1099511627776.0
 #define THREADS 256
 
-enum { POSITIONS, APART, FACTORS, COLUMNS };  // of an axis with weights: where its factors begin is the last
-enum { WORSE, EVEN };                         // of the notes
+enum { POSITIONS, APART, FACTORS, COLUMNS };  // columns of an axis: positions, distance, start of its factors
+enum { WORSE, EVEN };                         // places of the notes
 
 // The probability of the wrong answer; `better` is z, signed so that larger is better.
 __device__ inline double error_at(Whole better, bool halved) {

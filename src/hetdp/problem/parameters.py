@@ -101,7 +101,7 @@ def report_faulty_parameters(
     if not len(columns[0]) or all(
         values.min() >= 0.0 and values.max() <= limit for values, limit in zip(columns, limits, strict=True)
     ):
-        return None  # where a number is NaN, so is the least of them
+        return None  # the minimum is NaN if any number is
     faulty, known = np.zeros(len(columns[0]), dtype=np.bool_), dict(zip(parameters.names, columns, strict=True))
     for (name, values), limit in zip(known.items(), limits, strict=True):
         missing, negative, large = np.isnan(values), values < 0.0, values > limit

@@ -65,7 +65,7 @@ def tail_bounds(coordinate: str, z: float, bits: int) -> tuple[int, int]:
         raise UsageError("a coordinate is not a number", "an answer is drawn at a number, or at ±inf")
     size = abs(float(z))
     low, high = compute_at_precision(ctx, bits + GUARD, _enclose, tail, min(size, LARGEST), bits)
-    possible = size <= LARGEST  # where it is not, the tail is nothing at all
+    possible = size <= LARGEST  # otherwise the tail is exactly 0
     return low * possible, high * possible
 
 

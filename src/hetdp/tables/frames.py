@@ -113,5 +113,5 @@ def text(cell: Any) -> str | None:
         if cell is None or (isinstance(cell, float) and cell != cell) or type(cell).__name__ in MISSING:
             return None
         return str(cell).encode("utf-8", "replace").decode()
-    except Exception:  # whatever the value does, the row must have a meaning
+    except Exception:  # any exception of the value counts as missing
         return None

@@ -296,7 +296,7 @@ def _check_plan(record: Document, path: str | Path) -> Iterator[RecordCheck]:
     approved = read_plan(Path(path))
     try:
         facts = planned_facts(approved)
-    except (KeyError, TypeError, ValueError, AttributeError):  # we never wrote such a plan
+    except (KeyError, TypeError, ValueError, AttributeError):  # hetdp does not write such plans
         facts = {"mechanism": None}
     same = record["mechanism"] == facts["mechanism"] and canonical_text(record["plan"]) == canonical_text(
         approved.facts

@@ -23,20 +23,20 @@ Kernel = Literal["sweep_path", "sweep_watched_path", "sweep_people", "sweep_move
 
 FAR = 1 << 61  # stands for infinity, as in sweep.cu
 CAPPED = 1 << 60  # a finite ε that is larger is replaced by this; labels that it reaches are too large anyhow
-UNITS = 2.0**40  # units that make 1
-LABEL = 8  # bytes
-THREADS = 256  # of kernels that treat datasets one by one, at most
-BLOCKS = 16  # of these kernels, for each multiprocessor
-TILE_BITS = 13  # a tile of sweep_people has 2^13 labels, so that several fit into a multiprocessor
-COLUMN_BITS = 3  # 2^3 labels beside each other, 64 bytes, are read at once
-PEOPLE_THREADS = 256  # of a block of sweep_people, as in sweep.cu
+UNITS = 2.0**40  # units in 1
+LABEL = 8  # bytes of a label
+THREADS = 256  # most threads of a block of the kernels that treat datasets one by one
+BLOCKS = 16  # blocks of these kernels for each multiprocessor
+TILE_BITS = 13  # bits of a tile of sweep_people: 2^13 labels, so that several fit into a multiprocessor
+COLUMN_BITS = 3  # bits of the labels read at once: 2^3 beside each other, which are 64 bytes
+PEOPLE_THREADS = 256  # most threads of a block of sweep_people, as in sweep.cu
 SPAN = 16  # labels of a thread of sweep_path, as in sweep.cu
-PATH_THREADS = {"sweep_path": 1024, "sweep_watched_path": 512}  # of a block of these kernels, at most
-FEWER_THREADS = 512  # that it has where this leaves enough lines, so that two blocks fit into a multiprocessor
+PATH_THREADS = {"sweep_path": 1024, "sweep_watched_path": 512}  # most threads of a block of these kernels
+FEWER_THREADS = 512  # threads of a block with enough lines, so that two blocks fit into a multiprocessor
 LANES = 8  # lines of a block that are enough: 64 bytes are read at once
-MOST_AXES, AXIS_COLUMNS = 64, 5  # as in sweep.cu
+MOST_AXES, AXIS_COLUMNS = 64, 5  # most axes, and columns of each, as in sweep.cu
 WARP = 32  # threads that read together
-MANY_THREADS, SHORTEST = 1 << 21, 8  # threads that keep a device busy, and datasets that each of them takes at least
+MANY_THREADS, SHORTEST = 1 << 21, 8  # threads that keep a device busy, and fewest datasets of each
 
 
 def units_of(epsilon: Floats) -> Units:

@@ -8,8 +8,8 @@ typedef long long Whole;
 typedef unsigned char Byte;
 
 #define FAR (1LL << 61)
-#define THREADS 256  // the most that a block has, but for sweep_path
-#define UNITS 1099511627776.0      // 2^40 units make 1
+#define THREADS 256  // most threads of a block, except for sweep_path
+#define UNITS 1099511627776.0      // 2^40 units in 1
 #define LARGEST_EXACT (1LL << 53)  // units; floats below it hold every label exactly
 
 // Every kernel that treats datasets one by one is launched with any number of blocks, and strides over the rest.
@@ -75,8 +75,7 @@ __device__ inline Label between(const Label* table, Whole state_count, Byte one,
     return table[state_count > 1 ? one * state_count + other : 0];
 }
 
-// A number of which the compiler knows nothing, so that it computes multiples where they are needed instead of holding
-// all of them in registers.
+// Hides a number from the optimiser, so that multiples are computed when needed instead of held in registers.
 __device__ inline Whole opaque(Whole number) {
     asm volatile("" : "+l"(number));
     return number;
@@ -87,7 +86,7 @@ __device__ inline int opaque(int number) {
 }
 
 #define SPAN 16            // labels that a thread of sweep_path holds in registers
-#define PATH_THREADS 1024  // the most that a block of it has; where labels are watched, half as many
+#define PATH_THREADS 1024  // most threads of its block; half as many for sweep_watched_path
 
 // One axis where neighbours are next to each other. A block takes `lanes` lines; `segments` threads share a line, each
 // with SPAN labels in registers. What each segment does to its two ends is found first; a scan over the segments tells
@@ -95,7 +94,7 @@ __device__ inline int opaque(int number) {
 // if the line went on. So every label is read once and written once.
 //
 // Lines that lie beside each other are read where they are. With `staged`, they lie behind each other (low < lanes), and
-// are read through shared memory. PLAIN stands for one epsilon along the axis, and nobody asks whether a label fell.
+// are read through shared memory. PLAIN: one epsilon along the axis, and no report of fallen labels.
 template <bool PLAIN>
 __device__ void sweep_lines(
     Label* labels, const Byte* states, const Label* table, Whole state_count, Whole high, Whole length, Whole low,
@@ -289,8 +288,8 @@ __device__ void sweep_round(const Tile& tile, Label* shared, const Label* epsilo
 
 // Several neighbouring people with two values each. Up to three rounds sweep up to five people each; the first reads the
 // tile, the last writes it, and the others stay in shared memory. The first people are taken first and the last ones
-// second, so that reading and writing are coalesced. epsilon[0] is that of the last person. With `watch`, it is found
-// out whether a label fell, which needs another look at each.
+// second, so that reading and writing are coalesced. epsilon[0] is that of the last person. With `watch`, reports
+// whether a label fell, at the cost of reading every label again.
 extern "C" __global__ void __launch_bounds__(256, 2) sweep_people(
     Label* labels, const Label* epsilon, Whole people, Whole low, Whole column_bits, Whole watch, Whole* fell) {
     extern __shared__ Label tile[];

@@ -175,7 +175,7 @@ TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT, UUID =
 WIDTHS = {BYTE: 1, DOUBLE: 8, UUID: 16}
 CODEC = (4, 1, 3, 4)  # row groups, their columns, what is said of one, its codec: by the numbers of the fields
 Fields = tuple[int, ...]
-ITEMS: dict[Fields, int] = {  # of which kind the items of a list are: readers believe its place, not what it says
+ITEMS: dict[Fields, int] = {  # element types by field number: readers trust the field number, not the declared type
     **dict.fromkeys([(2,), (4,), (5,), (7,), (4, 1), (4, 4), (4, 1, 3, 8), (4, 1, 3, 13)], STRUCT),
     **dict.fromkeys([(4, 1, 3, 2), (4, 1, 3, 17, 2)], I32),
     **dict.fromkeys([(4, 1, 3, 16, 2), (4, 1, 3, 16, 3)], I64),

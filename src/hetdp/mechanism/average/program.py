@@ -194,7 +194,7 @@ def solve_by_tangents(
         if not len(fresh.a) or (is_stalled and tangents.excess(x) <= CURVE_TOLERANCE):
             break
         before = value
-        if not is_stalled:  # else what is left behind might come back for ever
+        if not is_stalled:  # otherwise removed tangents might be added again forever
             rows = rows.take(np.flatnonzero((found.prices > 0.0) | (rows.excess(x) > -DROPPED_SLACK)))
         rows = concatenate_rows([rows, fresh])
     return x, least
@@ -211,7 +211,7 @@ POSSIBLE, SEVERAL = 0.2, 3  # interior points are also faster if more than 3 row
 TIGHT, MOSTLY = 1e-6, 0.5  # and at most half of these are tight under the reference;
 ROUGH_SLACK = 0.1  # then the rows with less room than this, under a rough solution, are handed over
 RESTART_FACTOR = 1.25  # the simplex method goes on from its last solution unless the rows grow by more than this factor
-SNAP, CERTAIN = 1e-8, 1e-7  # what is so near to a limit, or to 1, is taken to be there
+SNAP, CERTAIN = 1e-8, 1e-7  # values this close to a limit, or to 1, count as equal to it
 ZERO_TAIL_SCALE = (
     1e-6  # the scale of a tail that is 0 under the reference, but need not be: with δ, or ∞ in one direction
 )

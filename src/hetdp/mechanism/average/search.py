@@ -283,7 +283,7 @@ def _votes(problem: Problem, fair: Floats, weights: Floats, engine: Engine) -> I
         start = np.full(len(fair), np.inf)
         start[int(np.argmax(depth))] = -FAR_BELOW
         away = engine.grow(problem.graph, problem.notion, start).labels + FAR_BELOW
-        reached = away < (np.inf if problem.notion.adds else 0.5 * FAR_BELOW)  # and never came near ½
+        reached = away < (np.inf if problem.notion.adds else 0.5 * FAR_BELOW)  # z stays away from p = ½
         where = away[reached & problem.boundary_mask]
         if len(where):
             away = np.where(reached, away, np.inf)

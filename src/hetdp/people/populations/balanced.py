@@ -139,7 +139,9 @@ class Level:
         """The `Sums` of each class by itself, one row for each field; for few classes, with few calls of NumPy."""
         found = np.empty((len(Sums._fields), len(self._people)), dtype=np.int64)
         found[:3] = self._people
-        np.greater(self._people, 0, out=found[3:], casting="unsafe")  # multiplied by: the time depends on nothing
+        np.greater(
+            self._people, 0, out=found[3:], casting="unsafe"
+        )  # multiplied instead of selected, so that the time is the same for all data
         found *= self._classes.terms
         found[3:] += NO_TERMS
         return found
@@ -166,7 +168,7 @@ class Level:
         there = people > 0
         if piece.stop > self._classes.bounded:
             there &= self._classes.deciding[piece] < UNBOUNDED
-        there = there.astype(np.int64)  # multiplied by, so that the time does not depend on it
+        there = there.astype(np.int64)  # multiplied instead of selected, so that the time is the same for all data
         high, low = people * (units >> PART_BITS), people * (units & ((1 << PART_BITS) - 1))
         saved, least = (units - meeting + 1) * there, (UNBOUNDED - meeting) * there  # no label is above its ε
         people, high, low = (np.add.reduceat(column, first) for column in (people, high, low))

@@ -249,7 +249,9 @@ class Database(ABC):
                 if attempts.is_done:
                     raise InterruptedSpend(doubt.done) from None
                 raise
-            time.sleep(pause * (0.5 + secrets.randbelow(1000) / 1000))  # so that those who collided do not meet again
+            time.sleep(
+                pause * (0.5 + secrets.randbelow(1000) / 1000)
+            )  # random, so that colliding transactions do not collide again
             pause = min(2 * pause, LONGEST_PAUSE)
 
     @contextmanager

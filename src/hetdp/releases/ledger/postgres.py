@@ -38,7 +38,7 @@ from hetdp.releases.ledger.database import (
 CONNECT_SECONDS = 10  # seconds for each host of the address
 STATEMENT_SECONDS = 15  # seconds for a statement, beside those in which it may wait for others
 GRACE_SECONDS = 5  # seconds that the client waits longer than the server should
-LONGEST_TIMEOUT = 1_000_000  # seconds, which is for ever
+LONGEST_TIMEOUT = 1_000_000  # seconds; in effect no limit
 IDLE_SECONDS = 60  # seconds, at least, in which a transaction may do nothing while it keeps others waiting
 TCP = {  # what the address does not say itself
     "connect_timeout": CONNECT_SECONDS,
@@ -88,7 +88,7 @@ class PostgresDatabase(Database):
 
     def __init__(self, url: URL, timeout: float) -> None:
         port = f":{url.port}" if url.port else ""
-        host = (url.host or "").rpartition("@")[2]  # before it may stand the end of a password
+        host = (url.host or "").rpartition("@")[2]  # the part before it may contain the end of a password
         super().__init__(f"postgresql://{host}{port}/{url.database or ''}", timeout)
         self._engine = _engine_of(url)
 

@@ -26,17 +26,17 @@ head = Table(  # one row
     metadata,
     Column("one", SmallInteger, primary_key=True, autoincrement=False),  # always 1
     Column("schema_version", Integer, nullable=False),
-    Column("ledger", Text, nullable=False),  # what tells it from all others
-    Column("secret", Text, nullable=False),  # of the pseudonyms, in hexadecimal; never exported
-    Column("entries", BigInteger, nullable=False),  # how many there are
-    Column("hash", Text, nullable=False),  # of the last one
+    Column("ledger", Text, nullable=False),  # random id of the ledger
+    Column("secret", Text, nullable=False),  # key of the pseudonyms, in hexadecimal; never exported
+    Column("entries", BigInteger, nullable=False),  # number of entries
+    Column("hash", Text, nullable=False),  # hash of the last entry
     Column("place", Text, nullable=False),  # of the file when it was last written to: inode and path; empty on a server
 )
 entries = Table(  # the chain, in order
     "hetdp_entries",
     metadata,
     Column("number", BigInteger, primary_key=True, autoincrement=False),
-    Column("asked", Text),  # by what a question or a declaration is found again
+    Column("asked", Text),  # lookup key of a question or declaration
     Column("body", Text, nullable=False),  # the line of JSON that is hashed
     Index("hetdp_entries_asked", "asked", unique=True),
 )
@@ -60,7 +60,7 @@ people = Table(  # what people have spent, some thousands of them to a row
     "hetdp_people",
     metadata,
     Column("source", BigInteger, primary_key=True, autoincrement=False),
-    Column("first", LargeBinary, primary_key=True),  # 16 bytes: no pseudonym in this row is below, none above before it
+    Column("first", LargeBinary, primary_key=True),  # smallest pseudonym that this row may hold (16 bytes)
     Column("pseudonyms", LargeBinary, nullable=False),  # of 16 bytes each, in order
     Column(
         "balances", LargeBinary, nullable=False

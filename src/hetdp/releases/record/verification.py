@@ -98,7 +98,7 @@ def _is_answered(record: Document, bits: Sequence[bool], words: Any) -> bool:
     try:
         areas = [None] if record["plan"] is None else [one["area"] for one in record["plan"]["areas"]]
         return bool(record["answers"] == answers_of(bits, areas, words))
-    except (KeyError, TypeError, ValueError, IndexError):  # we never wrote such a plan
+    except (KeyError, TypeError, ValueError, IndexError):  # hetdp does not write such plans
         return False
 
 
