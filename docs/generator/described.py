@@ -264,7 +264,8 @@ suffice, and like `ledger` with 7 if the ledger is missing, locked, damaged, cha
 nothing was spent. If a commit failed in its last moment, they end with 7, too, and the message says that it is not
 known whether this was spent: ask again, which is paid for once. They end with 9 if the answer was paid for, but it, or
 its record, could not be written: asking again gives the same answer for nothing. A command whose output is no longer
-read, as in `hetdp boundary poll.json | head`, ends with 0 and without a word.
+read, as in `hetdp boundary poll.json | head`, ends with the exit code that it would have had: `hetdp verify poll.json
+mechanism.csv | true` ends with 5 if the mechanism is not private.
 
 `HETDP_DEBUG=1` in the environment shows where an error comes from.
 """

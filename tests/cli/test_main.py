@@ -53,6 +53,55 @@ def test_a_closed_pipe_is_not_an_error():
     assert (done.stdout, done.stderr) == ("dataset number 000000\n0\n", "")
 
 
+NOBODY_READS = """
+import os, sys
+reader, writer = os.pipe()
+os.close(reader)
+os.dup2(writer, 1)
+from hetdp.cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("json_option", [(), ("--json",)])
+@pytest.mark.parametrize(
+    ("code", "command"),
+    [
+        (0, "check poll.json"),
+        (0, "extend poll.json -o -"),
+        (0, "boundary --help"),
+        (0, "--version"),
+        (3, "check faulty.json"),
+        (4, "check too-much.json"),
+        (4, "check too-much.json --repair -"),
+        (4, "extend too-much.json"),
+        (5, "verify poll.json claim.csv"),
+    ],
+)
+def test_the_exit_code_is_the_same_if_nobody_reads(code, command, json_option):
+    Path("claim.csv").write_text("dataset,p\n1,0.9\n2,0.1\n0,0.9\n3,0.1\n4,0.1\n")
+    if "-o -" in command or "repair" in command or command.startswith("-"):
+        json_option = ()
+    words = [sys.executable, "-c", NOBODY_READS, *command.split(), *json_option]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert "Broken pipe" not in done.stderr
+
+
+def test_a_verdict_survives_if_nobody_reads_the_messages_either():
+    done = shell('hetdp check too-much.json 2>&1 | true; echo "${PIPESTATUS[0]}"')
+    assert (done.stdout, done.stderr) == ("4\n", "")
+
+
+def test_a_pipe_to_another_program_that_breaks_is_a_failure(hetdp, monkeypatch):
+    def lost(*_):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("hetdp.cli.group.run", lost)
+    code, out, err = hetdp("demo")
+    assert (code, out, err) == (2, "", "hetdp: Broken pipe; the operating system refused this.\n")
+
+
 def test_a_closed_standard_output_is_an_error():
     done = shell("hetdp boundary -q poll.json >&-")
     assert (done.returncode, done.stderr) == (

@@ -8,7 +8,7 @@ from importlib import import_module
 
 import click
 
-from hetdp.cli.output import write_lines, write_message
+from hetdp.cli.output import while_read, write_lines, write_message
 from hetdp.version import VERSION
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -129,7 +129,8 @@ def show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     """Prints the versions of hetdp and Python, and the platform, for bug reports."""
     if wanted and not ctx.resilient_parsing:
         python = ".".join(map(str, sys.version_info[:3]))
-        write_lines([f"{NAME} {VERSION} (Python {python}, {sys.platform})"])
+        with while_read():
+            write_lines([f"{NAME} {VERSION} (Python {python}, {sys.platform})"])
         ctx.exit()
 
 
@@ -183,5 +184,6 @@ def _complete(instruction: str) -> int:
     completion = get_completion_class(shell)
     if completion is None or request != "complete":
         return click.UsageError.exit_code
-    write_lines([completion(GROUP, {}, NAME, COMPLETION).complete()])
+    with while_read():
+        write_lines([completion(GROUP, {}, NAME, COMPLETION).complete()])
     return 0

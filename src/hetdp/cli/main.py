@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from hetdp.cli.output import flush_messages, write_message
+from hetdp.cli.output import abandon_output, flush_messages, write_message
 from hetdp.text import ask_if_meant, closest
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -226,12 +226,13 @@ def _no_extension_failure(error: Any) -> Failure:
 def _emit(failure: Failure, arguments: Sequence[str]) -> None:
     from hetdp.cli import shapes
     from hetdp.cli.group import VERBS
-    from hetdp.cli.output import as_json, write_lines
+    from hetdp.cli.output import as_json, while_read, write_lines
     from hetdp.errors import UsageError
 
     verb = next((word for word in arguments if word in VERBS), None)
     try:
-        write_lines([as_json(shapes.document(verb, error=shapes.failure(failure)))])
+        with while_read():
+            write_lines([as_json(shapes.document(verb, error=shapes.failure(failure)))])
     except UsageError as refusal:  # standard output is what failed
         if str(refusal) != failure.message:
             write_message(f"hetdp: {refusal}")
@@ -249,6 +250,7 @@ def _bug(error: Exception) -> str:
 
 
 INTERRUPTED = 130
+HELP = frozenset({"-h", "--help"})
 QUERY_INTERRUPTED = "Query interrupted"  # how DuckDB says that Ctrl-C was pressed while it worked
 
 
@@ -268,11 +270,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if interrupt.args and isinstance(interrupt.args[0], str):  # what is known about a spend
             write_message(f"hetdp: interrupted; {in_options(interrupt.args[0], {})}.")
         return INTERRUPTED
-    except BrokenPipeError:  # the reader has closed the pipe
-        from hetdp.cli.output import abandon_output
-
-        abandon_output()
-        return 0
     finally:
         flush_messages()
 
@@ -295,9 +292,10 @@ def _run(arguments: list[str]) -> int:
         code = run(arguments)
         flush_output()
         return code
-    except BrokenPipeError:
-        raise
     except Exception as error:
+        if isinstance(error, BrokenPipeError) and not HELP.isdisjoint(arguments):  # click has written the help
+            abandon_output()
+            return 0
         if str(error) == QUERY_INTERRUPTED:
             raise KeyboardInterrupt from None
 

@@ -127,10 +127,14 @@ class Output:
     Args:
         bar: the progress bar.
         quiet: True to leave out words; data is always written.
+
+    Attributes:
+        must_arrive: whether `emit` raises BrokenPipeError if nobody reads the data.
     """
 
     def __init__(self, bar: Bar, quiet: bool) -> None:
         self._bar, self._quiet = bar, quiet
+        self.must_arrive = False
 
     def say(self, words: str) -> None:
         """Writes a line of messages to standard error."""
@@ -141,7 +145,11 @@ class Output:
     def emit(self, lines: Iterable[str]) -> None:
         """Writes lines of data to standard output, and removes the bar for good."""
         self.close_bar()
-        write_lines(lines)
+        if self.must_arrive:
+            write_lines(lines)
+        else:
+            with while_read():
+                write_lines(lines)
 
     def close_bar(self) -> None:
         """Removes the bar for good, before something else writes to standard output."""
@@ -181,10 +189,20 @@ def standard_output() -> Iterator[None]:
         raise _refusal(refusal.strerror or str(refusal)) from None
 
 
+@contextmanager
+def while_read() -> Iterator[None]:
+    """Ends the block when nobody reads standard output any more; the exit code is the verb's, whoever reads."""
+    try:
+        yield
+    except BrokenPipeError:
+        abandon_output()
+
+
 def flush_output() -> None:
     """Flushes standard output while a failure can still be reported."""
     if sys.stdout is not None:
-        write_lines([])
+        with while_read():
+            write_lines([])
 
 
 def as_json(document: Mapping[str, Any]) -> str:

@@ -232,6 +232,7 @@ def publish_release(
         found = release()
     except UnwrittenRecordError as refusal:
         found, unwritten, code = refusal.release, str(refusal), refusal.exit_code
+    out.must_arrive = True
     try:
         if as_json:
             out.emit_document(shape(found, output, html, unwritten))
