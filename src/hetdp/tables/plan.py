@@ -209,7 +209,7 @@ def read_plan(path: Path) -> Plan:
 
     Raises:
         UsageError: the file cannot be read.
-        InputError: it is not a plan, a newer one, or says something that we never write.
+        InputError: it is not a plan, a newer one, or contains what hetdp does not write.
     """
     name = path.name
     document = parse_json(read_text(path, f"the plan {str(path)!r}", "a plan is a JSON file"), KIND)
