@@ -21,8 +21,9 @@ from benchmarks.bar import BAR
 from benchmarks.claims import AT_MOST, Benchmark, Chart, Measured, Part, Table, Target
 from benchmarks.products import deciding, tallies, voters
 from hetdp.certificate.device_survey import DeviceClaim, survey_on_device
-from hetdp.device import Device, DeviceError, find_device
+from hetdp.device import Device, find_device
 from hetdp.engines.gpu.engine import meet, sign, sweep, upload_states
+from hetdp.errors import DeviceError
 from hetdp.mechanism.resident import ResidentMechanism, resident_balanced
 from hetdp.problem.decimals import round_labels_down
 from hetdp.problem.product import ProductSpace

@@ -11,6 +11,7 @@ from hetdp import errors
 from hetdp.errors import (
     BudgetError,
     ClusterError,
+    DeviceError,
     Fault,
     HetdpError,
     InputError,
@@ -26,6 +27,7 @@ FAULT = Fault("negative ε", "edge 4 ('a', 'b')", "-1.0", "ε is a number ≥ 0"
 CODES = {
     HetdpError: 1,
     UsageError: 2,
+    DeviceError: 2,
     InputError: 3,
     UnknownDatasetError: 3,
     NoExtensionError: 4,

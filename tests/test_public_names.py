@@ -119,14 +119,14 @@ problem = hetdp.Problem(graph, {"a": 1, "b": 2})
 mechanism = hetdp.design(problem)
 p: float = mechanism["a"]
 array = hetdp.design(problem, "average").node_attributes()
-balanced: hetdp.Mechanism = hetdp.design(problem, "balanced")
+balanced: dict[object, dict[str, object]] = hetdp.design(problem, "balanced").node_attributes()
 hetdp.extnd(problem, {})
 hetdp.spaces.vote
 hetdp.questions.majorty()
 hetdp.privacy.rule
 hetdp.design(problem, "fare")
 hetdp.design(problem, engine="cpus")
-hetdp.design(problem, "balanced").node_attributes()
+hetdp.design(problem, "balanced").was_given
 hetdp.read_problem("folder", duplicates="max")
 hetdp.save(problem, "folder", tables="xml")
 hetdp.Problem(graph, [1, 2], notion="pur")

@@ -125,6 +125,7 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
             "LedgerError",
             "UnwrittenRecordError",
             "ClusterError",
+            "DeviceError",
         ),
     ),
     (
@@ -182,6 +183,11 @@ ATTRIBUTES = {
         "partial": "the PartialMechanism: the values that the file gives; without any if it gives none",
     },
     "UsageError": {
+        "what": "what cannot be done",
+        "rule": "what would have been accepted",
+        "hint": "what to do about it; may be empty",
+    },
+    "DeviceError": {
         "what": "what cannot be done",
         "rule": "what would have been accepted",
         "hint": "what to do about it; may be empty",

@@ -14,7 +14,7 @@ class Docstring(NamedTuple):
 
     Attributes:
         prose: paragraphs of plain words.
-        sections: for Args, Attributes and Raises, names with their meaning; Returns has an empty name.
+        sections: for Args, Attributes and Raises, names with their meaning; Returns has an empty name and is one text.
         paper: what the docstring names of the paper.
         examples: lines to be typed, with what they print.
     """
@@ -33,7 +33,7 @@ def docstring_of(thing: Any) -> Docstring:
         if paragraph.startswith(">>>"):
             examples.append(paragraph)
         elif heading in SECTIONS and rest.startswith("\n"):
-            sections[heading] = _items(rest)
+            sections[heading] = {"": _joined(rest)} if heading == "Returns" else _items(rest)
         elif heading == "Paper":
             paper = _joined(rest)
         else:

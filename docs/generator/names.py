@@ -87,7 +87,7 @@ def _sections(words: Docstring) -> Iterator[str]:
     if found := words.sections.get("Args"):
         yield from table(("argument", "meaning"), *((code(name), cell(meaning)) for name, meaning in found.items()))
     if found := words.sections.get("Returns"):
-        yield from (f"Returns {cell(' '.join(found.values()))}.", "")
+        yield from (f"Returns {cell(found['']).removesuffix('.')}.", "")
     if found := words.sections.get("Raises"):
         yield from table(("raises", "meaning"), *((_linked(name), cell(meaning)) for name, meaning in found.items()))
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hetdp.errors import (
         BudgetError as BudgetError,
         ClusterError as ClusterError,
+        DeviceError as DeviceError,
         Fault as Fault,
         HetdpError as HetdpError,
         InputError as InputError,
@@ -78,6 +79,7 @@ if not TYPE_CHECKING:  # hidden from type checkers: a module with __getattr__ ha
         "hetdp.errors": (
             "BudgetError",
             "ClusterError",
+            "DeviceError",
             "Fault",
             "HetdpError",
             "InputError",

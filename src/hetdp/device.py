@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hetdp.errors import UsageError
+from hetdp.errors import DeviceError
 from hetdp.interrupts import uninterrupted
 from hetdp.threads import run_in_threads, slices
 
@@ -24,10 +24,6 @@ RULE = "the engine gpu needs an NVIDIA GPU, its driver, and CuPy, the extra gpu"
 INSTALL = "pip install '.[gpu]', in the folder of hetdp's sources"
 CPU = "engine='product' needs no GPU"
 PIECE = 1 << 23  # bytes that one thread copies at once, through a buffer that is never paged out
-
-
-class DeviceError(UsageError):
-    """No GPU can be used, or it cannot run this operation."""
 
 
 class DeviceMemoryError(DeviceError):

@@ -88,6 +88,10 @@ class UsageError(HetdpError, ValueError):
         super().__init__(f"{what}; {rule}.{_hint(hint)}")
 
 
+class DeviceError(UsageError):
+    """No GPU can be used, or it cannot run this operation; raised where ``engine='gpu'`` was asked for."""
+
+
 class InputError(HetdpError, ValueError):
     """An input with faults.
 

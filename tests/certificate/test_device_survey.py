@@ -9,7 +9,7 @@ import hetdp
 from hetdp.certificate import device_survey
 from hetdp.certificate.certificate import verify
 from hetdp.certificate.device_survey import DeviceClaim, verify_on_device
-from hetdp.device import DeviceError
+from hetdp.errors import DeviceError
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace

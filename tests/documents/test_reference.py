@@ -41,6 +41,14 @@ def test_generated_pages_are_up_to_date(page: Path):
     assert page.read_text(encoding="utf-8") == generate.PAGES[page](), "`make docs` writes the page anew"
 
 
+def test_what_a_function_returns_is_described_from_its_first_line_on():
+    assert "\nReturns for each source an object with `source`," in section(PYTHON, "#### Ledger.status")
+    returned = re.search(r"^Returns (.*)$", section(PYTHON, "### hetdp.ask"), re.MULTILINE)
+    assert returned
+    assert returned[1].startswith("the plan, the promise in words, and the release")
+    assert returned[1].endswith("what that would cost.")
+
+
 @pytest.mark.parametrize("name", dir(hetdp))
 def test_a_public_name_is_described_with_all_its_members(name: str):
     described_in(section(PYTHON, f"### hetdp.{name}"), name, inspect.unwrap(getattr(hetdp, name)))

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from hetdp import device as devices
-from hetdp.device import DeviceError, DeviceMemoryError, Launch
+from hetdp.device import DeviceMemoryError, Launch
+from hetdp.errors import DeviceError
 
 FAR = 1 << 61
 GRID = 2.0**40

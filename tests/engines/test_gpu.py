@@ -14,13 +14,14 @@ import pytest
 
 import hetdp
 from hetdp import device as devices
-from hetdp.device import CPU, RULE, DeviceError
+from hetdp.device import CPU, RULE
 from hetdp.engines import registry
 from hetdp.engines.gpu import plan
 from hetdp.engines.gpu.engine import GpuEngine, download_labels, grow_balanced, sign, upload_states
 from hetdp.engines.product.sweep import reach
 from hetdp.engines.reference.engine import ReferenceEngine
 from hetdp.engines.registry import engine_for
+from hetdp.errors import DeviceError
 from hetdp.mechanism.balanced import start_labels
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace, as_graph

@@ -7,8 +7,8 @@ import pytest
 
 import hetdp
 from hetdp.certificate.certificate import verify
-from hetdp.device import DeviceError
 from hetdp.engines import registry
+from hetdp.errors import DeviceError
 from hetdp.mechanism import balanced
 from hetdp.problem.partial import PartialMechanism
 from tests.engines.double import DEVICE, NumpyDevice

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.device import DeviceError
 from hetdp.engines import registry
+from hetdp.errors import DeviceError
 from hetdp.mechanism import design as designing
 from hetdp.mechanism.resident import ResidentMechanism
 from hetdp.people.products import problems
@@ -149,6 +149,7 @@ def test_what_does_not_fit_into_this_process_is_refused(design_both, tmp_path):
         lambda: ours.probabilities,
         lambda: ours.errors,
         ours.columns,
+        ours.node_attributes,
     ):
         with pytest.raises(hetdp.UsageError, match=r"all 192 values at once; .* stays on the GPU.*blocks\(\)"):
             read()

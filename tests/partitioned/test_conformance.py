@@ -359,6 +359,7 @@ def test_a_partitioned_mechanism_is_a_mechanism(tmp_path, monkeypatch):
         assert getattr(mechanism, name).tolist() == getattr(whole, name).tolist()
     table, expected = mechanism.columns(), whole.columns()
     assert {name: list(column) for name, column in table.items()} == {n: list(c) for n, c in expected.items()}
+    assert mechanism.node_attributes() == whole.node_attributes()
     assert np.concatenate(list(whole.blocks())).tolist() == coordinates(mechanism).tolist()
     monkeypatch.setattr("hetdp.partitioned.mechanism.MOST_VALUES", 3)
     with pytest.raises(hetdp.UsageError, match=r"all 4 values at once; at most 3 .* blocks\(\) reads them"):

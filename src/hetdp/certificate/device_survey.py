@@ -20,7 +20,8 @@ from hetdp.certificate.losses import largest_losses
 from hetdp.certificate.products import changes_of
 from hetdp.certificate.rule import LOOSE, Chains, Survey
 from hetdp.certificate.rules import rule_of
-from hetdp.device import CPU, Device, DeviceError, Launch
+from hetdp.device import CPU, Device, Launch
+from hetdp.errors import DeviceError
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import EdgeBlock, Floats, Indices

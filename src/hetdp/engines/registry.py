@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 from hetdp import progress
 from hetdp.compilation import compile_later, use_compiled, uses_compiled
-from hetdp.device import DeviceError, find_device, is_installed
+from hetdp.device import find_device, is_installed
 from hetdp.engines.contract import Engine, Operation
-from hetdp.errors import UsageError
+from hetdp.errors import DeviceError, UsageError
 from hetdp.interrupts import uninterrupted
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import MOST_LOCAL, ProductSpace

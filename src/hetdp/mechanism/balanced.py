@@ -15,7 +15,6 @@ import numpy as np
 from hetdp import progress
 from hetdp.certificate.certificate import verify
 from hetdp.certificate.device_survey import DeviceClaim, verify_on_device
-from hetdp.device import DeviceError
 from hetdp.engines.contract import Engine
 from hetdp.engines.gpu.engine import (
     MOST_LINKS,
@@ -27,7 +26,7 @@ from hetdp.engines.gpu.engine import (
     upload_states,
 )
 from hetdp.engines.registry import EngineName, engine_for
-from hetdp.errors import VerificationError
+from hetdp.errors import DeviceError, VerificationError
 from hetdp.interrupts import uninterrupted
 from hetdp.mechanism.mechanism import LocalMechanism, seal
 from hetdp.mechanism.repair import limits

@@ -145,6 +145,12 @@ class Mechanism(Mapping[Any, float]):
     def columns(self) -> dict[str, Any]:
         """The mechanism as a table: columns ready for any data frame, in the problem's order."""
 
+    def node_attributes(self) -> dict[Any, dict[str, Any]]:
+        """`query`, `p`, `error` and `pinned` of each dataset, in the form for NetworkX's `set_node_attributes`."""
+        table, names = self.columns(), ("query", "p", "error", "pinned")
+        rows = zip(*(table[name].tolist() for name in names), strict=True)
+        return {label: dict(zip(names, row, strict=True)) for label, row in zip(table["dataset"], rows, strict=True)}
+
     @abstractmethod
     def row(self, dataset: Hashable) -> dict[str, Any]:
         """One row of the mechanism's table: `query`, `p`, `z`, `error`, `pinned` and `given`."""
@@ -390,13 +396,6 @@ class LocalMechanism(Mechanism):
         """The column `given`, unless it follows from the objective."""
         usual = np.array_equal(self.was_given, given_mask(self.objective, self.pinned))
         return {} if usual else {"given": self.was_given}
-
-    def node_attributes(self) -> dict[Any, dict[str, Any]]:
-        """`query`, `p`, `error` and `pinned` of each dataset, in the form for NetworkX's `set_node_attributes`."""
-        names = ("query", "p", "error", "pinned")
-        columns = (self.problem.answers, self.probabilities, self.errors, self.pinned)
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        return {label: dict(zip(names, row, strict=True)) for label, row in zip(self, rows, strict=True)}
 
     def _repr_html_(self) -> str:
         """For notebooks: the first datasets, and the worst one."""

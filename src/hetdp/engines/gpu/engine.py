@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.device import Device, DeviceError
+from hetdp.device import Device
 from hetdp.engines.contract import Engine, Growth, Operation, Roles
 from hetdp.engines.gpu.plan import MOST_AXES, UNITS, Neighbours, each, launch_of, passes, reach_of, units_of
-from hetdp.errors import UsageError
+from hetdp.errors import DeviceError, UsageError
 from hetdp.problem.decimals import LARGEST_EXACT, round_labels_down
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices, Mask, Space
