@@ -131,7 +131,7 @@ def sections(group: int, people: int, largest: int) -> Iterator[Part]:
             yield f"Not measured: no device. {refusal}"
         else:
             yield "This machine has no device. What follows was recorded on another one."
-            yield from recorded()
+            yield from read_recorded()
         return
     rows, read, times = [], [], list[tuple[float, float, float]]()
     spaces: tuple[tuple[str, Callable[[int], hetdp.Problem], int], ...] = (
@@ -181,7 +181,7 @@ def sections(group: int, people: int, largest: int) -> Iterator[Part]:
     yield Table(("what", "seconds"), read)
 
 
-def recorded() -> Iterator[Part]:
+def read_recorded() -> Iterator[Part]:
     """The parts of a run that was recorded."""
     for kind, values in json.loads(RECORD.read_text(encoding="utf-8")):
         yield KINDS[kind](**values) if isinstance(values, dict) else KINDS[kind](values)

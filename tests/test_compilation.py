@@ -61,7 +61,7 @@ def compiled_notions(tmp_path, monkeypatch):
     monkeypatch.setenv(compilation.SWITCH_VARIABLE, "background")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(compilation, "_start", start)
-    for name, empty in {"_in_use": set(), "_processes": {}, "_refused": [], "_told": set()}.items():
+    for name, empty in {"_in_use": set(), "_processes": {}, "_refused": [], "_announced_notions": set()}.items():
         monkeypatch.setattr(compilation, name, empty)
     for cached in (compilation.cache_folder, compilation._notes):
         cached.cache_clear()

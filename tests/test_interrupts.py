@@ -9,14 +9,14 @@ import sys
 import pytest
 
 from hetdp import duck
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 
 
 def test_an_interrupt_waits_until_a_module_is_loaded(tmp_path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "slow_module.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\nloaded = True\n")
     monkeypatch.syspath_prepend(tmp_path)
     before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt), uninterrupted():
+    with pytest.raises(KeyboardInterrupt), delay_interrupts():
         import slow_module  # type: ignore[import-not-found]  # noqa: F401
     assert sys.modules["slow_module"].loaded
     assert signal.getsignal(signal.SIGINT) is before

@@ -15,7 +15,7 @@ import pytest
 
 from hetdp import duck, errors, frames, isolation, precision, progress, text, threads
 from hetdp.errors import BudgetError, Fault, HetdpError, InputError, UsageError
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 
 # Threads, progress, precision, isolation, interrupts ------------------------------------------------------------------
 
@@ -36,8 +36,9 @@ def test_few_entries_and_one_core_need_no_thread(monkeypatch):
 
 def test_as_many_pieces_as_cores_are_worked_on_at_the_same_time(monkeypatch):
     monkeypatch.setattr(threads, "CORES", 3)
-    met = threading.Barrier(3, timeout=300)
-    threads.run_in_threads(lambda _: met.wait(), range(1, 7))
+    met, places = threading.Barrier(3, timeout=300), []
+    threads.run_in_threads(lambda _: places.append(met.wait()), range(1, 7))  # fewer than three would wait in vain
+    assert sorted(places) == [0, 0, 1, 1, 2, 2]
 
 
 def test_an_error_of_a_piece_is_raised(monkeypatch):
@@ -109,7 +110,7 @@ def test_the_first_signal_is_delivered_when_the_block_has_finished():
     received: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, _: received.append(number))
     try:
-        with uninterrupted():
+        with delay_interrupts():
             signal.raise_signal(signal.SIGTERM)
             signal.raise_signal(signal.SIGTERM)
             assert received == []

@@ -195,7 +195,7 @@ PROGRAM = Path(__file__).with_name("precompile.py")
 _processes: dict[str, Popen[bytes]] = {}
 _lock = threading.Lock()
 _refused: list[OSError] = []
-_told: set[str] = set()
+_announced_notions: set[str] = set()
 
 
 def may_compile_later() -> bool:
@@ -225,8 +225,8 @@ def compile_later(notion: str) -> None:
     if folder is None:
         return
     with _lock:
-        if notion not in _told:
-            _told.add(notion)
+        if notion not in _announced_notions:
+            _announced_notions.add(notion)
             LOG.info("compiling the search for %s in the background; this call takes the plain path", notion)
         if notion in _processes or any(process.poll() is None for process in _processes.values()):
             return
@@ -283,21 +283,21 @@ def hold_lock() -> int | None:
     return place
 
 
-def _leave(processes: Iterable[Popen[bytes]]) -> None:
+def _detach_processes(processes: Iterable[Popen[bytes]]) -> None:
     """Detaches running processes when this one ends; without an exit code, Python would warn about them."""
     for process in processes:
         if process.poll() is None:
             process.returncode = 0
 
 
-atexit.register(_leave, _processes.values())
+atexit.register(_detach_processes, _processes.values())
 
 
 def _renew_after_fork() -> None:
     """Replaces the lock in a forked child, and forgets the processes, which are its parent's."""
     global _lock
     _lock = threading.Lock()
-    _leave(_processes.values())
+    _detach_processes(_processes.values())
     _processes.clear()
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hetdp.errors import DeviceError
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.threads import run_in_threads, slices
 
 OLDEST = 70  # compute capability 7.0: of 2017
@@ -186,7 +186,7 @@ def is_installed() -> bool:
 def _find_device() -> Device | DeviceError:
     """The device, or why there is none; looked for once."""
     try:
-        with uninterrupted():
+        with delay_interrupts():
             import cupy
     except ImportError as refusal:
         if not is_installed():

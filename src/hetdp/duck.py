@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import Fault, HetdpError, InputError
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 
 SETTINGS = {
     "autoinstall_known_extensions": "false",  # nothing is ever fetched
@@ -48,7 +48,7 @@ CURATOR_HINT = "curator=True shows what the reader says, which may name rows and
 
 def load() -> Any:
     """The library, loaded when it is first needed."""
-    with uninterrupted():
+    with delay_interrupts():
         import duckdb
     return duckdb
 
@@ -74,7 +74,7 @@ def connection() -> Iterator[Any]:
             raise KeyboardInterrupt from None
         raise
     except (load().InternalException, load().FatalException):
-        forget()  # a fault within DuckDB, such as a broken file can cause, ends its database for everybody
+        reset_databases()  # a fault within DuckDB, such as a broken file can cause, ends its database for everybody
         raise
     finally:
         cursor.close()
@@ -108,18 +108,18 @@ def _remove(folder: str, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def forget() -> None:
+def reset_databases() -> None:
     """Lets the next connection begin with a new database."""
     _database.cache_clear()
     while _idle:
         _idle.popitem()[1].close()
 
 
-atexit.register(forget)
+atexit.register(reset_databases)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=forget)  # a forked child must not join threads of its parent
+    os.register_at_fork(before=reset_databases)  # a forked child must not join threads of its parent
 
 
 @contextmanager
@@ -207,7 +207,7 @@ def write_columns(path: Path, columns: dict[str, Any], options: str) -> None:
     except duckdb.IOException as refusal:
         raise OSError(5, str(refusal).rpartition(": ")[2]) from None
     except (duckdb.Error, RuntimeError):
-        forget()  # a database that has served thousands of tables was seen to fail once, inside
+        reset_databases()  # a database that has served thousands of tables was seen to fail once, inside
         try:
             _run_on(columns, command)
         except (duckdb.Error, RuntimeError) as refusal:  # the latter for names that are no Unicode

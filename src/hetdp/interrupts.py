@@ -3,7 +3,7 @@
 Two things must not: loading a library, which Python would keep half loaded, and connecting a client. A lazy import is
 written inside the guard, so that readers and the import linter see it::
 
-    with uninterrupted():
+    with delay_interrupts():
         from hetdp.certificate.compiled import scan_arcs
 """
 
@@ -20,7 +20,7 @@ SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 
 
 @contextmanager
-def uninterrupted() -> Iterator[None]:
+def delay_interrupts() -> Iterator[None]:
     """Delays Ctrl-C, and other signals that end the program, until the block has finished.
 
     Signals reach the main thread only, so that the block runs as it is in any other thread.

@@ -136,10 +136,10 @@ def test_a_closed_standard_input_is_an_error():
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("Query interrupted")])
 def test_an_interrupt_on_a_terminal_ends_the_line(hetdp, monkeypatch, error):
-    def interrupted(*_):
+    def raise_error(*_):
         raise error
 
-    monkeypatch.setattr("hetdp.cli.group.run", interrupted)
+    monkeypatch.setattr("hetdp.cli.group.run", raise_error)
     assert hetdp("demo") == (130, "", "")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     assert hetdp("demo") == (130, "", "\n")

@@ -221,14 +221,14 @@ def test_twenty_repaired_values_are_shown_and_the_others_counted():
 
 
 def test_notes_about_pins_are_said_where_they_matter():
-    def said(free: int, compatible: bool, moved: float) -> list[str]:
+    def collect_words(free: int, compatible: bool, moved: float) -> list[str]:
         heard: Any = Heard()
         verdict: Any = SimpleNamespace(compatible=compatible, moved=moved)
         writing.say_pin_notes(heard, free, 3, verdict)
         return [words[:12] for words in heard.words]
 
-    assert said(0, True, 0.0) == said(0, False, 1e-10) == []
-    assert said(2, True, 1e-10) == ["2 of 3 bound", "the given va"]
+    assert collect_words(0, True, 0.0) == collect_words(0, False, 1e-10) == []
+    assert collect_words(2, True, 1e-10) == ["2 of 3 bound", "the given va"]
 
 
 class Coin:
@@ -391,7 +391,7 @@ def test_a_dry_run_ends_like_the_release():
     assert (release.price_code(fits), release.price_code(refused)) == (0, 6)
 
 
-def released(repeated: bool, constant: int = 0, areas: tuple[Any, ...] = (None,)) -> Any:
+def make_release(repeated: bool, constant: int = 0, areas: tuple[Any, ...] = (None,)) -> Any:
     record = {
         "released": "2026-01-02T03",
         "composition": {"version": "7"},
@@ -403,8 +403,8 @@ def released(repeated: bool, constant: int = 0, areas: tuple[Any, ...] = (None,)
 
 
 def test_a_repeated_answer_says_when_it_was_given_first():
-    assert list(release.answer_lines(released(False))) == ["released answer: aye"]
-    assert list(release.answer_lines(released(True, areas=("N",)))) == [
+    assert list(release.answer_lines(make_release(False))) == ["released answer: aye"]
+    assert list(release.answer_lines(make_release(True, areas=("N",)))) == [
         "released answer in 'N': aye (as released on 2026-01-02, of version '7' of the data)"
     ]
 
@@ -420,7 +420,7 @@ def test_a_repeated_answer_says_when_it_was_given_first():
 )
 def test_who_paid_is_said(repeated, constant, words):
     heard: Any = Heard()
-    release.say_payment(heard, released(repeated, constant))
+    release.say_payment(heard, make_release(repeated, constant))
     assert heard.words[0] == "caution: c"
     assert words in heard.words[1]
     assert heard.words[1].endswith("entry 3 of the ledger, 0000000000000000…")
@@ -558,16 +558,16 @@ def test_numbers_of_a_document_are_json():
 
 
 def test_notes_about_a_mechanism_file_are_said_where_they_matter():
-    def said(**more: Any) -> list[str]:
+    def collect_words(**more: Any) -> list[str]:
         heard: Any = Heard()
         claim: Any = SimpleNamespace(**({"made_for_another": False, "column": "z", "differing": 0} | more))
         verify.say_claim_notes(heard, "m.csv", claim)
         return heard.words
 
-    assert said() == []
-    assert said(made_for_another=True) == ["m.csv was made for another problem; it is verified on this one"]
-    assert said(column="p") == ["m.csv has no column z, so its values are those of the rounded column p"]
-    assert said(differing=1) == ["its values differ from the problem's own at 1 dataset"]
+    assert collect_words() == []
+    assert collect_words(made_for_another=True) == ["m.csv was made for another problem; it is verified on this one"]
+    assert collect_words(column="p") == ["m.csv has no column z, so its values are those of the rounded column p"]
+    assert collect_words(differing=1) == ["its values differ from the problem's own at 1 dataset"]
 
 
 def test_the_plan_of_a_table_is_not_audited(tmp_path, monkeypatch):
@@ -633,7 +633,7 @@ def test_a_released_answer_is_shown_or_said_to_be_lost(monkeypatch, capsys):
         def make_it() -> Any:
             if fault is not None:
                 raise fault
-            return released(False)
+            return make_release(False)
 
         return release.publish_release(heard, lambda *given: given[1:], make_it, "r.json", html, as_json)
 
@@ -643,7 +643,7 @@ def test_a_released_answer_is_shown_or_said_to_be_lost(monkeypatch, capsys):
     assert publish(as_json=True) == 0
     assert written[-1] == ("r.json", None, None)
     heard.words.clear()
-    assert publish(hetdp.UnwrittenRecordError(released(False), "full")) == 9
+    assert publish(hetdp.UnwrittenRecordError(make_release(False), "full")) == 9
     assert not any(words.startswith("wrote") for words in heard.words)
     assert "its record was not written: full" in capsys.readouterr().err
 

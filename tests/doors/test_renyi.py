@@ -159,11 +159,11 @@ def test_partitions_change_nothing(tmp_path):
     problem = problem_of()
     hetdp.save(problem, tmp_path / "problem")
     whole = hetdp.design(problem, "balanced")
-    parted, _ = read_inline(tmp_path / "problem", tmp_path / "work", partitions=2)
-    mechanism = hetdp.design(parted, "balanced", engine="dask")
-    assert parted.identity == problem.identity
+    partitioned, _ = read_inline(tmp_path / "problem", tmp_path / "work", partitions=2)
+    mechanism = hetdp.design(partitioned, "balanced", engine="dask")
+    assert partitioned.identity == problem.identity
     assert np.array_equal(coordinates(mechanism), whole.coordinates)
-    certificate = hetdp.verify(parted, mechanism)
+    certificate = hetdp.verify(partitioned, mechanism)
     assert certificate.private
     assert certificate.optimal
 

@@ -61,7 +61,7 @@ def dense(rng: np.random.Generator, size: int) -> Pairs:
     return np.repeat(np.arange(size), size), np.tile(np.arange(size), size)
 
 
-def layered(rng: np.random.Generator, size: int) -> Pairs:
+def tree(rng: np.random.Generator, size: int) -> Pairs:
     """A tree with heavy-tailed degrees."""
     child = np.arange(1, size)
     return (child * rng.random(size - 1) ** 3).astype(np.int64), child
@@ -92,7 +92,7 @@ def nearly_equal(rng: np.random.Generator, count: int) -> np.ndarray:
     return 1.0 + rng.integers(0, 4, count) * 2.0**-52
 
 
-SHAPES: list[Callable[[np.random.Generator, int], Pairs]] = [path, star, cycle, grid, sparse, dense, layered]
+SHAPES: list[Callable[[np.random.Generator, int], Pairs]] = [path, star, cycle, grid, sparse, dense, tree]
 SIZES: list[Callable[[np.random.Generator, int], np.ndarray]] = [
     moderate,
     every_size,

@@ -172,7 +172,7 @@ def bits_of_both(search: Search) -> tuple[list[int], list[int]]:
 @pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: sizes.__name__)
 def test_graphs_too_large_for_the_front_of_the_queue_give_the_same_bits(sizes):
     """Thousands of labels at a time, so that heaps spill and buckets are split."""
-    for shape in (growths.star, growths.sparse, growths.layered):
+    for shape in (growths.star, growths.sparse, growths.tree):
         one, other = bits_of_both(random_search(9, shape, sizes, size=2500))
         assert one == other
 

@@ -338,7 +338,13 @@ def outcome_of(folder: Path, duplicates: Literal["error", "min"]) -> object:
     graph = problem.graph
     assert isinstance(graph, hetdp.DatasetGraph)
     columns = [column.tolist() for column in (problem.answers, *graph.edges(), *graph.parameters)]
-    return problem.identity, list(map(repr, graph.datasets)), columns, repr(graph.edge_classes()), repr(graph.beside())
+    return (
+        problem.identity,
+        list(map(repr, graph.datasets)),
+        columns,
+        repr(graph.edge_classes()),
+        repr(graph.identity_parts()),
+    )
 
 
 @stress

@@ -14,7 +14,7 @@ import hetdp
 from tests.mechanism.problems import ENGINES, Case, cases, ordinary_cases
 from tests.oracle.literal import algorithm_1, neighbourhoods
 from tests.oracle.paths import along
-from tests.oracle.random_problems import SmallProblem, closed_downward, compatible_problems, incompatible_problems
+from tests.oracle.random_problems import SmallProblem, close_downward, compatible_problems, incompatible_problems
 from tests.paper.library import problem_of
 
 ENGINE = pytest.mark.parametrize("engine", ENGINES)
@@ -61,8 +61,8 @@ def test_below_is_the_greatest_compatible_and_above_the_least():
     for small in INCOMPATIBLE:
         repair = hetdp.check(problem_of(small), small.pins).repair
         free = dict.fromkeys(small.answers, 1.0)
-        below = closed_downward(small.finite_edges, {**free, **small.pins})
-        above = closed_downward(small.finite_edges, {**free, **{v: 1 - p for v, p in small.pins.items()}})
+        below = close_downward(small.finite_edges, {**free, **small.pins})
+        above = close_downward(small.finite_edges, {**free, **{v: 1 - p for v, p in small.pins.items()}})
         for v in small.pins:
             assert repair.below[v] == pytest.approx(below[v], abs=1e-9)
             assert repair.above[v] == pytest.approx(1 - above[v], abs=1e-9)

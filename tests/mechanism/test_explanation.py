@@ -242,23 +242,23 @@ def test_a_search_for_what_binds_follows_tight_edges_only_and_ends_at_a_given_va
     met = PURE.meet(1.0)
     z = {0: met + 2.0, 1: met + 1.0, 2: met, 3: -met}
 
-    def beside(at, given=()):
+    def adjacent_datasets(at, given=()):
         return [
             AdjacentDataset(other, z[other], (other == 3) == (at == 3), True, other in given, (1.0,))
             for other in (at - 1, at + 1)
             if other in z
         ]
 
-    found = find_across(PURE, 0, 1.0, z.__getitem__, beside)
+    found = find_across(PURE, 0, 1.0, z.__getitem__, adjacent_datasets)
     assert (found.chain, found.given, found.tight) == ([2, 1, 0], False, True)
     assert found.across is not None
     assert found.across.number == 3
     assert found.links() == [(-1, 2), (2, 1), (1, 0)]
-    ended = find_across(PURE, 0, 1.0, z.__getitem__, lambda at: beside(at, given=(1,)))
+    ended = find_across(PURE, 0, 1.0, z.__getitem__, lambda at: adjacent_datasets(at, given=(1,)))
     assert (ended.chain, ended.given, ended.across) == ([1, 0], True, None)
     z[0] = 2.0  # no edge binds it
-    assert find_across(PURE, 0, 1.0, z.__getitem__, beside).chain == [0]
+    assert find_across(PURE, 0, 1.0, z.__getitem__, adjacent_datasets).chain == [0]
     z[2] = 0.25  # less than the edge across allows
-    nearest = find_across(PURE, 2, 1.0, z.__getitem__, beside)
+    nearest = find_across(PURE, 2, 1.0, z.__getitem__, adjacent_datasets)
     assert (nearest.chain, nearest.tight) == ([2], False)
     assert nearest.bound == pytest.approx(met)

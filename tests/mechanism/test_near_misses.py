@@ -129,7 +129,7 @@ def calls(monkeypatch) -> list[str]:
     """The names of the searches, closings and proofs of `extend`, as they happen."""
     seen: list[str] = []
 
-    def recorded(name, function):
+    def record_calls(name, function):
         def call(*arguments):
             seen.append(name)
             return function(*arguments)
@@ -137,9 +137,9 @@ def calls(monkeypatch) -> list[str]:
         return call
 
     for name in ("search", "close"):
-        monkeypatch.setattr(local.LocalSteps, name, recorded(name, getattr(local.LocalSteps, name)))
-    monkeypatch.setattr(extension, "prove", recorded("prove", hetdp.verify))
-    monkeypatch.setattr(extension, "_close_both_ways", recorded("both ways", extension._close_both_ways))
+        monkeypatch.setattr(local.LocalSteps, name, record_calls(name, getattr(local.LocalSteps, name)))
+    monkeypatch.setattr(extension, "prove", record_calls("prove", hetdp.verify))
+    monkeypatch.setattr(extension, "_close_both_ways", record_calls("both ways", extension._close_both_ways))
     return seen
 
 

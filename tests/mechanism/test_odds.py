@@ -383,7 +383,7 @@ def test_control_characters_in_words_are_escaped():
 
 
 def test_an_unknown_class_gets_the_names_of_the_first_ones():
-    def listed(count):
+    def message_with(count):
         graph = hetdp.DatasetGraph.from_edges(
             range(count), range(1, count + 1), 1.0, classes=[f"c{at}" for at in range(count)]
         )
@@ -392,10 +392,10 @@ def test_an_unknown_class_gets_the_names_of_the_first_ones():
             hetdp.odds(problem, [0.5] * (count + 1)).of("d")
         return str(refused.value)
 
-    assert "there is no class 'd'; the classes are 'c0', 'c1'." in listed(2)
-    assert "'c9'." in listed(10)
-    assert "…" not in listed(10)
-    assert "'c9', …" in listed(11)
+    assert "there is no class 'd'; the classes are 'c0', 'c1'." in message_with(2)
+    assert "'c9'." in message_with(10)
+    assert "…" not in message_with(10)
+    assert "'c9', …" in message_with(11)
     bare = hetdp.Problem(hetdp.DatasetGraph.from_edges([0], [1], 1.0), [1, 2])
     with pytest.raises(hetdp.UsageError, match="no edge has a class"):
         hetdp.odds(bare, [0.5, 0.5]).of("d")

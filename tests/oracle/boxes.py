@@ -35,9 +35,9 @@ class Boxes:
         given = ~np.isnan(self.pins)
         most = np.where(given, self.pins, np.where(self.ones, 1.0, errors))
         least = np.where(given, self.pins, np.where(self.ones, 1.0 - errors, 0.0))
-        return np.asarray((self.closed_downward(most) >= least - 1e-13).all(axis=1))
+        return np.asarray((self.close_downward(most) >= least - 1e-13).all(axis=1))
 
-    def closed_downward(self, p: np.ndarray) -> np.ndarray:
+    def close_downward(self, p: np.ndarray) -> np.ndarray:
         """The greatest private p nowhere above the given one, by relaxing all edges as often as there are datasets."""
         for _ in range(p.shape[1]):
             p = np.minimum(p, self.bound(p[:, :, None]).min(axis=1))
@@ -45,7 +45,7 @@ class Boxes:
 
     def extension(self) -> np.ndarray:
         """The largest p with these pins where the answer is 1, the smallest where it is 2."""
-        most, least = (self.closed_downward(np.where(np.isnan(p), 1.0, p)) for p in (self.pins, 1.0 - self.pins))
+        most, least = (self.close_downward(np.where(np.isnan(p), 1.0, p)) for p in (self.pins, 1.0 - self.pins))
         return np.where(self.ones, most, 1.0 - least)
 
     def fair(self) -> np.ndarray:

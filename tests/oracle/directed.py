@@ -30,7 +30,7 @@ class DirectedProblem(SmallProblem):
         across = [(u, v) for u, v, *_ in self.promises if self.answers[u] != self.answers[v]]
         return {u for edge in across for u in edge}
 
-    def closed_downward(self, p: dict[Hashable, float]) -> dict[Hashable, float]:
+    def close_downward(self, p: dict[Hashable, float]) -> dict[Hashable, float]:
         """The greatest private p that is nowhere above the given one."""
         closed = dict(p)
         for _ in closed:
@@ -62,7 +62,7 @@ def directed_problems(seed: int, count: int, max_size: int = 7, boundary: bool =
         delta = random_delta if number % 4 else no_delta
         more = tuple((random_epsilon(rng), delta(rng), delta(rng)) for _ in edges)
         problem = DirectedProblem(edges, answers, {}, more)
-        p = problem.closed_downward({v: rng.uniform(0.02, 0.98) for v in answers})
+        p = problem.close_downward({v: rng.uniform(0.02, 0.98) for v in answers})
         p = {v: 0.05 + 0.9 * x for v, x in p.items()}  # with room to spare
         share = 0.15 if boundary else rng.choice([0.15, 0.4]) * (number % 2)
         pinned = {v for v in p if rng.random() < share} | (problem.boundary if boundary else set())

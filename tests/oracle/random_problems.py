@@ -65,7 +65,7 @@ def upper(x: float, epsilon: float) -> float:
     return min(w * x, 1 - (1 - x) / w)
 
 
-def closed_downward(edges: Iterable[Edge], p: dict[Hashable, float]) -> dict[Hashable, float]:
+def close_downward(edges: Iterable[Edge], p: dict[Hashable, float]) -> dict[Hashable, float]:
     """The greatest private p that is nowhere above the given one, by relaxing all edges |V| times."""
     closed, edges = dict(p), list(edges)
     for _ in closed:
@@ -97,7 +97,7 @@ def random_private(rng: random.Random, problem: SmallProblem) -> dict[Hashable, 
         kind = rng.random()
         for v in sorted(component, key=str):
             p[v] = 0.0 if kind < 0.07 else 1.0 if kind < 0.14 else rng.uniform(0.02, 0.98)
-    return closed_downward(problem.finite_edges, p)
+    return close_downward(problem.finite_edges, p)
 
 
 def random_pinned(rng: random.Random, problem: SmallProblem, extra: float = 0.15) -> set[Hashable]:
@@ -119,7 +119,7 @@ def with_incompatible_pins(rng: random.Random, problem: SmallProblem) -> SmallPr
     for v in rng.sample(sorted(good.pins, key=str), len(good.pins)):
         for side, sign in rng.sample([(good, 1), (mirrored, -1)], 2):
             ones = {w: side.pins.get(w, 1.0) if w != v else 1.0 for w in side.answers}
-            bound = closed_downward(side.finite_edges, ones)[v]
+            bound = close_downward(side.finite_edges, ones)[v]
             if bound < 0.95:
                 pushed = bound + (1 - bound) * rng.uniform(0.2, 1.0)
                 return replace(good, pins={**good.pins, v: pushed if sign == 1 else 1 - pushed})

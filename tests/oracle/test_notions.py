@@ -104,7 +104,7 @@ def test_extensions_under_notions_that_add_are_the_greatest_and_least_private_va
     boxes, problems = random_boxes(name, seed=74)
     values = np.array([hetdp.design(problem, "balanced").probabilities for problem in problems])
     pins = np.where([problem.boundary_mask for problem in problems], values, boxes.pins)
-    pins = boxes.closed_downward(np.where(np.isnan(pins), 1.0, pins)) + np.where(np.isnan(pins), np.nan, 0.0)
+    pins = boxes.close_downward(np.where(np.isnan(pins), 1.0, pins)) + np.where(np.isnan(pins), np.nan, 0.0)
     for best, given, problem in zip(replace(boxes, pins=pins).extension(), pins, problems, strict=True):
         found = hetdp.extend(problem, given, "reference")
         assert found.probabilities.tolist() == pytest.approx(best.tolist(), rel=1e-9, abs=1e-12)

@@ -15,7 +15,7 @@ import hetdp
 from hetdp.theory.pure import step
 from tests.oracle.literal import algorithm_1, compatible, one_edge, worst_violation
 from tests.oracle.paths import along
-from tests.oracle.random_problems import SmallProblem, closed_downward, incompatible_problems
+from tests.oracle.random_problems import SmallProblem, close_downward, incompatible_problems
 from tests.paper.library import extension_of, problem_of
 
 
@@ -175,7 +175,7 @@ def test_the_greatest_compatible_pins_below_and_the_least_above_are_those_of_the
         repair = hetdp.check(problem_of(small), small.pins).repair
         ones = {v: small.pins.get(v, 1.0) for v in small.answers}
         zeros = {v: 1 - small.pins.get(v, 0.0) for v in small.answers}
-        below, above = (closed_downward(small.finite_edges, start) for start in (ones, zeros))
+        below, above = (close_downward(small.finite_edges, start) for start in (ones, zeros))
         assert repair.below == pytest.approx({v: below[v] for v in small.pins}, abs=1e-12)
         assert repair.above == pytest.approx({v: 1 - above[v] for v in small.pins}, abs=1e-12)
 

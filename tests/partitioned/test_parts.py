@@ -386,10 +386,10 @@ def test_a_failure_ends_the_workers_and_removes_what_is_temporary(tmp_path, monk
     place = space.make_folder()
     inner = make_folder(place, "layout")
     space.remove_at_end(inner)
-    with space.ended_on_failure():
+    with space.end_on_failure():
         space.start(place)
     assert Path(inner).exists()
-    with pytest.raises(KeyError), space.ended_on_failure():
+    with pytest.raises(KeyError), space.end_on_failure():
         raise KeyError
     assert (runner.closed, Path(inner).exists(), Path(place).exists()) == (1, False, True)
     temporary = Workspace(None, 1, "2GB", None, None)

@@ -32,7 +32,7 @@ def test_a_group_counts_exactly_if_its_people_decide_at_some_table(data: st.Data
     if total == 0:
         return
     threshold = data.draw(st.integers(1, total))
-    found, known = scoring._deciding(rows, sizes, threshold)
+    found, known = scoring._deciding_groups(rows, sizes, threshold)
     assert known
     for group, (row, (_, counts)) in enumerate(zip(rows, found, strict=True)):
         others = [rows[at] for at in range(groups) for _ in range(sizes[at] - (at == group))]

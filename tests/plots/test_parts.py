@@ -20,7 +20,7 @@ from hetdp.plots.summary import Summary, merge_far, position_of, positions_of, t
 from tests.plots.shown import line
 
 
-def shown(levels: list[int], answers: list[int] | None = None, followed: bool = True) -> Summary:
+def make_summary(levels: list[int], answers: list[int] | None = None, followed: bool = True) -> Summary:
     found = np.array(levels)
     truth = np.where(found > 0, 1, 2) if answers is None else np.array(answers)
     nothing: Any = np.zeros(len(levels))
@@ -52,17 +52,17 @@ def test_distances_are_even_up_to_sixty_and_closer_beyond():
     assert far[:2].tolist() == [0.5, 2.5]
     assert far[2] == pytest.approx(3.0 * (1 + np.log(3.5 / 3)))
     assert far[3] < 20
-    assert summary.is_even(shown([-60, 60]))
-    assert not summary.is_even(shown([-61, 1]))
-    assert summary.far_of(shown([0], [1])) == 0
+    assert summary.is_even(make_summary([-60, 60]))
+    assert not summary.is_even(make_summary([-61, 1]))
+    assert summary.far_of(make_summary([0], [1])) == 0
 
 
 def test_datasets_without_a_path_stand_outside_on_their_side():
-    assert positions_of(shown([-2, -1, 1, 0, 0], [2, 2, 1, 1, 2])).tolist() == [-1.5, -0.5, 0.5, 2.5, -2.5]
-    assert positions_of(shown([0, 0], [1, 2])).tolist() == [1.0, -1.0]
-    assert summary.room_aside(shown([-20, 20])) == pytest.approx(0.22 * 19.5)
-    assert tick_labels(shown([0, 0], [1, 2])) == [(-1.0, "no path"), (1.0, "no path")]
-    named = tick_labels(shown([0, 0], [1, 2], followed=False))
+    assert positions_of(make_summary([-2, -1, 1, 0, 0], [2, 2, 1, 1, 2])).tolist() == [-1.5, -0.5, 0.5, 2.5, -2.5]
+    assert positions_of(make_summary([0, 0], [1, 2])).tolist() == [1.0, -1.0]
+    assert summary.room_aside(make_summary([-20, 20])) == pytest.approx(0.22 * 19.5)
+    assert tick_labels(make_summary([0, 0], [1, 2])) == [(-1.0, "no path"), (1.0, "no path")]
+    named = tick_labels(make_summary([0, 0], [1, 2], followed=False))
     assert [words.partition("\n")[0] for _, words in named] == ["true answer:", "true answer:"]
     assert named[0][1] != named[1][1]
 
@@ -92,7 +92,7 @@ def test_ticks_are_round_and_about_a_dozen(levels, words):
     ],
 )
 def test_far_ticks_are_powers_of_ten(far, right):
-    marks = tick_labels(shown([-5, far]))
+    marks = tick_labels(make_summary([-5, far]))
     assert [words for place, words in marks if place > 0] == right
     assert [words for place, words in marks if place < 0] == (["3", "1"] if far < 1000 else [])
     assert [place for place, _ in marks] == sorted(place for place, _ in marks)

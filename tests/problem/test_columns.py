@@ -173,19 +173,26 @@ def test_long_and_wrapped_values_are_shown_short_and_plain():
 
 
 def test_integers_are_recognised_in_every_form():
-    def listed(values):
+    def list_whole(values):
         found = as_integers(values)
         return None if found is None else found.tolist()
 
-    assert listed(range(3, 9, 2)) == [3, 5, 7]
-    assert listed([1, -2]) == listed(np.array([1, -2], dtype=np.int8)) == [1, -2]
-    assert listed(np.array([2**63 - 1], dtype=np.uint64)) == [2**63 - 1]
-    assert listed(np.array([2**63], dtype=np.uint64)) is None
-    assert listed(np.array([], dtype=np.uint64)) == []
-    assert listed([2**63]) is listed([1, True]) is listed([1, 1.0]) is listed(["1"]) is listed([]) is None
-    assert listed(np.array([1.0])) is listed(np.array([True])) is listed(np.array([[1]])) is None
-    assert listed(np.ma.masked_array([1, 2], [False, True])) is None
-    assert listed(np.ma.masked_array([1, 2], [False, False])) == [1, 2]
+    assert list_whole(range(3, 9, 2)) == [3, 5, 7]
+    assert list_whole([1, -2]) == list_whole(np.array([1, -2], dtype=np.int8)) == [1, -2]
+    assert list_whole(np.array([2**63 - 1], dtype=np.uint64)) == [2**63 - 1]
+    assert list_whole(np.array([2**63], dtype=np.uint64)) is None
+    assert list_whole(np.array([], dtype=np.uint64)) == []
+    assert (
+        list_whole([2**63])
+        is list_whole([1, True])
+        is list_whole([1, 1.0])
+        is list_whole(["1"])
+        is list_whole([])
+        is None
+    )
+    assert list_whole(np.array([1.0])) is list_whole(np.array([True])) is list_whole(np.array([[1]])) is None
+    assert list_whole(np.ma.masked_array([1, 2], [False, True])) is None
+    assert list_whole(np.ma.masked_array([1, 2], [False, False])) == [1, 2]
 
 
 def test_distinct_integers_are_sorted():

@@ -218,12 +218,12 @@ def test_an_unknown_coordinate_is_refused():
 
 
 def test_seeds_have_no_effect():
-    def seeded() -> list[bool]:
+    def draw_coins() -> list[bool]:
         random.seed(1)
         np.random.seed(1)  # noqa: NPY002
         return [draw("logit", 0.1) for _ in range(256)]
 
-    assert seeded() != seeded()
+    assert draw_coins() != draw_coins()
 
 
 def test_no_other_generator_is_used(monkeypatch):

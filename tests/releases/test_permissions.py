@@ -191,9 +191,9 @@ def test_files_of_workers_about_people_are_in_a_private_folder(tmp_path):
     from hetdp.tables.request import build_request
 
     request = build_request("vote = 'yes'", at_least="50%", epsilon="0.5", person="id")
-    parted = PartitionedTable(folder, Here(), str(tmp_path), False)
-    parted.policy(request)
-    parted.people(request)
+    partitioned = PartitionedTable(folder, Here(), str(tmp_path), False)
+    partitioned.policy(request)
+    partitioned.people(request)
     assert set(seen) == {0o700}
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["people"]
 

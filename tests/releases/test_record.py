@@ -34,14 +34,14 @@ HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\x1b
 
 
 @pytest.fixture
-def released(tmp_path):
+def record_and_ledger(tmp_path):
     ledger = make_ledger(tmp_path)
     return hetdp.release(poll_mechanism(), "two", ledger=ledger).record, ledger
 
 
 @pytest.mark.parametrize("quantity", sorted(REGISTRY))
-def test_a_record_fills_the_third_tier_of_the_registry(quantity, released):
-    found: Any = released[0]
+def test_a_record_fills_the_third_tier_of_the_registry(quantity, record_and_ledger):
+    found: Any = record_and_ledger[0]
     for key in REGISTRY[quantity]:
         found = found[key]
     assert found
@@ -53,8 +53,8 @@ def test_every_notion_has_a_description_and_a_rule():
     assert len(set(rules.values())) == len(rules) == 3
 
 
-def test_a_record_has_the_question_the_promises_and_the_odds(released):
-    record = released[0]
+def test_a_record_has_the_question_the_promises_and_the_odds(record_and_ledger):
+    record = record_and_ledger[0]
     assert list(record) == list(RECORD)
     assert (record["question"], record["privacy"]["unit"]) == (WORDS["title"], WORDS["privacy_unit"])
     assert [(one["whom"], one["epsilon"]) for one in record["privacy"]["promises"]] == [
@@ -97,8 +97,8 @@ def changes(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, 
     return [(path, document + 1)] if not isinstance(document, list) else []
 
 
-def test_every_change_of_a_record_is_noticed(released):
-    record = released[0]
+def test_every_change_of_a_record_is_noticed(record_and_ledger):
+    record = record_and_ledger[0]
     places = changes(record)
     assert len(places) > 50
     for path, value in places:
@@ -119,8 +119,8 @@ def reseal(record: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return found | {DIGEST: digest_of(found)}
 
 
-def test_a_forged_record_with_a_new_digest_is_caught_by_the_ledger_and_the_mechanism(released):
-    record, ledger = released
+def test_a_forged_record_with_a_new_digest_is_caught_by_the_ledger_and_the_mechanism(record_and_ledger):
+    record, ledger = record_and_ledger
     mechanism = poll_mechanism()
     other = 3 - record["answers"][0]["answer"]
     forged = [
@@ -142,8 +142,8 @@ def test_a_forged_record_with_a_new_digest_is_caught_by_the_ledger_and_the_mecha
     assert {check.name: check.passed for check in verdict.checks}["charge"] is False
 
 
-def test_every_forgery_is_caught_by_the_ledger_alone_and_by_the_problem(released):
-    record, ledger = released
+def test_every_forgery_is_caught_by_the_ledger_alone_and_by_the_problem(record_and_ledger):
+    record, ledger = record_and_ledger
     mechanism = poll_mechanism()
     later = {"schema_version", "kind", "released", "ledger", DIGEST, "software", "composition"}
     for path, value in changes(record):
@@ -164,8 +164,8 @@ def test_every_forgery_is_caught_by_the_ledger_alone_and_by_the_problem(released
 
 
 @pytest.mark.parametrize("amounts", [{"pupils": "1", "everybody": "0.1"}, {"pupils": "1"}, {"pupils": "0.9"}])
-def test_a_charge_that_differs_from_the_reported_one_is_caught(amounts, released):
-    record, ledger = copy.deepcopy(released[0]), released[1]
+def test_a_charge_that_differs_from_the_reported_one_is_caught(amounts, record_and_ledger):
+    record, ledger = copy.deepcopy(record_and_ledger[0]), record_and_ledger[1]
     record["composition"]["version"] = "2"
     facts = {"facts_sha256": facts_digest(record), "words": ["aye", "nay"]}
     request, charge = record["mechanism"]["sha256"], Charge.to_classes("epsilon", amounts)
@@ -175,8 +175,8 @@ def test_a_charge_that_differs_from_the_reported_one_is_caught(amounts, released
     assert hetdp.verify_record(report, ledger=ledger).valid is (len(amounts) == 2)
 
 
-def test_records_of_another_ledger_and_later_records_are_distinguished(released, tmp_path):
-    record, _ = released
+def test_records_of_another_ledger_and_later_records_are_distinguished(record_and_ledger, tmp_path):
+    record, _ = record_and_ledger
     other = make_ledger(tmp_path, name="other.ledger")
     assert not hetdp.verify_record(record, ledger=other).valid
     later = reseal(record, ledger=record["ledger"] | {"entry": 99})
@@ -184,8 +184,8 @@ def test_records_of_another_ledger_and_later_records_are_distinguished(released,
         hetdp.verify_record(later, ledger=tmp_path / "a.ledger")
 
 
-def test_another_mechanism_is_not_accepted_for_a_record(released):
-    record, _ = released
+def test_another_mechanism_is_not_accepted_for_a_record(record_and_ledger):
+    record, _ = record_and_ledger
     mechanism = poll_mechanism()
     z = mechanism.coordinates * 0.5
     verdict = hetdp.verify_record(record, problem=mechanism.problem, mechanism=replace(mechanism, coordinates=z))
@@ -199,8 +199,8 @@ def test_another_mechanism_is_not_accepted_for_a_record(released):
         hetdp.verify_record(record, problem=mechanism.problem)
 
 
-def test_a_record_can_be_read_again_and_another_document_cannot(released, tmp_path):
-    record = released[0]
+def test_a_record_can_be_read_again_and_another_document_cannot(record_and_ledger, tmp_path):
+    record = record_and_ledger[0]
     place = tmp_path / "record.json"
     place.write_text(json.dumps(record))
     assert read_record(place) == record
@@ -248,20 +248,20 @@ ALLOWED = {"html", "head", "meta", "title", "style", "body", "main", "h1", "h2",
 ALLOWED |= {"table", "tr", "th", "td", "footer"}
 
 
-def test_a_page_runs_nothing_fetches_nothing_and_escapes_what_is_not_ours(released):
-    for record in (released[0], make_hostile(released[0])):
+def test_a_page_runs_nothing_fetches_nothing_and_escapes_what_is_not_ours(record_and_ledger):
+    for record in (record_and_ledger[0], make_hostile(record_and_ledger[0])):
         page = parse_page(page_of(record))
         assert {tag for tag, _ in page.tags} <= ALLOWED
         names = {name for _, attributes in page.tags for name in attributes}
         assert names <= {"lang", "charset", "content", "name", "http-equiv", "class", "scope"}
         assert not re.search(r"url\(|@import|https?:", page_of(record))
-    assert "\x1b" not in page_of(make_hostile(released[0]))
+    assert "\x1b" not in page_of(make_hostile(record_and_ledger[0]))
     policies = [attributes["content"] for tag, attributes in page.tags if attributes.get("http-equiv")]
     assert policies == ["default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"]
 
 
-def test_a_page_shows_the_answer_and_the_odds(released):
-    record = released[0]
+def test_a_page_shows_the_answer_and_the_odds(record_and_ledger):
+    record = record_and_ledger[0]
     text = " ".join("".join(parse_page(page_of(record)).text).split())
     for words in (
         WORDS["title"],
@@ -278,8 +278,8 @@ def test_a_page_shows_the_answer_and_the_odds(released):
     assert not any(f"'{label}'" in text for label in LABELS)
 
 
-def test_a_page_with_areas_and_groups_has_a_table_and_leaves_the_rest_to_the_record(released):
-    record = copy.deepcopy(released[0])
+def test_a_page_with_areas_and_groups_has_a_table_and_leaves_the_rest_to_the_record(record_and_ledger):
+    record = copy.deepcopy(record_and_ledger[0])
     record["answers"] = [{"area": f"area {at}", "answer": 1, "words": "yes"} for at in range(300)]
     promise = record["privacy"]["promises"][0] | {
         "area": "area 1",
@@ -375,8 +375,8 @@ def test_files_of_a_record_are_named_as_such():
             document.require_names(*names)
 
 
-def test_a_record_replaces_neither_the_ledger_nor_its_page_nor_anything_else(released, tmp_path):
-    record = released[0]
+def test_a_record_replaces_neither_the_ledger_nor_its_page_nor_anything_else(record_and_ledger, tmp_path):
+    record = record_and_ledger[0]
     known = record | {"ledger": {"ledger": record["ledger"]["ledger"]}}
 
     def places(first, second, ledger=None):
@@ -404,20 +404,20 @@ def test_a_record_replaces_neither_the_ledger_nor_its_page_nor_anything_else(rel
         places(tmp_path / "old.json", None)
 
 
-def test_a_record_of_the_largest_size_is_read(released, tmp_path, monkeypatch):
+def test_a_record_of_the_largest_size_is_read(record_and_ledger, tmp_path, monkeypatch):
     place = tmp_path / "record.json"
-    place.write_text(json.dumps(released[0]))
+    place.write_text(json.dumps(record_and_ledger[0]))
     monkeypatch.setattr(document, "LARGEST_RECORD", place.stat().st_size)
-    assert read_record(place) == released[0]
+    assert read_record(place) == record_and_ledger[0]
     monkeypatch.setattr(document, "LARGEST_RECORD", place.stat().st_size - 1)
     with pytest.raises(InputError, match="too large for a record"):
         read_record(place)
 
 
-def test_a_whole_record_of_another_kind_is_none(released):
-    assert require_record(released[0], "record") == released[0]
+def test_a_whole_record_of_another_kind_is_none(record_and_ledger):
+    assert require_record(record_and_ledger[0], "record") == record_and_ledger[0]
     with pytest.raises(InputError, match="wrong kind of document: 'plan'"):
-        require_record(released[0] | {"kind": "plan"}, "record")
+        require_record(record_and_ledger[0] | {"kind": "plan"}, "record")
 
 
 def test_all_or_some_are_unprotected():

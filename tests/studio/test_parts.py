@@ -381,11 +381,11 @@ def test_large_maps_leave_out_rows_and_columns(monkeypatch):
 
 
 def test_a_map_is_offered_beside_a_network_of_more_than_twelve_datasets():
-    def offered(groups: str) -> list[str]:
+    def list_views(groups: str) -> list[str]:
         return views.views_of(Session(document_from_form("tallies", groups, "", "1")))
 
-    assert offered("a=2, b=3") == [views.NETWORK, views.SUMMARY]
-    assert offered("a=12") == [views.NETWORK, views.MAP, views.SUMMARY]
+    assert list_views("a=2, b=3") == [views.NETWORK, views.SUMMARY]
+    assert list_views("a=12") == [views.NETWORK, views.MAP, views.SUMMARY]
 
 
 def test_a_selected_cell_has_a_ring_and_few_counts_have_whole_ticks():

@@ -16,7 +16,7 @@ from hetdp.cli.main import main
 from hetdp.partitioned import cluster as dask_cluster
 from hetdp.partitioned import table_tasks as merging
 from hetdp.partitioned import table_tasks as tasks
-from hetdp.partitioned import tables as parted
+from hetdp.partitioned import tables as partitioned
 from hetdp.partitioned import workspace
 from hetdp.partitioned.tables import PartitionedTable
 from hetdp.tables.people_table import LocalTable
@@ -40,7 +40,7 @@ def inline(monkeypatch):
     """Runs tasks in this process."""
     found = Inline(twice=False)
     monkeypatch.setattr(workspace, "start_runner", lambda *_: found)
-    monkeypatch.setattr(parted, "IDS", 60)  # so that several tasks compare ids
+    monkeypatch.setattr(partitioned, "IDS", 60)  # so that several tasks compare ids
     return found
 
 

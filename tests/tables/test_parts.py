@@ -365,7 +365,7 @@ def test_runs_of_letters_with_many_spellings_have_no_pattern():
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory) -> tuple[dict[str, Any], Any]:
+def document_and_plan(tmp_path_factory) -> tuple[dict[str, Any], Any]:
     folder = tmp_path_factory.mktemp("records")
     ledger = hetdp.Ledger.create(folder / "a.ledger", source="survey", cap="inf")
     people = PEOPLE | {"eps": [0.3, 0.3, 1.0, 1.0, 0.3, 1.0, float("inf")]}
@@ -383,8 +383,8 @@ def released(tmp_path_factory) -> tuple[dict[str, Any], Any]:
     return found.release.record, plan.read_plan(Path(folder / "plan.json"))
 
 
-def test_a_record_agrees_with_its_plan(released):
-    document, approved = released
+def test_a_record_agrees_with_its_plan(document_and_plan):
+    document, approved = document_and_plan
     assert record._contradictions(document, approved) == []
 
 
@@ -408,8 +408,8 @@ def test_a_record_agrees_with_its_plan(released):
         ("composition", ("composition", "currency"), "gaussian"),
     ],
 )
-def test_what_cannot_belong_to_the_plan_is_found(released, key, path, value):
-    changed, approved = copy.deepcopy(released[0]), released[1]
+def test_what_cannot_belong_to_the_plan_is_found(document_and_plan, key, path, value):
+    changed, approved = copy.deepcopy(document_and_plan[0]), document_and_plan[1]
     at: Any = changed
     for step in path[:-1]:
         at = at[step]
@@ -417,8 +417,8 @@ def test_what_cannot_belong_to_the_plan_is_found(released, key, path, value):
     assert key in record._contradictions(changed, approved)
 
 
-def test_the_number_of_unprotected_people_is_possible_and_repeated_in_words(released):
-    changed, approved = copy.deepcopy(released[0]), released[1]
+def test_the_number_of_unprotected_people_is_possible_and_repeated_in_words(document_and_plan):
+    changed, approved = copy.deepcopy(document_and_plan[0]), document_and_plan[1]
     for number in (-1, 99):
         changed["privacy"]["promises"][1]["unprotected"] = number
         assert "privacy.promises" in record._contradictions(changed, approved)
@@ -426,9 +426,9 @@ def test_the_number_of_unprotected_people_is_possible_and_repeated_in_words(rele
     assert record._contradictions(changed, approved) == ["not_protected"]
 
 
-def test_a_promise_with_one_epsilon_for_all_says_this_one(released):
-    one = released[0]["privacy"]["promises"][0] | {"least_epsilon": "0.3", "epsilon": "0.3"}
-    constant = replace(released[1].request, epsilon=epsilon_of("0.3", None, None))
+def test_a_promise_with_one_epsilon_for_all_says_this_one(document_and_plan):
+    one = document_and_plan[0]["privacy"]["promises"][0] | {"least_epsilon": "0.3", "epsilon": "0.3"}
+    constant = replace(document_and_plan[1].request, epsilon=epsilon_of("0.3", None, None))
     assert record._is_promised(one, constant)
     assert not record._is_promised(one | {"least_epsilon": "0.2"}, constant)
     assert not record._is_promised(one | {"epsilon": "0.4"}, constant)

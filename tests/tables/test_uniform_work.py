@@ -146,12 +146,12 @@ def queries(monkeypatch):
     real = sources.open_locked
 
     @contextmanager
-    def watched(*paths: str | None) -> Iterator[Any]:
+    def open_and_watch(*paths: str | None) -> Iterator[Any]:
         with real(*paths) as database:
             yield RecordingConnection(database, found)
 
     for module in (sources, folders):
-        monkeypatch.setattr(module, "open_locked", watched)
+        monkeypatch.setattr(module, "open_locked", open_and_watch)
     return found
 
 

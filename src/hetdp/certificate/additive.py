@@ -43,7 +43,7 @@ from hetdp.certificate.rule import (
     pick,
 )
 from hetdp.compilation import SUMS, uses_compiled
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers
@@ -57,7 +57,7 @@ def survey_sums(space: Space, z: Floats, links: Indices, halved: bool) -> Survey
     scan_arcs: Callable[..., Any] = scan.scan_arcs_by_numpy
     pieces, arcs_of = list_arcs(space)
     if space.arc_count > SMALL_SPACE and uses_compiled(SUMS, space.arc_count):
-        with uninterrupted():
+        with delay_interrupts():
             from hetdp.certificate.compiled import scan_arcs, write_sources
         if type(space) is DatasetGraph:  # a subclass may list other arcs than it stores
             pieces, arcs_of = cuts_of(space.indptr, space.targets), partial(_stored_arcs, space, write_sources)
@@ -223,7 +223,7 @@ def survey_links(better: Floats, pinned: Mask, links: Indices, epsilon: Floats, 
     seen, columns = Tally(), (better, pinned, links, epsilon)
     scan_links: Callable[..., Any] = scan.scan_links_by_numpy
     if len(better) > SMALL_SPACE and uses_compiled(SUMS, len(better)):
-        with uninterrupted():
+        with delay_interrupts():
             from hetdp.certificate.compiled import scan_links
 
     def look(start: int) -> None:
@@ -295,7 +295,7 @@ def survey_rows(
     Returns:
         What was seen of the arcs, and a function that says what the links prove.
     """
-    with uninterrupted():
+    with delay_interrupts():
         from hetdp.certificate.compiled import scan_arcs, scan_links, sift_rows
     seen, tally = Survey(links=None), Tally()
     crossings = [(np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0))]

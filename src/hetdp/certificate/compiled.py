@@ -16,7 +16,7 @@ def _compile(function: Callable[..., Any], **options: Any) -> Any:
     return compile_cached(function, **({"nogil": True} | options))
 
 
-def _calling(function: Callable[..., Any], *callees: Callable[..., Any]) -> Callable[..., Any]:
+def _with_compiled_callees(function: Callable[..., Any], *callees: Callable[..., Any]) -> Callable[..., Any]:
     """A copy of a function that calls compiled copies of functions of its own file; later ones may call earlier."""
     scope = dict(function.__globals__)
     for callee in callees:
@@ -29,11 +29,11 @@ def _calling(function: Callable[..., Any], *callees: Callable[..., Any]) -> Call
 
 
 write_sources = _compile(scan.write_sources)
-scan_arcs = _compile(_calling(scan.scan_arcs, scan.note_doubt))
+scan_arcs = _compile(_with_compiled_callees(scan.scan_arcs, scan.note_doubt))
 scan_links = _compile(scan.scan_links)
 sift_arcs = _compile(scan.sift_arcs)
 sift_rows = _compile(
-    _calling(
+    _with_compiled_callees(
         rows.sift_rows,
         *(rows.is_settled, rows.first_run, rows.look_up, rows.count_links, rows.note_links),
         *(rows.count_close, rows.count_doubts, rows.list_doubts, rows.sift_run),

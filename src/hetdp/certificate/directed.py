@@ -43,7 +43,7 @@ from hetdp.certificate.enclosure import (
 from hetdp.certificate.rule import Losses, Rule, Survey, WorstApproximateEdge, WorstDirectedEdge, follow_chains, pick
 from hetdp.certificate.scan import sift_arcs_by_numpy
 from hetdp.compilation import DIRECTIONS, uses_compiled
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.problem.space import SMALL_SPACE, EdgeBlock, Floats, Indices, Mask, Space
 from hetdp.threads import run_in_threads
 
@@ -76,7 +76,7 @@ def survey_directed(space: Space, z: Floats, links: Indices, better: Floats) -> 
     seen = Survey(links=np.full((4, space.size), np.nan))
     sift: Callable[..., Any] = sift_arcs_by_numpy
     if space.arc_count > SMALL_SPACE and uses_compiled(DIRECTIONS, space.arc_count):
-        with uninterrupted():
+        with delay_interrupts():
             from hetdp.certificate.compiled import sift_arcs as sift
 
     def look(block: EdgeBlock) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import SMALL_SPACE, EdgeBlock, Indices, Space
@@ -47,7 +47,7 @@ def _arcs(space: ProductSpace, axis: int, change: Change, start: int) -> EdgeBlo
     state_count, states = table.shape[1], np.empty(0, dtype=np.uint8) if space.states is None else space.states
     write: Any = write_arcs
     if space.arc_count > SMALL_SPACE:
-        with uninterrupted():
+        with delay_interrupts():
             from hetdp.certificate.compiled import write_arcs as write
     columns = kinds, leads_to, table.ravel(), state_count, states
     count = write(start, stop, stride, space.axes[axis].length, *columns, source, target, epsilon)

@@ -180,10 +180,10 @@ def ask(
         def shape(*found: Any) -> Any:
             return shapes.ask_release(promised_before[0], plan, *found)
 
-        def made() -> Any:
+        def make_release() -> Any:
             return run().release
 
-        return publish_release(out, shape, made, output, html, as_json)
+        return publish_release(out, shape, make_release, output, html, as_json)
     asked = run()
     if as_json:
         out.emit_document(shapes.ask(asked, plan))

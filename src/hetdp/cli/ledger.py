@@ -110,18 +110,18 @@ def _options_of(action: str) -> str:
 
 
 def _open_ledger(address: str) -> Any:
-    from hetdp.interrupts import uninterrupted
+    from hetdp.interrupts import delay_interrupts
 
-    with uninterrupted():
+    with delay_interrupts():
         from hetdp.releases.ledger.ledger import Ledger
     return Ledger(address)
 
 
 def _init(address: str, **given: Any) -> Report:
-    from hetdp.interrupts import uninterrupted
+    from hetdp.interrupts import delay_interrupts
 
     terms = _terms(**given)
-    with uninterrupted():
+    with delay_interrupts():
         from hetdp.releases.ledger.ledger import Ledger
     created = Ledger.create(address, **terms)
     return _report_entry(created.history()[-1], f"made the ledger {created.place}")

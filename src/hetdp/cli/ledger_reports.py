@@ -228,9 +228,9 @@ def _payers(one: Status) -> str:
 
 
 def _people_charge(currency: str, people: str, **columns: str) -> Any:
-    from hetdp.interrupts import uninterrupted
+    from hetdp.interrupts import delay_interrupts
 
-    with uninterrupted():
+    with delay_interrupts():
         from hetdp.tables.release import read_charge
     return read_charge(
         people, currency, person=columns.get("person"), epsilon=columns.get("epsilon"), group=columns.get("group")

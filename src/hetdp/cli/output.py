@@ -42,7 +42,7 @@ class Bar:
 
     def __enter__(self) -> Bar:
         if self._shown:
-            self._before = progress.set_listener(self._hear)
+            self._before = progress.set_listener(self._on_stage)
             self._thread.start()
         return self
 
@@ -64,7 +64,7 @@ class Bar:
             self._erase()
             yield
 
-    def _hear(self, words: str) -> None:
+    def _on_stage(self, words: str) -> None:
         self._words = words
         kind = words.partition(" ")[0]
         if kind in self._stages:  # a search that is repeated does not move the bar back

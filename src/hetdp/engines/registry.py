@@ -14,7 +14,7 @@ from hetdp.compilation import compile_later, use_compiled, uses_compiled
 from hetdp.device import find_device, is_installed
 from hetdp.engines.contract import Engine, Operation
 from hetdp.errors import DeviceError, UsageError
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import MOST_LOCAL, ProductSpace
 from hetdp.problem.space import SMALL_SPACE, Space
@@ -126,7 +126,7 @@ def _load(name: str, insist: bool = True) -> Engine:
         insist: whether the engine must do all work itself, or fail.
     """
     progress.report_stage("loading the search")
-    with uninterrupted():
+    with delay_interrupts():
         if name == "cpu":
             from hetdp.engines.cpu.engine import CpuEngine
 

@@ -1,8 +1,8 @@
 """The objective `balanced`: the smallest possible worst error, in closed form.
 
-`balanced` computes its values on any problem, `balanced_pins` and `balanced_with` the values of the boundary without
-and with given ones. `balanced_mechanism` builds the mechanism on spaces of people with a single search, and stores
-neither edges nor extra copies of all labels; `balanced_on_device` does so on a GPU.
+`balanced_coordinates` computes its values on any problem, `balanced_pins` and `balanced_with_pins` the values of the
+boundary without and with given ones. `balanced_mechanism` builds the mechanism on spaces of people with a single
+search, and stores neither edges nor extra copies of all labels; `balanced_on_device` does so on a GPU.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hetdp.engines.gpu.engine import (
 )
 from hetdp.engines.registry import EngineName, engine_for
 from hetdp.errors import DeviceError, VerificationError
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.mechanism.mechanism import LocalMechanism, seal
 from hetdp.mechanism.repair import limits
 from hetdp.problem.decimals import round_labels_down
@@ -43,7 +43,7 @@ from hetdp.threads import run_in_threads, slices
 def start_labels(problem: Problem, space: ProductSpace) -> Floats:
     """Start labels on the grid: log((1 + e^ε)/2) at both ends of every edge between the answers."""
     if space.arc_count > SMALL_SPACE:
-        with uninterrupted():
+        with delay_interrupts():
             from hetdp.engines.product.engine import meeting_labels
         return meeting_labels(space, problem.notion, problem.answers)
     start = np.full(space.size, np.inf)
@@ -125,18 +125,18 @@ def _grow(problem: Problem, space: ProductSpace, chosen: Engine) -> tuple[Floats
 
 def balanced_pins(problem: Problem, engine: EngineName = "auto") -> PartialMechanism:
     """The boundary values of the balanced mechanism."""
-    return PartialMechanism(z=np.where(problem.boundary_mask, balanced(problem, engine), np.nan))
+    return PartialMechanism(z=np.where(problem.boundary_mask, balanced_coordinates(problem, engine), np.nan))
 
 
-def balanced_with(problem: Problem, pins: Floats, engine: EngineName = "auto") -> Floats:
+def balanced_with_pins(problem: Problem, pins: Floats, engine: EngineName = "auto") -> Floats:
     """z of the balanced mechanism at every dataset, limited to what the given values, which are compatible, allow."""
-    z = balanced(problem, engine)
+    z = balanced_coordinates(problem, engine)
     if np.isnan(pins).all():
         return z
     return limits(problem, pins, engine_for(engine, problem.graph, problem.notion, "grow")).between(z)
 
 
-def balanced(problem: Problem, engine: EngineName = "auto") -> Floats:
+def balanced_coordinates(problem: Problem, engine: EngineName = "auto") -> Floats:
     """z of the balanced mechanism at every dataset: error e^−D, with D the smallest Σε to an edge between the answers.
 
     It takes one growth over all edges from z = log((1 + e^ε)/2) at both ends of every edge between the answers. All

@@ -254,5 +254,5 @@ def _require_limit(steps: LocalSteps, objective: str, given: Floats | None, limi
     pins = np.full(steps.problem.graph.size, np.nan) if given is None else given
     fair = steps.fair(pins)
     require_possible(steps.problem, fair, pins, limit)
-    chosen = fair if objective == FAIR else steps.balanced(pins)
+    chosen = fair if objective == FAIR else steps.balanced_coordinates(pins)
     require_possible(steps.problem, chosen, pins, limit, f"the {objective} mechanism's")

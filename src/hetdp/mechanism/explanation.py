@@ -221,7 +221,7 @@ def find_across(
     start: int,
     sign: float,
     z_of: Callable[[int], float],
-    beside: Callable[[int], Sequence[AdjacentDataset]],
+    adjacent_datasets: Callable[[int], Sequence[AdjacentDataset]],
 ) -> BindingChain:
     """Follows tight edges from a chosen value to an edge that crosses the boundary, or to a given value.
 
@@ -233,14 +233,14 @@ def find_across(
         start: the dataset.
         sign: 1 if its true answer is 1, otherwise −1.
         z_of: returns the value of a dataset.
-        beside: returns the neighbours of a dataset.
+        adjacent_datasets: returns the neighbours of a dataset.
     """
     came_from, queue, otherwise = {start: -1}, deque([start]), BindingChain([start], False)
     while queue and len(came_from) <= MOST_VISITED:
         at = queue.popleft()
         own = sign * z_of(at)
         room = TIGHT_WITHIN * max(1.0, abs(own)) if math.isfinite(own) else 0.0
-        bounds = [(sign * notion.step(sign * one.z, *one.edge), one) for one in beside(at)]
+        bounds = [(sign * notion.step(sign * one.z, *one.edge), one) for one in adjacent_datasets(at)]
         across = sorted(((bound, one) for bound, one in bounds if not one.same), key=lambda pair: sign * pair[0])
         tight = [(bound, one) for bound, one in across if own >= sign * bound - room]
         binding = [(bound, one) for bound, one in tight if -sign * one.z <= own + room]

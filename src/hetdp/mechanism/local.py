@@ -12,7 +12,7 @@ from hetdp.certificate.certificate import Certificate, sees_violation
 from hetdp.engines.contract import Engine, Growth, Role, Roles
 from hetdp.engines.registry import EngineName, engine_for, require_local
 from hetdp.errors import UsageError
-from hetdp.mechanism.balanced import balanced_with
+from hetdp.mechanism.balanced import balanced_with_pins
 from hetdp.mechanism.explanation import BindingPath, binding_path
 from hetdp.mechanism.mechanism import LocalMechanism, seal
 from hetdp.mechanism.repair import Repair
@@ -198,7 +198,7 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
     def choose(self, objective: str, given: Floats | None) -> Floats:
         """The pins that an objective chooses for the boundary, together with the given ones."""
         pins = np.full(self.problem.graph.size, np.nan) if given is None else given
-        z = self.fair(pins) if objective == "fair" else self.balanced(pins)
+        z = self.fair(pins) if objective == "fair" else self.balanced_coordinates(pins)
         return np.where(np.isnan(pins), np.where(self.problem.boundary_mask, z, np.nan), pins)
 
     def credit(self, mechanism: LocalMechanism, objective: str, given: Floats | None) -> LocalMechanism:
@@ -206,9 +206,9 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
         was_given = np.zeros_like(mechanism.pinned) if given is None else ~np.isnan(given)
         return seal(replace(mechanism, objective=objective, given=was_given))
 
-    def balanced(self, pins: Floats) -> Floats:
+    def balanced_coordinates(self, pins: Floats) -> Floats:
         """z of the balanced mechanism with these pins, which are compatible, at every dataset."""
-        return balanced_with(self.problem, pins, self._name)
+        return balanced_with_pins(self.problem, pins, self._name)
 
     def fair(self, pins: Floats) -> Floats:
         """z of the fair mechanism with these pins, which are compatible, at every dataset."""

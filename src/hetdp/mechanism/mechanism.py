@@ -325,7 +325,7 @@ class LocalMechanism(Mechanism):
         while (link := int(links[chain[-1]])) >= 0:
             chain.append(link)
         flags = self.pinned.__getitem__, self.was_given.__getitem__
-        return explain_chain(self, problem, chain, *flags, self._beside)
+        return explain_chain(self, problem, chain, *flags, self._adjacent_datasets)
 
     def prove_best(self) -> LocalMechanism:
         """The mechanism with a proof that it is optimal for its pins; without one its links explain nothing.
@@ -345,7 +345,7 @@ class LocalMechanism(Mechanism):
     def _explainable(self) -> Problem:
         return require_edges(self.problem, "its edges explain a mechanism")
 
-    def _beside(self, at: int) -> list[AdjacentDataset]:
+    def _adjacent_datasets(self, at: int) -> list[AdjacentDataset]:
         """The neighbours of a dataset, each with the parameters of the edge from it."""
         problem = self._explainable()
         targets, columns = problem.graph.neighbours(at)
@@ -429,7 +429,7 @@ def explain_chain(
     chain: list[int],
     is_pinned: Callable[[int], Any],
     is_given: Callable[[int], Any],
-    beside: Callable[[int], list[AdjacentDataset]],
+    adjacent_datasets: Callable[[int], list[AdjacentDataset]],
 ) -> BindingPath:
     """The path that binds a dataset of a mechanism that is the best for its pins.
 
@@ -439,13 +439,13 @@ def explain_chain(
         chain: the dataset, the neighbour that binds it, and so on, up to a pinned one.
         is_pinned: returns whether the value of a dataset was given or chosen.
         is_given: returns whether it was given.
-        beside: returns the neighbours of a dataset.
+        adjacent_datasets: returns the neighbours of a dataset.
     """
     first, before = chain[-1], chain[-2::-1]
     upper, found = bool(problem.answers[first] == 1), BindingChain([first], given=True)
     sign = 1.0 if upper else -1.0
     if is_pinned(first) and not is_given(first):
-        found = find_across(problem.notion, first, sign, mechanism.coordinate, beside)
+        found = find_across(problem.notion, first, sign, mechanism.coordinate, adjacent_datasets)
     whole = [*found.chain, *before]
     origin = "" if not is_pinned(whole[0]) else GIVEN if is_given(whole[0]) else mechanism.objective
     path = binding_path(problem, whole, np.array([mechanism.coordinate(at) for at in whole]), upper, origin)

@@ -206,19 +206,21 @@ class ResidentMechanism(RemoteMechanism, RemoteClaim, ComputesOdds):
         chain = [self.problem.labels.index(dataset)]
         while (link := self._link(chain[-1])) >= 0:
             chain.append(link)
-        return explain_chain(self.prove_best(), self.problem, chain, self._is_pinned, lambda _: False, self._beside)
+        return explain_chain(
+            self.prove_best(), self.problem, chain, self._is_pinned, lambda _: False, self._adjacent_datasets
+        )
 
     def _link(self, number: int) -> int:
         """The neighbour from which exactly ε leads to the value of a free dataset; −1 if there is none."""
         if self._is_pinned(number):
             return -1
         own = abs(self.coordinate(number))
-        for one in self._beside(number):
+        for one in self._adjacent_datasets(number):
             if one.same and abs(one.z) < own and abs(one.z) + one.edge[0] == own:
                 return one.number
         return -1
 
-    def _beside(self, number: int) -> list[AdjacentDataset]:
+    def _adjacent_datasets(self, number: int) -> list[AdjacentDataset]:
         """The neighbours of a dataset."""
         targets, (epsilon,) = self.space.neighbours(number)
         answers = self.problem.answers

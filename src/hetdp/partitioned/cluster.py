@@ -39,7 +39,7 @@ from distributed.security import Security
 from hetdp import progress
 from hetdp.compilation import SWITCH_VARIABLE
 from hetdp.errors import ClusterError, HetdpError, UsageError
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.isolation import python_command, python_environment
 from hetdp.partitioned.problem import Task
 from hetdp.partitioned.shared_files import require_real
@@ -85,7 +85,7 @@ class Cluster:
         self._mark = Mark("", "")
         try:
             self._mark = mark_folder(work)
-            with uninterrupted():  # a half-built client could not be closed
+            with delay_interrupts():  # a half-built client could not be closed
                 if address is None:
                     security = make_certificate()
                     self._home = tempfile.TemporaryDirectory(prefix="hetdp-workers-", ignore_cleanup_errors=True)

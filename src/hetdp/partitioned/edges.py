@@ -250,9 +250,9 @@ def _write_rows(partition: Partition, graph: DatasetGraph, ghosts: NDArray[np.in
         _write_search(partition, graph, own)
     answers = np.concatenate(
         [
-            partition.everywhere("answers", ghosts[:before]),
+            partition.gather_from_owners("answers", ghosts[:before]),
             partition.load("answers"),
-            partition.everywhere("answers", ghosts[before:]),
+            partition.gather_from_owners("answers", ghosts[before:]),
         ]
     )
     partition.save("boundary", boundary_of(graph, answers)[own])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hetdp.certificate.certificate import Certificate, verify
 from hetdp.errors import UsageError
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.mechanism.coin import CoinComparison, CoinCounts, compare_with_coin, count_against_coin
 from hetdp.mechanism.explanation import (
     EXTENSION,
@@ -135,7 +135,7 @@ def _entries_of(partition: Partition, array: str, numbers: Indices) -> NDArray[A
     if not partition.has(array):
         return np.zeros(len(numbers), dtype=np.bool_)
     known, back = np.unique(numbers, return_inverse=True)
-    return partition.everywhere(array, known)[back.ravel()]
+    return partition.gather_from_owners(array, known)[back.ravel()]
 
 
 def path_of(problem: PartitionedProblem, steps: Sequence[Bound], z: Any, upper: bool) -> BindingPath:
@@ -311,7 +311,7 @@ class PartitionedMechanism(RemoteMechanism):
 
     def write(self, path: str | Path) -> None:
         """Writes the mechanism to a folder, one file per partition."""
-        with uninterrupted():
+        with delay_interrupts():
             from hetdp.partitioned.mechanism_files import save_mechanism
         save_mechanism(self, path)
 
@@ -327,7 +327,7 @@ def explain_at(mechanism: PartitionedMechanism, number: int) -> BindingPath:
     edges: dict[tuple[int, int], list[Edge]] = {}
     back = reversed_places(problem.notion.parameters)
 
-    def beside(at: int) -> list[AdjacentDataset]:
+    def adjacent_datasets(at: int) -> list[AdjacentDataset]:
         found = problem.workers.run(neighbours_of, [(_owner(mechanism, at), name, at, back)])[0]
         for one, edge in found:
             known = edges.setdefault((at, one.number), [])
@@ -337,7 +337,7 @@ def explain_at(mechanism: PartitionedMechanism, number: int) -> BindingPath:
     first = steps[0].number
     found = BindingChain([first], given=True)
     if _entry_at(mechanism, f"{name}/pinned", first) and not is_given(mechanism, first):
-        found = find_across(problem.notion, first, 1.0 if upper else -1.0, mechanism.coordinate, beside)
+        found = find_across(problem.notion, first, 1.0 if upper else -1.0, mechanism.coordinate, adjacent_datasets)
         before = [Bound(at, mechanism.coordinate(at), np.nan, edges.get((at, link), [])) for link, at in found.links()]
         steps = [*before, *steps[1:]]
     first = steps[0].number

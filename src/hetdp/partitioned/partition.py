@@ -79,7 +79,7 @@ class Partition(NamedTuple):
         """The partitions that own some datasets; empty partitions own none."""
         return np.searchsorted(np.asarray(self.offsets[1:]), numbers, side="right").astype(np.int64)
 
-    def everywhere(self, name: str, numbers: NDArray[Any]) -> NDArray[Any]:
+    def gather_from_owners(self, name: str, numbers: NDArray[Any]) -> NDArray[Any]:
         """The entries of ascending dataset numbers, from the arrays of their owners."""
         bounds = np.searchsorted(numbers, np.asarray(self.offsets))
         found = [
@@ -198,7 +198,7 @@ class LocalGraph:
 
     def gather(self, name: str) -> NDArray[Any]:
         """An array of the partition, extended by the ghosts' entries from their owners."""
-        return self.with_ghosts(self.partition.load(name), self.partition.everywhere(name, self.ghosts))
+        return self.with_ghosts(self.partition.load(name), self.partition.gather_from_owners(name, self.ghosts))
 
     def numbers(self, places: Indices) -> NDArray[np.int64]:
         """The dataset numbers of some positions; −1 stays −1."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from hetdp.certificate.rule import Chains, Survey
 from hetdp.engines.registry import EngineName
 from hetdp.errors import UnknownDatasetError, UsageError
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.mechanism.mechanism import LoadedClaim
 from hetdp.mechanism.steps import RemoteProblem
 from hetdp.partitioned.partition import RUN, Partition
@@ -165,13 +165,13 @@ class PartitionedProblem(RemoteProblem):
         if engine not in ("auto", DASK):
             rule = f"partitions are for the engine {DASK!r}"
             raise UsageError(f"engine={engine!r} on a partitioned problem", rule, "leave it out")
-        with uninterrupted():
+        with delay_interrupts():
             from hetdp.partitioned.steps import PartitionedSteps
         return PartitionedSteps(self)
 
     def survey(self, mechanism: Any, with_links: bool = True) -> tuple[Survey, Callable[[], Chains]]:
         """The workers' survey of all edges, and a function that has them follow all chains of links."""
-        with uninterrupted():
+        with delay_interrupts():
             from hetdp.partitioned.mechanism import PartitionedMechanism
             from hetdp.partitioned.verification import survey_partitions
         if not isinstance(mechanism, PartitionedMechanism) or mechanism.problem is not self:
@@ -181,13 +181,13 @@ class PartitionedProblem(RemoteProblem):
 
     def read_claim(self, path: str | Path) -> LoadedClaim[PartitionedMechanism]:
         """Reads a mechanism to be verified on this problem, even if it was made for another one."""
-        with uninterrupted():
+        with delay_interrupts():
             from hetdp.partitioned.mechanism_files import read_claim
         return read_claim(path, self)
 
     def read_mechanism(self, path: str | Path) -> PartitionedMechanism:
         """Reads a mechanism that was made for this problem; refuses others."""
-        with uninterrupted():
+        with delay_interrupts():
             from hetdp.partitioned.mechanism_files import read_mechanism
         return read_mechanism(path, self)
 

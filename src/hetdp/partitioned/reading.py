@@ -340,7 +340,7 @@ def read_partitioned(
         _refuse_files(partitions)
     _require_apart(work, Path(path))
     place = space.make_folder()
-    with space.ended_on_failure():
+    with space.end_on_failure():
         engine = space.start(place)
         offsets = offsets_of(tables, partitions, space.count, space.arcs)
         if by is not None:

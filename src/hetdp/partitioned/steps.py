@@ -196,7 +196,7 @@ class PartitionedSteps(Steps[PartitionedPins, PartitionedMechanism]):
 
     def distance(self, given: PartitionedPins, pins: PartitionedPins) -> float:
         """The largest distance by which a pin was moved."""
-        moved: float = max(self.problem.run(moved_from, given.name, pins.name))
+        moved: float = max(self.problem.run(largest_move, given.name, pins.name))
         return moved
 
     def attach(self, mechanism: PartitionedMechanism, certificate: Certificate) -> PartitionedMechanism:
@@ -381,7 +381,7 @@ def fallen_pins(
     return list(zip(moves[next_ones].tolist(), (partition.first + next_ones).tolist(), strict=True))
 
 
-def moved_from(partition: Partition, given: str, pins: str) -> float:
+def largest_move(partition: Partition, given: str, pins: str) -> float:
     """The largest distance between pins and the given values."""
     return distance(partition.load(given), partition.load(pins))
 

@@ -185,7 +185,7 @@ class PartitionedTable(PeopleTable):
             require_file(file)
         self._seen: tuple[list[Any], MergedTallies] | None = None
         self._shared = [file_state(file) for file in self._files]
-        self._stamp = self.unchanged
+        self._stamp = self.stamp
         columns = self._run(tasks.describe, curator, words="reading the files")
         for file, found in zip(self._files, columns, strict=True):
             require_alike(columns[0], found, self._files[0].name, label_of_file(file))
@@ -261,7 +261,7 @@ class PartitionedTable(PeopleTable):
         return found
 
     @property
-    def unchanged(self) -> Any:
+    def stamp(self) -> Any:
         """The files by name, and the stamp of each."""
         return tuple((file.name, *file_stamp(file)) for file in list_files(self._folder))
 
@@ -330,7 +330,7 @@ class PartitionedTable(PeopleTable):
     def _require_unchanged(self) -> None:
         """Refuses files that changed since they were opened, as far as this process can see."""
         try:
-            same = self.unchanged == self._stamp
+            same = self.stamp == self._stamp
         except (OSError, InputError):  # a file is gone, or there is an unexpected one
             same = False
         if not same:

@@ -271,7 +271,7 @@ def partitioned_tallies(
     folder = make_folder(place, LAYOUT)
     space.remove_at_end(folder)
     partitions = partitions or max(space.count, -(-tallied.space.arc_count // space.arcs))
-    with space.ended_on_failure():
+    with space.end_on_failure():
         _claim(place, tallied, partitions)
         about = about_of(question, promised, TALLY_CHANGE)
         return partition_tallies(space.start(place), tallied, folder, partitions, about, space.end)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp.errors import ClusterError, UsageError
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.partitioned.problem import Task, TaskRunner
 from hetdp.partitioned.shared_files import NEW_FILE_FLAGS, OWNER_ONLY, SEEN_RULE, open_plain, replace_file
 from hetdp.text import format_value
@@ -92,7 +92,7 @@ class Workspace:
             shutil.rmtree(self._removed, ignore_errors=True)
 
     @contextmanager
-    def ended_on_failure(self) -> Iterator[None]:
+    def end_on_failure(self) -> Iterator[None]:
         """Ends the workers if the block raises; otherwise they are kept."""
         try:
             yield
@@ -138,7 +138,7 @@ def _require_cluster(cluster: Any, workers: Any, memory: str, work: Any) -> None
 def start_runner(cluster: str | None, count: int, memory: str, place: str) -> TaskRunner:
     """Connects to a cluster, or starts workers here."""
     try:
-        with uninterrupted():
+        with delay_interrupts():
             from hetdp.partitioned.cluster import Cluster
         return Cluster(cluster, count, memory, place)
     except ModuleNotFoundError as missing:
@@ -159,7 +159,7 @@ def arcs_for(cluster: str | None, memory: str) -> int:
     """
     if cluster is not None:
         return DEFAULT_ARCS
-    with uninterrupted():
+    with delay_interrupts():
         from hetdp.partitioned.cluster import parse_memory
     return int(DEFAULT_ARCS * parse_memory(memory) // parse_memory(MEMORY))
 

@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hetdp.errors import UsageError
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.isolation import ignore_file
 from hetdp.plots.colours import FAINT, INK, SOFT, colour_map
 from hetdp.problem import answer_words as words
@@ -31,7 +31,7 @@ SETTINGS_FILE = "matplotlibrc"
 
 
 @contextmanager
-def loading_matplotlib() -> Iterator[None]:
+def import_matplotlib() -> Iterator[None]:
     """The block imports modules of matplotlib; the settings file in the working folder is not read.
 
     Raises:
@@ -39,7 +39,7 @@ def loading_matplotlib() -> Iterator[None]:
     """
     try:
         _library()
-        with uninterrupted():
+        with delay_interrupts():
             yield
     except ImportError as failure:
         raise import_refusal(failure) from None
@@ -65,7 +65,7 @@ _loaded_before: list[bool] = []  # whether the program imported matplotlib befor
 def _library() -> Any:
     if not _loaded_before:
         _loaded_before.append("matplotlib" in sys.modules)
-    with ignore_file(SETTINGS_FILE), uninterrupted():
+    with ignore_file(SETTINGS_FILE), delay_interrupts():
         import matplotlib
     return matplotlib
 
@@ -96,11 +96,11 @@ def axes_for(given: Any, size: tuple[float, float]) -> Axes:
         UsageError: matplotlib is not installed, or something other than axes was given.
     """
     if given is None:
-        with loading_matplotlib():
+        with import_matplotlib():
             from matplotlib import pyplot
         with own_settings():
             return pyplot.subplots(figsize=size, layout="constrained")[1]
-    with loading_matplotlib():
+    with import_matplotlib():
         from matplotlib.axes import Axes
     if not isinstance(given, Axes):
         raise UsageError(f"axes={format_value(given)}", "a picture is drawn on matplotlib's Axes")
@@ -114,7 +114,7 @@ def detached_axes() -> Any:
         UsageError: matplotlib is not installed.
     """
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it would report building its font cache
-    with loading_matplotlib():
+    with import_matplotlib():
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     with own_settings():

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.compilation import BUILDING, uses_compiled
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.problem.axis import Lines, Part, cut_lines, runs_of
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.product import ProductSpace
@@ -33,7 +33,7 @@ def boundary_of(graph: DatasetGraph | ProductSpace, answers: Answers) -> Mask:
     if isinstance(graph, ProductSpace):
         _mark_along_axes(graph, answers, mask)
     elif graph.arc_count > SMALL_SPACE and uses_compiled(BUILDING, graph.arc_count):
-        with uninterrupted():
+        with delay_interrupts():
             from hetdp.problem import compiled
 
         compiled.mark_boundary(graph.indptr, graph.targets, answers, mask)
@@ -57,7 +57,7 @@ def _mark_along_axes(space: ProductSpace, answers: Answers, mask: Mask) -> None:
     rows: Any = mark_lines
     joined: Any = mark_joined
     if space.size > SMALL_SPACE:
-        with uninterrupted():
+        with delay_interrupts():
             from hetdp.problem import compiled
 
         rows, joined = compiled.mark_lines, compiled.mark_joined

@@ -26,7 +26,9 @@ def _compile(function: Callable[..., Any], **options: Any) -> Any:
     return jit.compile_cached(function, **({"nogil": True} | options))
 
 
-def _calling(function: Callable[..., Any], *callees: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+def _with_compiled_callees(
+    function: Callable[..., Any], *callees: Callable[..., Any], **options: Any
+) -> Callable[..., Any]:
     """A copy of a function that calls compiled copies of functions of its own file, which divide as NumPy does."""
     options = {"error_model": "numpy"} | options
     called = {callee.__name__: jit.compile_uncached(callee, **options) for callee in callees}
@@ -37,12 +39,14 @@ def _calling(function: Callable[..., Any], *callees: Callable[..., Any], **optio
 
 mark_boundary = _compile(boundary.mark_boundary)
 mark_lines = _compile(
-    _calling(boundary.mark_lines, boundary.mark_row, forceinline=True, **WITHOUT_COUNTING), **WITHOUT_COUNTING
+    _with_compiled_callees(boundary.mark_lines, boundary.mark_row, forceinline=True, **WITHOUT_COUNTING),
+    **WITHOUT_COUNTING,
 )
 mark_joined = _compile(
-    _calling(boundary.mark_joined, boundary.mark_pattern, forceinline=True, **WITHOUT_COUNTING), **WITHOUT_COUNTING
+    _with_compiled_callees(boundary.mark_joined, boundary.mark_pattern, forceinline=True, **WITHOUT_COUNTING),
+    **WITHOUT_COUNTING,
 )
-mark_each = _compile(_calling(decimals.mark_each, decimals.scale_of, decimals.mark_of))
+mark_each = _compile(_with_compiled_callees(decimals.mark_each, decimals.scale_of, decimals.mark_of))
 
 
 @_compile

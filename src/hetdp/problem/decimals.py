@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.compilation import BUILDING, uses_compiled
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.problem.space import SMALL_SPACE, Floats, Mask
 from hetdp.threads import run_in_threads, slices
 
@@ -63,7 +63,7 @@ def marks_of(written: Floats) -> Marks:
     bits, marks = written.view(np.int64), np.empty(len(written), dtype=np.int64)
     mark: Any = mark_all
     if len(written) > SMALL_SPACE and uses_compiled(BUILDING, len(written)):
-        with uninterrupted():
+        with delay_interrupts():
             from hetdp.problem import compiled
 
         mark = compiled.mark_each

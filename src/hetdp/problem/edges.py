@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hetdp.compilation import BUILDING, uses_compiled
 from hetdp.errors import Fault, UsageError
 from hetdp.frames import is_frame
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.problem.classes import Classes, classes_of
 from hetdp.problem.columns import as_column
 from hetdp.problem.decimals import MARK_OF_ONE, UNBOUNDED, Marks
@@ -204,7 +204,7 @@ def merge_rows(rows: Rows) -> tuple[Rows, bool]:
         starts = np.flatnonzero(~again)
         least = np.minimum.reduceat(rows.loads, starts)
         return rows.take(starts)._replace(loads=least), np.array_equal(least, np.maximum.reduceat(rows.loads, starts))
-    with uninterrupted():
+    with delay_interrupts():
         from hetdp.problem.compiled import merge_arcs
 
     left, agree = merge_arcs(rows.indptr, rows.targets, rows.loads)
@@ -215,7 +215,7 @@ def merge_rows(rows: Rows) -> tuple[Rows, bool]:
 
 def _distribute(pieces: list[ArcColumns], shift: int, buckets: int) -> tuple[ArcColumns, NDArray[np.int64]]:
     """Distributes arcs to buckets, and returns these with their bounds. Each piece has its own part of every bucket."""
-    with uninterrupted():
+    with delay_interrupts():
         from hetdp.problem.compiled import count_arcs, distribute_arcs
 
     counts = np.zeros((len(pieces), buckets), dtype=np.int64)
@@ -230,7 +230,7 @@ def _distribute(pieces: list[ArcColumns], shift: int, buckets: int) -> tuple[Arc
 
 def _order(columns: ArcColumns, bounds: NDArray[np.int64], shift: int, size: int) -> Rows:
     """Sorts every bucket and finds its rows."""
-    with uninterrupted():
+    with delay_interrupts():
         from hetdp.problem.compiled import order_arcs
 
     indptr, repeated = np.zeros(size + 1, dtype=np.int64), list[int]()

@@ -302,7 +302,7 @@ class DatasetGraph(Frozen):
         """Each column of parameters as used, with one bit for each number that was lowered below its decimal."""
         return self._columns
 
-    def beside(self) -> tuple[tuple[Any, ...], list[NDArray[Any]]]:
+    def identity_parts(self) -> tuple[tuple[Any, ...], list[NDArray[Any]]]:
         """The parts besides datasets and constraints: the names of classes, and the arrays that refer to them."""
         classes = () if self._classes is None else self._classes
         arrays = [self._free.source, self._free.target, *self._free.marks, *(each.numbers for each in classes)]

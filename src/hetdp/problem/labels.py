@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hetdp.compilation import BUILDING, uses_compiled
 from hetdp.errors import MOST_ALIKE, Fault, UnknownDatasetError
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.problem.columns import Integers, as_column, as_integers, as_list, sort_distinct
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.space import SMALL_SPACE, Indices
@@ -59,7 +59,7 @@ class Lookup:
         found = np.empty(len(wanted), dtype=self._number)
         find = self._search if self._table is None else self._read
         if self._table is None and len(wanted) > SMALL_SPACE and uses_compiled(BUILDING, len(wanted)):
-            with uninterrupted():
+            with delay_interrupts():
                 from hetdp.problem.compiled import find_offsets
 
             find = partial(self._search_cells, find_offsets, *self._cells)

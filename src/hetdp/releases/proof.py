@@ -89,7 +89,7 @@ def fingerprint_of(problem: Problem, mechanism: LocalMechanism) -> bytes | None:
     graph = problem.graph
     if type(problem) is not Problem or type(graph) is not DatasetGraph or graph.size + graph.arc_count > LARGEST_CACHED:
         return None
-    names, arrays = graph.beside()
+    names, arrays = graph.identity_parts()
     if any(type(name) not in (str, int, float) for name in names):
         return None  # different names may have the same repr
     words = sorted(problem.about.items()), names, graph.parameter_names, problem.notion

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hetdp.errors import UsageError
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.studio.session import Session
 from hetdp.studio.uploads import MOST_BYTES
 
@@ -37,7 +37,7 @@ def require_dash() -> None:
         UsageError: dash or dash-cytoscape is not installed.
     """
     try:
-        with uninterrupted():
+        with delay_interrupts():
             import dash  # noqa: F401
             import dash_cytoscape  # noqa: F401
     except ImportError as failure:

@@ -18,7 +18,7 @@ import numpy as np
 
 from hetdp.duck import CURATOR_HINT, TABLE_RULE
 from hetdp.errors import Fault, HetdpError, InputError, UsageError
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.tables.sources import file_stamp, require_different
 from hetdp.tables.sqlite import BATCH_ROWS, BatchSource
 
@@ -75,7 +75,7 @@ class ArrowTable(BatchSource):
             pass
 
     @property
-    def unchanged(self) -> Any:
+    def stamp(self) -> Any:
         """The stamp of the file."""
         return None if self._place is None else file_stamp(self._place)
 
@@ -145,7 +145,7 @@ def polars_table(database: Any, frame: Any, curator: bool) -> ArrowTable:
 
 def load_pyarrow() -> Any:
     """Loads PyArrow, which is not a dependency: users who have Arrow data have it installed."""
-    with uninterrupted():
+    with delay_interrupts():
         import pyarrow
         import pyarrow.ipc
     return pyarrow

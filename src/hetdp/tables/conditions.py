@@ -112,7 +112,7 @@ def condition(
         if kinds.kind_of(columns[predicate.column]) == kinds.OTHER:  # some of their cells cannot be read
             rule = "the column must have a type whose cells can all be read"
             raise UsageError(f"the column {format_value(predicate.column)} holds {kinds.OTHER}", rule)
-        missing = kinds.missing(predicate.column, columns[predicate.column], exact_text)
+        missing = kinds.is_missing_sql(predicate.column, columns[predicate.column], exact_text)
         return CellTest(missing, "false", []).code(opposite, only_yes)
     if isinstance(predicate, Negation):
         return condition(predicate.part, columns, exact_text, not opposite, only_yes)
@@ -160,7 +160,10 @@ def _among_test(given: Membership, columns: Mapping[str, str], exact: bool) -> l
 
 def _spelling_test(column: str, pattern: str) -> CellTest:
     """The SQL test that the text of a column matches a spelling; see `spelling_pattern`."""
-    wanted, unknown = quote_text(f"{BLANKS}(?:{pattern}){BLANKS}|{TO_THE_END}"), kinds.missing(column, "VARCHAR", False)
+    wanted, unknown = (
+        quote_text(f"{BLANKS}(?:{pattern}){BLANKS}|{TO_THE_END}"),
+        kinds.is_missing_sql(column, "VARCHAR", False),
+    )
     return CellTest(f"regexp_full_match({kinds.text_or_empty(column)}, {wanted})", unknown, [], spelling=pattern)
 
 

@@ -223,7 +223,7 @@ class Folder(QueriedSource):
         return super().row(at)
 
     @property
-    def unchanged(self) -> Any:
+    def stamp(self) -> Any:
         """The files by name, and the stamp of each."""
         return tuple((file.name, *file_stamp(file)) for file in list_files(self._folder))
 

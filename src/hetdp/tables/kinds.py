@@ -60,7 +60,7 @@ def number(column: str, declared: str) -> str:
     return quote_name(column) if declared == "DOUBLE" else f"try_cast({text(column)} AS DOUBLE)"
 
 
-def missing(column: str, declared: str, exact_text: bool) -> str:
+def is_missing_sql(column: str, declared: str, exact_text: bool) -> str:
     """The SQL test that a cell is missing; true or false for every row. NaN is missing, too."""
     cell = quote_name(column)
     if declared in ("DOUBLE", "FLOAT"):

@@ -151,9 +151,9 @@ class LocalTable(PeopleTable):
         self._source, self._curator = source, curator
 
     @property
-    def unchanged(self) -> Any:
+    def stamp(self) -> Any:
         """The stamp of the source."""
-        return self._source.unchanged
+        return self._source.stamp
 
     def policy(self, request: AskRequest) -> Policy:
         """The policy by row; see `read_policy`."""

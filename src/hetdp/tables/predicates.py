@@ -211,7 +211,7 @@ def parse_predicate(given: Any, typed: bool = True) -> Predicate:
     room = 1 if typed else CANONICAL_FACTOR
     if len(given) > LONGEST_TEXT * room:
         raise UsageError(f"what is counted has {len(given):,} characters", f"at most {LONGEST_TEXT:,} are read")
-    return _Parser(given, DEEPEST_NESTING * room).whole()
+    return _Parser(given, DEEPEST_NESTING * room).parse()
 
 
 class _Parser:
@@ -221,7 +221,7 @@ class _Parser:
         self.tokens, self.deepest = _tokens(text), deepest
         self.at = self.depth = 0
 
-    def whole(self) -> Predicate:
+    def parse(self) -> Predicate:
         found = self._either()
         if self.at < len(self.tokens):
             raise self._refusal("the end, AND or OR")

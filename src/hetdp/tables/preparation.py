@@ -69,7 +69,7 @@ class Preparation:
         """
         progress.report_stage("reading the answers")
         codes = self.source.read_answers(self.request)
-        if len(codes) != len(self.policy.epsilon) or self.source.unchanged != self._stamp:
+        if len(codes) != len(self.policy.epsilon) or self.source.stamp != self._stamp:
             name, rule = self.source.name, "a table stays as it is between the policy and the answers"
             raise InputError(name, [Fault("changed while it was read", name, "", rule)])
         parts = [rows for _, rows in self.policy.parts()]
@@ -96,7 +96,7 @@ def prepare(
         UsageError: a column does not exist, or cannot be compared.
         InputError: the policy is incomplete, or an id is duplicate.
     """
-    stamp = source.unchanged
+    stamp = source.stamp
     policy = source.policy(request)
     condition(request.counted, source.columns, request.exact_text)  # refuses what cannot be compared, by its type
     _require_groups(request, policy)

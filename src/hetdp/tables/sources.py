@@ -42,7 +42,7 @@ class Columns(ABC):
         return False
 
     @property
-    def unchanged(self) -> Any:
+    def stamp(self) -> Any:
         """A value that changes when the table changes; None if that cannot be known."""
         return None
 
@@ -167,7 +167,7 @@ class QueriedSource(Source):
             return int(self._database.execute(f"SELECT count(*) FROM {self.scan}", self.bound).fetchone()[0])
 
     @property
-    def unchanged(self) -> Any:
+    def stamp(self) -> Any:
         """The stamp of the file."""
         return None if self._place is None else file_stamp(self._place)
 

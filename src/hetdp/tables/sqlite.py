@@ -113,7 +113,7 @@ class SqliteTable(BatchSource):
             return self._file.execute(asks).fetchone() is not None
 
     @property
-    def unchanged(self) -> Any:
+    def stamp(self) -> Any:
         """The stamp of the file."""
         return file_stamp(self._place)
 

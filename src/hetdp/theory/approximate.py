@@ -46,16 +46,16 @@ def rise_below(z: float, epsilon: float, delta: float) -> float:
     if t >= 1.0:
         return math.inf
     if delta >= 0.5:
-        return left_below(z, epsilon, delta)
+        return remaining_log_below(z, epsilon, delta)
     twice = (math.exp(t) + 2.0 * delta) * FOUR_ULPS_DOWN
     if twice >= 2.0:
         return math.inf
     if twice > 1.0:
-        return max(-math.log(2.0 - twice) * EIGHT_ULPS_DOWN, left_below(z, epsilon, delta))
+        return max(-math.log(2.0 - twice) * EIGHT_ULPS_DOWN, remaining_log_below(z, epsilon, delta))
     return math.log(twice) * (2.0 - EIGHT_ULPS_DOWN)
 
 
-def left_below(z: float, epsilon: float, delta: float) -> float:
+def remaining_log_below(z: float, epsilon: float, delta: float) -> float:
     """−log(2(1 − δ) − e^(z + ε)), rounded down, for z ≤ 0; any negative result means that the bound is negative."""
     t = add_down(z, epsilon)
     rest = 0.0
@@ -82,7 +82,7 @@ def fall(z: float, epsilon: float, delta: float) -> float:
     if delta < NEGLIGIBLE or without == math.inf:
         return without
     low = fall_below(min(z, 0.0), epsilon, delta)
-    left = left_below(min(z, 0.0), 0.0, delta)
+    left = remaining_log_below(min(z, 0.0), 0.0, delta)
     if left >= 0.0:
         low = max(low, add_down(left, epsilon))
     if z < 0.0:

@@ -206,7 +206,7 @@ def test_a_client_that_stops_blocks_others_for_a_limited_time(place, monkeypatch
         goes_on.wait(300)
         return [True]
 
-    def stopped() -> None:
+    def spend_until_stopped() -> None:
         try:
             Ledger(place, timeout=0.2).spend("survey", TENTH, "stopped", "1", draw)
         except LedgerError as error:
@@ -218,7 +218,7 @@ def test_a_client_that_stops_blocks_others_for_a_limited_time(place, monkeypatch
         assert Ledger(place, timeout=30).spend("survey", TENTH, "q", "1", lambda: [True]).number == 3
         with pytest.raises(psycopg.Error):
             other.execute("SELECT 1")
-    thread = threading.Thread(target=stopped)
+    thread = threading.Thread(target=spend_until_stopped)
     thread.start()
     assert begun.wait(300)
     wait_until_ended(place)

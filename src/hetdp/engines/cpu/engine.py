@@ -122,9 +122,9 @@ def compiled_sides() -> Function:
 
 
 @cache
-def compiled_warm() -> Function:
+def compiled_prefetch_arcs() -> Function:
     """The kernel that loads arcs into the cache."""
-    return compile_kernel(kernels.warm, "warm", {} if jit.is_off() else {prefetch: compiled_prefetch})
+    return compile_kernel(kernels.prefetch_arcs, "prefetch_arcs", {} if jit.is_off() else {prefetch: compiled_prefetch})
 
 
 # Engine ---------------------------------------------------------------------------------------------------------------
@@ -253,12 +253,12 @@ def split_by_answer(space: StoredRows, flags: Roles, starts: Indices) -> list[In
     The threads that look at the starts also load a graph into the cache that fits there.
     """
     side, arcs = np.zeros(len(starts), dtype=np.uint8), len(space.targets)
-    sides, warm, rest = compiled_sides(), compiled_warm(), arcs if arcs <= MOST_WARMED else 0
+    sides, prefetch_arcs, rest = compiled_sides(), compiled_prefetch_arcs(), arcs if arcs <= MOST_WARMED else 0
     count = -(-len(starts) // STARTS_PER_TASK)
 
     def look(task: int) -> None:
         own = slice(task * STARTS_PER_TASK, (task + 1) * STARTS_PER_TASK)
-        warm(space.targets, space.parameters, rest * task // count, rest * (task + 1) // count)
+        prefetch_arcs(space.targets, space.parameters, rest * task // count, rest * (task + 1) // count)
         sides(space.indptr, space.targets, flags, starts[own], side[own])
 
     run_in_threads(look, range(count), arcs * len(starts) // max(1, space.size) + rest)

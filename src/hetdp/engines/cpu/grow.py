@@ -72,7 +72,7 @@ def grow(
             return
         if not flags[source] & SETTLED:
             flags[source] |= SETTLED
-            foresee(indptr, targets, columns, labels, flags, desk)
+            prefetch_next(indptr, targets, columns, labels, flags, desk)
             relax(indptr, targets, columns, labels, bits, flags, links, desk, pool, source)
 
 
@@ -88,7 +88,9 @@ def begin(bits: Indices, starts: Indices, desk: Indices, pool: Indices) -> None:
         push(desk, pool, bits, start, key_of(bits[start]), as_int64(LARGEST_KEY))
 
 
-def foresee(indptr: Indices, targets: Indices, columns: Columns, labels: Floats, flags: Roles, desk: Indices) -> None:
+def prefetch_next(
+    indptr: Indices, targets: Indices, columns: Columns, labels: Floats, flags: Roles, desk: Indices
+) -> None:
     """Prefetches the rows of datasets that will soon be settled, and the neighbours' labels of the nearest one."""
     if desk[BATCH_AT] + FURTHEST < desk[BATCH_END]:
         next_up = BATCH_IDS + desk[BATCH_AT]
@@ -148,7 +150,7 @@ def sides(indptr: Indices, targets: Indices, flags: Roles, starts: Indices, side
         side[place] = role
 
 
-def warm(targets: Indices, columns: Columns, first: int, last: int) -> None:
+def prefetch_arcs(targets: Indices, columns: Columns, first: int, last: int) -> None:
     """Prefetches some arcs in the order in which they are stored, many times faster than the search meets them."""
     for arc in range(as_int64(first), as_int64(last), LINE):
         prefetch(targets, arc)

@@ -188,7 +188,7 @@ def settle(
                 if flags[entry] & MIXED_FLAG:
                     left -= 1
                 flags[entry] |= SETTLED
-                foresee(indptr, targets, columns, labels, flags, desk, size)
+                prefetch_next(indptr, targets, columns, labels, flags, desk, size)
                 lower_neighbours(indptr, targets, columns, labels, bits, flags, links, desk, pool, entry)
             continue
         one, other = as_int64(ends[2 * (entry - size)]), as_int64(ends[2 * (entry - size) + 1])
@@ -202,7 +202,7 @@ def settle(
             lower_neighbours(indptr, targets, columns, labels, bits, flags, links, desk, pool, other)
 
 
-def foresee(
+def prefetch_next(
     indptr: Indices, targets: Indices, columns: Columns, labels: Floats, flags: Roles, desk: Indices, size: int
 ) -> None:
     """Prefetches as in `grow`; meetings have no rows."""

@@ -70,7 +70,7 @@ def compiled_links(notion: Notion) -> tuple[Function, Function]:
 def compiled_link_rows() -> Function:
     """The kernel that finds links to smaller labels, if labels were grown by plain addition."""
     own: Replacements = {
-        row_kernels.prepare: link_kernels.want_links,
+        row_kernels.prepare: link_kernels.mark_pending,
         row_kernels.concerns: link_kernels.lacks_links,
         row_kernels.treat: link_kernels.link_row,
         row_kernels.finish: link_kernels.count_missing,
@@ -158,7 +158,7 @@ def _swept_once(space: ProductSpace, start: Floats) -> Floats | None:
     notes = StartNotes()
 
     def sweep(piece: slice) -> None:
-        own = notes.another()
+        own = notes.new_array()
         if notes.on_grid:
             steps = first.program, first.part_steps, first.weights, first.moves
             blocks(start, labels, labels.view(np.int64), piece.start, piece.stop, first.rows, first.part, *steps, own)
@@ -176,7 +176,7 @@ def _swept_plainly(space: ProductSpace, start: Floats) -> Floats | None:
     copy, labels, notes = compiled_copy(), np.empty(space.size), StartNotes()
 
     def look(piece: slice) -> None:
-        copy(start[piece], labels[piece], labels[piece].view(np.int64), notes.another())
+        copy(start[piece], labels[piece], labels[piece].view(np.int64), notes.new_array())
 
     run_in_threads(look, slices(space.size, BLOCK), space.size)
     if not notes.on_grid:
@@ -191,7 +191,7 @@ class StartNotes:
     def __init__(self) -> None:
         self._notes: list[Indices] = []
 
-    def another(self) -> Indices:
+    def new_array(self) -> Indices:
         """A new array for the notes of one task."""
         self._notes.append(np.array([1, 0], dtype=np.int64))
         return self._notes[-1]

@@ -67,7 +67,7 @@ def find_links(
         position, within = first // low % length, first % low
         for dataset in range(first, last):
             if links[dataset] == WANTED:
-                found = holder(
+                found = find_link(
                     labels,
                     start,
                     roles,
@@ -117,7 +117,7 @@ def link_ties(
         for axis in range(len(axes)):
             position = dataset // axes[axis, LOW] % axes[axis, LENGTH]
             if links[dataset] < 0:
-                links[dataset] = holder(
+                links[dataset] = find_link(
                     labels,
                     start,
                     roles,
@@ -139,7 +139,7 @@ def link_ties(
     return kept
 
 
-def holder(
+def find_link(
     labels: Floats,
     start: Floats,
     roles: Roles,
@@ -179,7 +179,7 @@ def holder(
 # Links by plain addition, in rows; no pin fell ------------------------------------------------------------------------
 
 
-def want_links(columns: Any, begin: int, end: int) -> None:
+def mark_pending(columns: Any, begin: int, end: int) -> None:
     """Marks the datasets of a block whose label fell."""
     labels, start, links = columns
     for at in range(begin, end):

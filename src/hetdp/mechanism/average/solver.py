@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.problem.space import Floats, Indices
 
 ROUNDS = 300
@@ -147,7 +147,7 @@ class Solver:
     """Minimises cost·x between bounds, subject to rows that can be added."""
 
     def __init__(self, cost: Floats, lower: Floats, upper: Floats) -> None:
-        with uninterrupted():
+        with delay_interrupts():
             import highspy
         self._library: Any = highspy
         self._highs = self._library.Highs()

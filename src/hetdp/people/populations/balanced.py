@@ -276,7 +276,7 @@ class Balanced:
         way = self.scores.way(by_group(self.classes, counts))
         levels, least, gains = [], UNBOUNDED, way.gains.tolist()
         for gain in sorted(set(chain.from_iterable(gains))):
-            there = self._having(counts, [[other == gain for other in row] for row in gains])
+            there = self._count_with_values(counts, [[other == gain for other in row] for row in gains])
             if gain:
                 levels.append(Level(self.classes, gain, there))
             else:
@@ -303,7 +303,7 @@ class Balanced:
         paid = before.epsilon + rest * int(self.classes.units[last])
         return max(least, paid - self._most_saved - self._grain())
 
-    def _having(self, counts: NDArray[Any], chosen: list[list[bool]]) -> NDArray[Any]:
+    def _count_with_values(self, counts: NDArray[Any], chosen: list[list[bool]]) -> NDArray[Any]:
         """The number of people of each class that have one of the values chosen for their group."""
         if all(row == [True, False] for row in chosen):
             return counts[:, 0]

@@ -212,7 +212,7 @@ def _price(formula: Balanced, gains: Whole, room: int) -> int:
         units, sizes = classes.units[:bounded][of_kind], classes.sizes[:bounded][of_kind]
         kinds.append((steps, units, np.append(0, np.cumsum(sizes[::-1]))[::-1].__getitem__))
 
-    def paying(price: int) -> int:
+    def count_payers(price: int) -> int:
         found = 0
         for steps, units, people_from in kinds:
             for step, before in zip(steps, [0, *steps], strict=False):
@@ -223,7 +223,7 @@ def _price(formula: Balanced, gains: Whole, room: int) -> int:
     low, high = 0, formula.dearest
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if paying(middle) <= room else (middle + 1, high)
+        low, high = (low, middle) if count_payers(middle) <= room else (middle + 1, high)
     return low
 
 

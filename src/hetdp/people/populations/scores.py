@@ -35,7 +35,7 @@ def scores_of(question: Any, groups: Sequence[str], sizes: Whole, values: Sequen
     rows = [[form.score(group, value) for value in values] for group in groups]
     threshold = form.at_least - sum(min(row) * size for row, size in zip(rows, sizes.tolist(), strict=True))
     rows, threshold = _reduce([[score - min(row) for score in row] for row in rows], threshold)
-    deciding, all_decide = _deciding(rows, sizes.tolist(), threshold)
+    deciding, all_decide = _deciding_groups(rows, sizes.tolist(), threshold)
     rows, threshold = _reduce([row if decides else [0] * len(row) for row, decides in deciding], threshold)
     if max(map(max, rows)) >= LARGEST_SCORE:
         raise UsageError("the scores of the question are too large", f"without common factors they are below {2**31:,}")
@@ -49,7 +49,7 @@ def _reduce(rows: list[Row], threshold: int) -> tuple[list[Row], int]:
     return [[score // common for score in row] for row in rows], -(-threshold // common)
 
 
-def _deciding(rows: list[Row], sizes: list[int], threshold: int) -> tuple[list[tuple[Row, bool]], bool]:
+def _deciding_groups(rows: list[Row], sizes: list[int], threshold: int) -> tuple[list[tuple[Row, bool]], bool]:
     """For each group, whether its people decide at some table; and whether that is known of all.
 
     Who decides at no table may have any score, and so has none: the question stays the same. docs/theory/population.md

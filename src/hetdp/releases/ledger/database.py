@@ -207,7 +207,7 @@ class Database(ABC):
 
     def find_result(self, result: Result, is_there: Callable[[Connection, Result], bool]) -> bool | None:
         """True if the result of a transaction is in the ledger; None if that is unknown."""
-        with self.reading() as connection:
+        with self.read_transaction() as connection:
             return is_there(connection, result)
 
     # Transactions -----------------------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ class Database(ABC):
             pause = min(2 * pause, LONGEST_PAUSE)
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def read_transaction(self) -> Iterator[Connection]:
         """A transaction that sees one moment of the ledger and writes nothing."""
         with self._turn():
             connection = self._connect()

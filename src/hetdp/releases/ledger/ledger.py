@@ -292,7 +292,7 @@ class Ledger:
             UsageError: there is no such source.
         """
         core = self._core
-        with core.database.reading() as connection:
+        with core.database.read_transaction() as connection:
             return status_of(core.database, connection, core.read_head(connection), source)
 
     def history(self) -> list[Entry]:
@@ -302,7 +302,7 @@ class Ledger:
             LedgerError: the ledger cannot be used.
         """
         core = self._core
-        with core.database.reading() as connection:
+        with core.database.read_transaction() as connection:
             return history_of(core.database, connection, core.read_head(connection))
 
     def verify(self, records: Iterable[Mapping[str, Any]] = ()) -> VerifiedLedger:
@@ -318,7 +318,7 @@ class Ledger:
             LedgerError: something is not as the chain says, or the ledger is older than its records.
         """
         core, database = self._core, self._core.database
-        with database.reading() as connection:
+        with database.read_transaction() as connection:
             database.require_shape(connection)
             head = core.read_head(connection)
             compared = require_receipts(database, connection, head, records)
@@ -348,11 +348,11 @@ def export_lines(database: Database) -> Iterator[str]:
 
     Entries never change, so that charges are read one by one, and nobody has to wait meanwhile.
     """
-    with database.reading() as connection:
+    with database.read_transaction() as connection:
         entries = history_of(database, connection, read_head(database, connection))
     yield from (entry.body for entry in entries)
     for digest in sorted({entry.charge for entry in entries if entry.charge}):
-        with database.reading() as connection:
+        with database.read_transaction() as connection:
             content = connection.scalar(select(schema.charges.c.content).where(schema.charges.c.digest == digest))
         try:
             charge = decode_charge(content)

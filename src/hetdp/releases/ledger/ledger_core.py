@@ -178,7 +178,7 @@ class LedgerCore:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.sources = KnownSources()
-        with database.reading() as connection:
+        with database.read_transaction() as connection:
             database.require_shape(connection)
             self.id = read_head(database, connection).ledger
 
@@ -213,7 +213,7 @@ class LedgerCore:
         if name is not None and not isinstance(name, str):
             raise UsageError(f"{format_value(name)} is not a source", "it must be text")
         if name is not None or len(self.sources.declared) != 1:
-            with self.database.reading() as connection:
+            with self.database.read_transaction() as connection:
                 head = self.read_head(connection)
                 if name is not None:
                     return name, self.find_terms(connection, head, name).currency.name
@@ -287,7 +287,7 @@ class LedgerCore:
         """
         require_text(source=source, version=version)
         database, key, declared_as = self.database, question_key(source, request, version), declaration_key(source)
-        with database.reading() as connection:
+        with database.read_transaction() as connection:
             head = self.read_head(connection)
             known = find_entries(database, connection, head, key, declared_as)
             terms = self._require_terms(connection, head, source, known.get(declared_as))
@@ -314,7 +314,7 @@ class LedgerCore:
             version: the declared version of the data.
         """
         database = self.database
-        with database.reading() as connection:
+        with database.read_transaction() as connection:
             head = self.read_head(connection)
             if find_entries(database, connection, head, question_key(source, request, version)):
                 return []
@@ -330,7 +330,7 @@ class LedgerCore:
         """
         found = {}
         for wanted in dict.fromkeys(entry.charge for entry in entries if entry.charge):
-            with self.database.reading() as connection:
+            with self.database.read_transaction() as connection:
                 rows = CONTENT.rows(connection, wanted=wanted)
             try:
                 (charge,) = (decode_charge(row.content) for row in rows)
@@ -348,7 +348,7 @@ class LedgerCore:
         Raises:
             LedgerError: it is not there, or another one is: the ledger is older than its records, or a restored copy.
         """
-        with self.database.reading() as connection:
+        with self.database.read_transaction() as connection:
             head = self.read_head(connection)
             require_receipts(self.database, connection, head, [receipt])
             return entry_at(self.database, connection, head, receipt["entry"])

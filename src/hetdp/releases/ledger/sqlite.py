@@ -23,7 +23,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from hetdp.errors import InterruptedSpend, LedgerError
-from hetdp.interrupts import uninterrupted
+from hetdp.interrupts import delay_interrupts
 from hetdp.releases.ledger import schema
 from hetdp.releases.ledger.connection_cache import TURN, ConnectionCache
 from hetdp.releases.ledger.database import (
@@ -148,7 +148,7 @@ class SqliteDatabase(Database):
         """Commits; Ctrl-C is delayed for the few moments that this takes."""
         is_done = False
         try:
-            with uninterrupted():
+            with delay_interrupts():
                 self._commit(connection, doubt)
                 is_done = True
         except KeyboardInterrupt:
