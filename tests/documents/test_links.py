@@ -37,6 +37,12 @@ def test_every_link_leads_to_an_existing_target(page: Path):
         assert not anchor or anchor in anchors(target), f"{name_of(page)} links to {target.name}#{anchor}"
 
 
+def test_the_pages_have_links_to_files_and_to_anchors():
+    found = [target for page in PAGES for target in targets(page)]
+    assert any(not anchor for _, anchor in found)
+    assert any(anchor for _, anchor in found)
+
+
 @pytest.mark.parametrize("start", [ROOT / "README.md", DOCS / "README.md"], ids=name_of)
 def test_every_page_can_be_reached(start: Path):
     reached, waiting = set[Path](), [start]

@@ -63,9 +63,12 @@ def test_the_pages_that_matter_are_run():
 
 def test_every_make_target_on_the_pages_exists():
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    named: set[str] = set()
     for page in PAGES:
         used = re.findall(r"(?:^|`)make ([a-z]+)(?:`| +#|$)", page.read_text(encoding="utf-8"), re.MULTILINE)
         assert set(used) <= set(targets), name_of(page)
+        named |= set(used)
+    assert {"test", "docs"} <= named
 
 
 def test_the_readme_can_be_read_in_a_minute_or_two():

@@ -81,7 +81,9 @@ def test_a_verb_is_described_with_its_arguments_and_options(verb: str):
 
 
 def test_options_of_the_command_itself_are_described():
-    for parameter in GROUP.get_params(CONTEXT):
+    parameters = GROUP.get_params(CONTEXT)
+    assert {"--version", "--help"} <= {name for parameter in parameters for name in parameter.opts}
+    for parameter in parameters:
         assert all(f"| `{name}`" in COMMANDS or f", `{name}`" in COMMANDS for name in parameter.opts)
 
 
