@@ -2,4 +2,6 @@
 
 `report` is the public function and its result; `measures` defines what is measured, `baselines` builds the other
 mechanisms, and `tables` compares and prints them. A new baseline is a function in `baselines`.
+
+The packages above `mechanism` may import this package; `certificate`, `engines` and the packages below may not.
 """

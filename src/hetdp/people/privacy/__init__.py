@@ -2,6 +2,8 @@
 
 `rules` holds the rules and the table of ε that they make, `situations` when a rule applies, and `epsilons` how an ε is
 read, rounded down to the grid and written.
+
+`people` and the packages above it may import this package; `files`, `mechanism` and the packages below may not.
 """
 
 from hetdp.people.privacy.rules import Privacy, Rule, Table, from_document, from_json, from_toml, rules

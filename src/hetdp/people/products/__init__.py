@@ -2,4 +2,6 @@
 
 `problems` makes them, `margins` finds how many people must change before the answer does, and `tallied` is a mechanism
 on tallies for the people of a table.
+
+The packages above `people` may import this package; `files`, `mechanism` and the packages below may not.
 """

@@ -7,6 +7,8 @@ arguments are the keys of written questions. A new kind is one such module and i
 
 `thresholds` and `ratio` have the kinds, `logic` joins questions by and, or, not and makes them of Python functions, and
 `reading` reads documents. Lists of kinds are in alphabetical order.
+
+`people` and the packages above it may import this package; `files`, `mechanism` and the packages below may not.
 """
 
 from hetdp.people.questions.logic import function

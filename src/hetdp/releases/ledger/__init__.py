@@ -7,4 +7,6 @@
 
 To add a database, implement `Database` in a module of its own and open it in `ledger.open_database`. SQLAlchemy is
 imported here only.
+
+`releases`, `tables`, `partitioned`, `studio` and `cli` may import this package.
 """

@@ -5,4 +5,6 @@
 
 What a table puts into a record is in `hetdp.tables.record`. A new key is added to `RECORD` in `document` and filled in
 `facts` and there.
+
+`releases`, `tables`, `partitioned`, `studio` and `cli` may import this package.
 """
