@@ -19,8 +19,7 @@ import numpy as np
 from hetdp.duck import CURATOR_HINT, TABLE_RULE
 from hetdp.errors import Fault, HetdpError, InputError, UsageError
 from hetdp.interrupts import delay_interrupts
-from hetdp.tables.sources import file_stamp, require_different
-from hetdp.tables.sqlite import BATCH_ROWS, BatchSource
+from hetdp.tables.sources import BATCH_ROWS, BatchSource, file_stamp, require_different
 
 UNREADABLE_PREFIX = "Arrow "  # prefix of the types that DuckDB is not given; no condition can use them
 DAY = 86_400_000  # milliseconds

@@ -19,6 +19,7 @@ from hetdp.errors import Fault, InputError, UsageError
 from hetdp.tables.comparison import open_locked
 from hetdp.text import format_value
 
+BATCH_ROWS = 1 << 17  # rows at a time
 NOTHING = '"NULL"'  # DuckDB's type of a column in which every cell is missing
 Arrays = dict[str, Any]
 Expressions = dict[str, str]  # name of a result → SQL expression
@@ -181,6 +182,53 @@ class QueriedSource(Source):
         """The expression of a column in the scan."""
         cell = quote_name(self.scanned[column])
         return f"CAST({cell} AS VARCHAR)" if column in self._nothing else cell
+
+
+class BatchSource(Source):
+    """A table that is read in batches of rows; DuckDB evaluates the expressions on each batch.
+
+    Args:
+        database: a locked connection.
+        name: the name of the table in messages.
+        curator: whether messages may quote the reader.
+    """
+
+    def __init__(self, database: Any, name: str, curator: bool) -> None:
+        self.name, self._database, self._curator = name, database, curator
+
+    def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
+        """One pass; see `Source`."""
+        cells = ", ".join(f"{how} AS {quote_name(name)}" for name, how in wanted.items())
+        found = [self._compute(f"SELECT {cells} FROM batch", parameters, batch) for batch in self._batches(uses)]
+        return {name: np.concatenate([np.asarray(part[name]) for part in found]) for name in wanted}
+
+    def distinct(self, column: str, most: int) -> list[str] | None:
+        """The distinct texts; see `Source`."""
+        query = f"SELECT DISTINCT CAST({quote_name(column)} AS VARCHAR) AS name FROM batch"
+        found: set[str | None] = set()
+        for batch in self._batches([column]):
+            names = self._compute(query, [], batch)["name"]
+            found |= set(names.tolist())  # a masked array gives None for a missing cell
+            if len(found) > most or None in found:
+                break
+        if None in found:
+            return None
+        return sorted(text for text in found if text is not None)
+
+    def define(self, kind: str, names: Sequence[str]) -> None:
+        """Creates an enum type; see `Source`."""
+        define_enum(self._database, kind, names)
+
+    @abstractmethod
+    def _batches(self, uses: Sequence[str]) -> Iterator[Any]:
+        """Batches of the named columns, in the order of the rows; the first is empty, so that there is always one."""
+
+    def _compute(self, query: str, parameters: Sequence[Any], batch: Any) -> Arrays:
+        with hide_details(self.name, self._curator):
+            self._database.register("batch", batch)
+            found: Arrays = self._database.execute(query, list(parameters)).fetchnumpy()
+            self._database.unregister("batch")
+        return found
 
 
 def file_stamp(place: Path) -> tuple[int, int, int]:

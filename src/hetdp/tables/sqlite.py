@@ -1,10 +1,9 @@
-"""Tables that are read in batches of rows: the base class of Arrow tables, and SQLite files."""
+"""SQLite files, read with the standard library in batches of rows."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -13,13 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.duck import define_enum, hide_details, quote_name
+from hetdp.duck import quote_name
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.tables.sources import Arrays, Expressions, Source, file_stamp, require_different
+from hetdp.tables.sources import BATCH_ROWS, Arrays, BatchSource, file_stamp, require_different
 from hetdp.text import format_value
 
 SQLITE_RULE = "it must be an SQLite file"
-BATCH_ROWS = 1 << 17  # rows at a time
 COMPUTED_TYPE = "VARCHAR computed when it is read"  # not a type of DuckDB, so such a column is refused
 SETTINGS = (
     "trusted_schema = OFF",
@@ -27,53 +25,6 @@ SETTINGS = (
     "cell_size_check = ON",
     "mmap_size = 0",
 )  # without a memory map, a file that shrinks cannot crash the process
-
-
-class BatchSource(Source):
-    """A table that is read in batches of rows; DuckDB evaluates the expressions on each batch.
-
-    Args:
-        database: a locked connection.
-        name: the name of the table in messages.
-        curator: whether messages may quote the reader.
-    """
-
-    def __init__(self, database: Any, name: str, curator: bool) -> None:
-        self.name, self._database, self._curator = name, database, curator
-
-    def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
-        """One pass; see `Source`."""
-        cells = ", ".join(f"{how} AS {quote_name(name)}" for name, how in wanted.items())
-        found = [self._compute(f"SELECT {cells} FROM batch", parameters, batch) for batch in self._batches(uses)]
-        return {name: np.concatenate([np.asarray(part[name]) for part in found]) for name in wanted}
-
-    def distinct(self, column: str, most: int) -> list[str] | None:
-        """The distinct texts; see `Source`."""
-        query = f"SELECT DISTINCT CAST({quote_name(column)} AS VARCHAR) AS name FROM batch"
-        found: set[str | None] = set()
-        for batch in self._batches([column]):
-            names = self._compute(query, [], batch)["name"]
-            found |= set(names.tolist())  # a masked array gives None for a missing cell
-            if len(found) > most or None in found:
-                break
-        if None in found:
-            return None
-        return sorted(text for text in found if text is not None)
-
-    def define(self, kind: str, names: Sequence[str]) -> None:
-        """Creates an enum type; see `Source`."""
-        define_enum(self._database, kind, names)
-
-    @abstractmethod
-    def _batches(self, uses: Sequence[str]) -> Iterator[Any]:
-        """Batches of the named columns, in the order of the rows; the first is empty, so that there is always one."""
-
-    def _compute(self, query: str, parameters: Sequence[Any], batch: Any) -> Arrays:
-        with hide_details(self.name, self._curator):
-            self._database.register("batch", batch)
-            found: Arrays = self._database.execute(query, list(parameters)).fetchnumpy()
-            self._database.unregister("batch")
-        return found
 
 
 def require_plain_beside(place: Path) -> None:
