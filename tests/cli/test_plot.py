@@ -87,7 +87,7 @@ def test_a_map_of_three_groups_is_the_slice_that_is_asked_for(hetdp):
             2,
             "cannot write 'nowhere/m.svg'; 'nowhere' is not a folder.",
         ),
-        ("plot poll.json mechanism.csv mechanism.csv -o m.svg", 2, "several mechanisms; only their accuracy"),
+        ("plot poll.json mechanism.csv mechanism.csv -o m.svg", 2, "several mechanisms cannot be drawn in one picture; only"),
         (
             "plot poll.json mechanism.csv --picture tallies -o m.svg",
             2,
@@ -97,7 +97,7 @@ def test_a_map_of_three_groups_is_the_slice_that_is_asked_for(hetdp):
         ("plot poll.json --explain 4 -o m.svg", 2, "--explain without a mechanism; a path binds a value of a"),
         ("plot poll.json mechanism.csv --explain 4 --picture summary -o m.svg", 2, "--explain with --picture summary;"),
         ("plot nowhere.json -o m.svg", 3, "nowhere.json"),
-        ("plot - - -o m.svg", 2, "two inputs are -"),
+        ("plot - - -o m.svg", 2, "- is used for two inputs"),
     ],
 )
 def test_impossible_plots_are_refused_and_leave_nothing(hetdp, words, code, message):
