@@ -85,6 +85,14 @@ DOCUMENTS = {
         valid_document(about=["x"]),
         "FILE, about: not an object of texts: ['x']; it has texts as keys and values.",
     ),
+    "misspelt words": (
+        valid_document(about={"titel": "x", "anwser_2": "no", "change": "you vote"}),
+        "FILE: 2 faults\n"
+        "  FILE, about: unknown key 'titel'; the keys are title, answer_1, answer_2, change, privacy_unit,"
+        " neighbour_relation, privacy. Hint: did you mean 'title'?\n"
+        "  FILE, about: unknown key 'anwser_2'; the keys are title, answer_1, answer_2, change, privacy_unit,"
+        " neighbour_relation, privacy. Hint: did you mean 'answer_2'?",
+    ),
     "another notion": (
         valid_document(notion="gauss"),
         f"unknown notion 'gauss'; {NOTIONS} Hint: did you mean 'gaussian'?",

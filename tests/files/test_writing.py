@@ -154,6 +154,33 @@ def test_only_problems_and_mechanisms_are_saved(tmp_path: Path):
         hetdp.save(PROBLEM, tmp_path / "p", tables="parqet")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("typo.jsonn", " Hint: did you mean .json?"),
+        ("p.JSN", " Hint: did you mean .json?"),
+        ("p.parqet", ""),
+        ("v1.2", ""),
+    ],
+)
+def test_a_misspelt_suffix_does_not_make_a_folder(tmp_path: Path, name: str, hint: str):
+    rule = "; the name ends in .json, or is that of a folder, which has no suffix."
+    with pytest.raises(hetdp.UsageError) as refused:
+        hetdp.save(PROBLEM, tmp_path / name)
+    assert str(refused.value) == f"no format is known for {str(tmp_path / name)!r}{rule}{hint}"
+    assert not list(tmp_path.iterdir())
+    (tmp_path / name).mkdir()
+    hetdp.save(PROBLEM, tmp_path / name)  # a folder that is there
+    assert hetdp.read_problem(tmp_path / name).problem.identity == PROBLEM.identity
+
+
+def test_a_misspelt_suffix_of_a_mechanism_gets_a_hint(tmp_path: Path):
+    mechanism = hetdp.design(PROBLEM, "fair")
+    for name, meant in (("m.jsonn", ".json"), ("m.parqet", ".parquet"), ("m.cvs", ".csv")):
+        with pytest.raises(hetdp.UsageError, match=rf"no format is known for .* Hint: did you mean {meant}\?"):
+            hetdp.save(mechanism, tmp_path / name)
+
+
 def test_small_files_of_text_are_read_and_written_without_duckdb(tmp_path: Path):
     code = """
 import sys, pathlib, hetdp

@@ -208,6 +208,12 @@ def test_a_description_that_is_not_a_mapping_of_texts_is_refused(about):
         hetdp.Problem(hetdp.DatasetGraph.from_edges([0], [1], 1.0), [1, 2], about=about)
 
 
+def test_a_misspelt_key_of_a_description_is_refused():
+    graph = hetdp.DatasetGraph.from_edges([0], [1], 1.0)
+    with pytest.raises(hetdp.UsageError, match=r"unknown key 'titel' in about=; .* Hint: did you mean 'title'\?"):
+        hetdp.Problem(graph, [1, 2], about={"titel": "x"})
+
+
 def test_every_edge_of_a_long_row_is_shown_as_written():
     written = [0.1, 0.3, 0.5, 0.7, 1.0, 0.2, 0.6, 0.9, 0.1, 0.8, 0.25, 0.4, 1.1, 0.3, 2.0, 1.3, 0.7, 0.1]
     graph = hetdp.DatasetGraph.from_edges([0] * len(written), range(1, len(written) + 1), written)

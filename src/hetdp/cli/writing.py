@@ -13,7 +13,7 @@ import click
 from hetdp.cli.options import PATH
 from hetdp.cli.reading import STANDARD
 from hetdp.errors import UsageError
-from hetdp.text import round_up
+from hetdp.text import ask_if_meant, closest, round_up
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -95,7 +95,8 @@ def require_place(
         raise UsageError(
             f"no format is known for {path!r}",
             rule,
-            f"{option} - writes JSON to standard output" if to_standard else "",
+            ask_if_meant(closest(place.suffix, filter(None, suffixes)))
+            or (f"{option} - writes JSON to standard output" if to_standard else ""),
         )
     _refuse_inputs(option, place, inputs)
     if not place.absolute().parent.is_dir():

@@ -29,6 +29,7 @@ from hetdp.files.schema import (
     require_notion,
     stated_notion,
 )
+from hetdp.problem.answer_words import ABOUT_KEYS
 from hetdp.problem.classes import Classes, classes_of
 from hetdp.problem.columns import as_floats
 from hetdp.problem.decimals import NAME as GRID
@@ -231,6 +232,9 @@ def require_form(sheets: Sheets, findings: FaultCollector) -> Notion:
                 "it has texts as keys and values",
             )
         )
+    elif about is not None:
+        with findings.collect():
+            require_keys(about, (), ABOUT_KEYS, f"{sheets.name}, about")
     for key in ("labels", "classes"):
         if meta.get(key, TEXT) not in (TEXT, INTEGER, JSON):
             rule = f"{key} in tables are {TEXT!r}, {INTEGER!r} or {JSON!r}"

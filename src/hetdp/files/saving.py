@@ -16,7 +16,7 @@ from hetdp.certificate.certificate import Certificate, verify
 from hetdp.documents import require_path
 from hetdp.errors import UsageError, VerificationError
 from hetdp.files.formats.json_files import write_json
-from hetdp.files.formats.registry import DOCUMENT, FORMATS, suffix_of
+from hetdp.files.formats.registry import DOCUMENT, FORMATS, require_folder_name, suffix_of
 from hetdp.files.formats.table import DEEPEST_NESTING
 from hetdp.files.formats.writing import whole_file, whole_folder
 from hetdp.files.problems import FOLDER_FILES, STANDARD
@@ -230,8 +230,8 @@ def save(
     """Writes a problem or a mechanism, completely or not at all.
 
     A name that ends in ``.json``, ``.csv`` or ``.parquet`` says how a mechanism is written. A problem is written to one
-    ``.json`` file, or, under any other name, to a folder of tables. ``-`` is JSON on standard output. A mechanism of a
-    partitioned problem is written to a folder, by the workers.
+    ``.json`` file, or, under a name without a suffix, to a folder of tables. ``-`` is JSON on standard output. A
+    mechanism of a partitioned problem is written to a folder, by the workers.
 
     Args:
         thing: a Problem or a Mechanism. A mechanism is proved first, unless it carries its certificate.
@@ -291,6 +291,7 @@ def _save_problem(problem: Problem, path: str | Path, partial: Any, tables: str)
         rule = f"a problem is saved to a {DOCUMENT} file, or to a folder with {known}"
         hint = did_you_mean(tables, [suffix[1:] for suffix in FORMATS]) if form is None else ""
         raise UsageError(f"a problem cannot be saved to {str(path)!r} with tables={tables!r}", rule, hint)
+    require_folder_name(path)
     sheets = {"datasets": dataset_columns(problem, partial), "edges": edge_columns(problem)}
     words = problem_words(problem)
     words |= kind_words("labels", problem.labels.names, form.is_text)

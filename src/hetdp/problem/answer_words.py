@@ -12,6 +12,7 @@ from hetdp.text import escape_unprintable
 
 YES, NO = YES_AND_NO = ("yes", "no")  # answers 1 and 2 of a question about people
 KEYS = ("answer_1", "answer_2")  # of a problem's `about`
+ABOUT_KEYS = ("title", *KEYS, "change", "privacy_unit", "neighbour_relation", "privacy")  # all of them
 NUMBERED_ANSWERS = ("answer 1", "answer 2")  # answers that have no words of their own
 BARE_NUMBERS = ("1", "2")  # the same after the words "the answer is"
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.errors import UsageError
-from hetdp.problem.answer_words import answer_words
+from hetdp.problem.answer_words import ABOUT_KEYS, answer_words
 from hetdp.problem.boundary import boundary_of
 from hetdp.problem.classes import classes_of
 from hetdp.problem.edges import Edges
@@ -65,7 +65,8 @@ class Problem(Frozen):
             with mu. "bounded-range" has to be asked for, and so has "renyi", with alpha.
         positive: which given answer counts as 1; needed unless they are {1, 2}, {0, 1} or booleans.
         weights: how much each dataset counts in averages: a mapping label → number ≥ 0, or a sequence in graph order.
-        about: words for people, such as {"title": …, "privacy_unit": …, "neighbour_relation": …}.
+        about: words for people: a mapping with some of the keys title, answer_1, answer_2, change, privacy_unit,
+            neighbour_relation and privacy.
         scores: of a space made of people, the query as a threshold of a sum over people; `hetdp.spaces` gives it.
         alpha: the order of Rényi privacy, from 1.000001 to 1e12; no other notion takes it.
 
@@ -210,6 +211,10 @@ def _words(about: Any) -> dict[str, str]:
     words = {} if about is None else about
     if not isinstance(words, Mapping) or not all(isinstance(text, str) for pair in words.items() for text in pair):
         raise UsageError(f"about={format_value(about)}", "it must be a mapping from texts to texts")
+    for key in words:
+        if key not in ABOUT_KEYS:
+            rule = f"the keys are {', '.join(ABOUT_KEYS)}"
+            raise UsageError(f"unknown key {format_value(key)} in about=", rule, did_you_mean(key, ABOUT_KEYS))
     return dict(words)
 
 

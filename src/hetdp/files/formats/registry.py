@@ -13,6 +13,7 @@ from hetdp.documents import require_path
 from hetdp.errors import UsageError
 from hetdp.files.formats import csv_files, parquet
 from hetdp.files.formats.table import TableFormat
+from hetdp.text import ask_if_meant, closest
 
 DOCUMENT = ".json"
 FORMATS: dict[str, TableFormat] = {
@@ -32,5 +33,19 @@ def suffix_of(path: str | Path) -> str:
     suffix = require_path(path).suffix.lower()
     if suffix not in SUFFIXES:
         rule, hint = f"the name ends in {', '.join(SUFFIXES)}", "- is JSON on standard input or output"
-        raise UsageError(f"no format is known for {str(path)!r}", rule, hint)
+        raise UsageError(f"no format is known for {str(path)!r}", rule, ask_if_meant(closest(suffix, SUFFIXES)) or hint)
     return suffix
+
+
+def require_folder_name(path: str | Path) -> None:
+    """Refuses a suffix in the name of a new folder: it is more likely the misspelt suffix of a JSON file.
+
+    Raises:
+        UsageError: the name has a suffix, and there is no such folder yet.
+    """
+    place = require_path(path)
+    if place.suffix and not place.is_dir():
+        rule = f"the name ends in {DOCUMENT}, or is that of a folder, which has no suffix"
+        raise UsageError(
+            f"no format is known for {str(path)!r}", rule, ask_if_meant(closest(place.suffix, (DOCUMENT,)))
+        )
