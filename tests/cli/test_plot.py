@@ -87,7 +87,7 @@ def test_a_map_of_three_groups_is_the_slice_that_is_asked_for(hetdp):
             2,
             "cannot write 'nowhere/m.svg'; 'nowhere' is not a folder.",
         ),
-        ("plot poll.json mechanism.csv mechanism.csv -o m.svg", 2, "several mechanisms cannot be drawn in one picture; only"),
+        ("plot poll.json mechanism.csv mechanism.csv -o m.svg", 2, "several mechanisms cannot be drawn in one"),
         (
             "plot poll.json mechanism.csv --picture tallies -o m.svg",
             2,

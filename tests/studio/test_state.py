@@ -372,7 +372,7 @@ def test_dropped_files_are_limited_in_size_and_faults_are_reported(monkeypatch):
     with pytest.raises(hetdp.UsageError, match="neither edges nor datasets"):
         opening.document_from_files(["p.txt"], [_address("")])
     for table, other in (("edges", "datasets"), ("datasets", "edges")):
-        with pytest.raises(hetdp.UsageError, match=f"that of {other} is missing"):
+        with pytest.raises(hetdp.UsageError, match=f"the table of {other} is missing"):
             opening.document_from_files([f"my-{table}.csv"], [_address("")])
     with pytest.raises(hetdp.UsageError, match="two files for one table"):
         opening.document_from_files(["a.json", "b.json"], [_address("")] * 2)
