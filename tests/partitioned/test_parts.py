@@ -129,8 +129,8 @@ def test_each_dataset_has_one_owner_and_empty_partitions_own_none(tmp_path):
     assert [(one.first, one.size) for one in parts] == [(0, 2), (2, 0), (2, 3), (5, 2)]
     for one in parts:
         one.save("values", np.arange(one.first, one.first + one.size) * 10)
-    assert parts[1].everywhere("values", np.array([0, 1, 4, 5])).tolist() == [0, 10, 40, 50]
-    assert parts[1].everywhere("values", np.empty(0, np.int64)).dtype == np.int64
+    assert parts[1].gather_from_owners("values", np.array([0, 1, 4, 5])).tolist() == [0, 10, 40, 50]
+    assert parts[1].gather_from_owners("values", np.empty(0, np.int64)).dtype == np.int64
     assert parts[0].path("run-1/x") == tmp_path / "run-1" / "0" / "x.npy"
     assert parts[0].path("x/y") == tmp_path / "0" / "x" / "y.npy"
 
