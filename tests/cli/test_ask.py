@@ -95,9 +95,9 @@ def test_nothing_is_released_without_a_ledger(hetdp, people):
         ((*VOTE, DRY, "--epsilon-by", "a=1"), "no column of groups"),
         ((*VOTE, DRY, "--epsilon-by", "a", "--group", "role"), "GROUP=ε"),
         ((*VOTE, DRY, "--epsilon-by", "a=1,a=2", "--group", "role"), "twice"),
-        ((*VOTE, DRY, "--epsilon-by", "a=-1", "--group", "role"), "ε is '-1'"),
-        ((*VOTE, DRY, "--epsilon", "-1"), "ε is '-1'"),
-        ((*VOTE, DRY, "--epsilon", "nan"), "ε is 'nan'"),
+        ((*VOTE, DRY, "--epsilon-by", "a=-1", "--group", "role"), "--epsilon-by -1 for 'a'; ε is"),
+        ((*VOTE, DRY, "--epsilon", "-1"), "--epsilon -1; ε is"),
+        ((*VOTE, DRY, "--epsilon", "nan"), "--epsilon nan; ε is"),
         ((*VOTE, DRY, "--epsilon", "missing"), "no column 'missing'"),
         ((*VOTE, DRY, "--epsilon", "vote"), "used for both"),
         ((*ASK_OPTIONS[2:], DRY), "--count is missing"),
@@ -105,11 +105,11 @@ def test_nothing_is_released_without_a_ledger(hetdp, people):
         (("--count", "vote = yes", *ASK_OPTIONS[2:], DRY), "expected a value ('text', a number, TRUE or FALSE)"),
         (
             ("--count", "vote = 'yes'", "--at-least", "120%", *ASK_OPTIONS[4:], DRY),
-            "the threshold is '120%'; it must be a whole number of people, or a share from 0% to 100%",
+            "--at-least 120%; it must be a whole number of people, or a share from 0% to 100%",
         ),
         (
             ("--count", "vote = 'yes'", "--at-least", "1.5", *ASK_OPTIONS[4:], DRY),
-            "the threshold is '1.5'; it must be a whole",
+            "--at-least 1.5; it must be a whole",
         ),
         (
             ("--count", "vote = 'yes'", "--at-least", "many", *ASK_OPTIONS[4:], DRY),
@@ -326,14 +326,14 @@ def test_a_pipe_that_is_closed_early_is_not_an_error(people):
 
 
 @pytest.mark.parametrize(("when", "planned"), [("reading the policy", False), ("reading the answers", True)])
-def test_ctrl_c_is_quiet_and_the_plan_is_there_before_the_answers_are_read(hetdp, people, when, planned, monkeypatch):
+def test_ctrl_c_is_one_line_and_the_plan_is_there_before_answers_are_read(hetdp, people, when, planned, monkeypatch):
     def interrupt(words: str) -> None:
         if words == when:
             os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr("hetdp.progress.report_stage", interrupt)
     result = hetdp("ask", people, *ASK_OPTIONS, SIMULATE, "-q", "--plan", "plan.json")
-    assert result == (130, "", "")
+    assert result == (130, "", "hetdp: interrupted\n")
     assert Path("plan.json").exists() == planned
     assert not [path for path in Path().iterdir() if path.suffix == ".draft"]
 

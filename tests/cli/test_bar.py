@@ -222,4 +222,4 @@ def test_an_interrupt_leaves_nothing_behind():
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
     end.read_all()
-    assert end.screen() == ["", ""]
+    assert end.screen() == ["", "hetdp: interrupted", ""]

@@ -82,8 +82,29 @@ def test_the_version_output_contains_what_a_bug_report_needs(hetdp):
         ("extend a b", "got unexpected extra argument (b)."),
         (
             "extend a --engine gpu",
-            "invalid value for '--engine': 'gpu' is not one of 'auto', 'cpu', 'reference', 'dask'; did you mean cpu?",
+            "--engine gpu is not for a command; it searches the votes and tallies of hetdp.spaces, in Python"
+            " (docs/how-to/gpu.md); a problem file has only edges.",
         ),
+        (
+            "extend a --engine cpus",
+            "invalid value for '--engine': 'cpus' is not one of 'auto', 'cpu', 'reference', 'dask'; did you mean cpu?",
+        ),
+        ("extend a --workers two", "--workers two; it must be a whole number ≥ 1."),
+        ("extend a --workers 0", "--workers 0; it must be a whole number ≥ 1."),
+        ("design a --max-error two", "--max-error two; it must be a number."),
+        ("make", "missing argument 'votes|tallies'; it is votes or tallies."),
+        ("completion", "missing argument 'bash|zsh|fish'; it is bash, zsh or fish."),
+        (
+            "ledger",
+            "missing argument 'ACTION'; it is init, declare, status, history, verify, export or record.",
+        ),
+        (
+            "ledger make",
+            "invalid value for 'ACTION': 'make' is not one of 'init', 'declare', 'status', 'history', 'verify',"
+            " 'export', 'record'; did you mean init?",
+        ),
+        ("record vrify a", "the action 'vrify' is unknown; it must be verify."),
+        ("ask a --majority", "there is no option --majority; did you mean --more-than 50%?"),
         (
             "make vote",
             "invalid value for 'votes|tallies': 'vote' is not one of 'votes', 'tallies'; did you mean votes?",
@@ -96,7 +117,8 @@ def test_the_version_output_contains_what_a_bug_report_needs(hetdp):
 def test_wrong_usage_is_answered_in_one_line_with_a_hint(hetdp, words, answer):
     result = hetdp(*words.split())
     assert (result.code, result.out) == (2, "")
-    assert result.err.startswith(f"hetdp: {answer} Hint: see hetdp ")
+    verb = f"{words.split()[0]} " if words.split()[0] in VERBS else ""
+    assert result.err == f"hetdp: {answer} Hint: see hetdp {verb}--help.\n"
     assert result.err.count("\n") == 1
 
 

@@ -34,14 +34,14 @@ def shell(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_an_interrupt_is_quiet():
+def test_an_interrupt_is_one_line():
     with subprocess.Popen([sys.executable, "-c", SLOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as working:
         assert working.stdout is not None
         assert working.stderr is not None
         assert working.stdout.readline() == b"working\n"
         working.send_signal(signal.SIGINT)
         assert working.wait() == 130
-        assert working.stderr.read() == b""
+        assert working.stderr.read() == b"hetdp: interrupted\n"
 
 
 def test_a_closed_pipe_is_not_an_error():
@@ -140,6 +140,22 @@ def test_an_interrupt_on_a_terminal_ends_the_line(hetdp, monkeypatch, error):
         raise error
 
     monkeypatch.setattr("hetdp.cli.group.run", raise_error)
-    assert hetdp("demo") == (130, "", "")
+    assert hetdp("demo") == (130, "", "hetdp: interrupted\n")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    assert hetdp("demo") == (130, "", "\n")
+    assert hetdp("demo") == (130, "", "\nhetdp: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("design poll.json --free --max-error 1e-5", "keeps to --max-error 1e-05;"),
+        ("design poll.json --prior weight", "--prior together with --objective fair; only the objective average"),
+        ("make votes --people 3 --majority --epsilon 1 --deciding-epsilon x -o -", "--deciding-epsilon x; ε is"),
+        ("make tallies --group a=3 --majority --epsilon a=x -o -", "--epsilon x for 'a'; ε is"),
+        ("ledger init new.ledger --source a --cap lots", "--cap lots; an amount of privacy is a number"),
+        ("ledger init new.ledger --source a --cap 1 --class-cap b=-1", "--class-cap b=-1; an amount of privacy is"),
+        ("make votes --people 3 --majority --epsilon", "requires an argument. Hint: see hetdp make --help."),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_option(hetdp, words, said):
+    assert said in hetdp(*words.split()).err

@@ -128,7 +128,7 @@ THREE_PEOPLE = ("make", "votes", "--people", "3")
         ((*THREE_PEOPLE, "--question", "poll.txt", "--epsilon", "1", *OUTPUT), "ends in .json or .toml"),
         ((*THREE_PEOPLE, "--majority", *OUTPUT), "no ε"),
         ((*VOTERS, "--rules", "r.json", *OUTPUT), "ε together with --rules"),
-        ((*THREE_PEOPLE, "--majority", "--epsilon", "x", *OUTPUT), "ε is 'x'"),
+        ((*THREE_PEOPLE, "--majority", "--epsilon", "x", *OUTPUT), "--epsilon x; ε is"),
         ((*THREE_PEOPLE, "--majority", "--epsilon", "1=1,2", *OUTPUT), "NAME=ε"),
         (
             (*THREE_PEOPLE, "--majority", "--epsilon", "1", "--values", "yes", *OUTPUT),

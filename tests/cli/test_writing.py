@@ -75,5 +75,5 @@ sys.argv = ["hetdp", "extend", "poll.json", "-o", "m.json", "-q"]
 sys.exit(way_in.main())
 """.replace("NUMBER", str(int(number)))
     result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
-    assert (result.returncode, result.stderr) == (130, "")
+    assert (result.returncode, result.stderr) == (130, "hetdp: interrupted\n")
     assert not [path.name for path in tmp_path.iterdir() if "m.json" in path.name]

@@ -168,7 +168,7 @@ def test_a_largest_error_of_a_half_is_never_worse_than_a_coin():
 def test_an_unreachable_largest_error_is_refused_with_the_smallest_reachable_one(objective):
     problem = voters(3, "everyone")
     with pytest.raises(
-        hetdp.InputError, match=r"max_error: no private mechanism keeps to 0.3; the smallest possib"
+        hetdp.InputError, match=r"problem: no private mechanism keeps to max_error=0.3; the smallest possib"
     ) as bad:
         hetdp.design(problem, objective, max_error=0.3)
     assert bad.value.exit_code == 3
@@ -185,7 +185,8 @@ def test_invalid_arguments_are_refused():
             hetdp.design(problem, "average", max_error=wrong)
     for objective in ("fair", "balanced"):
         with pytest.raises(
-            hetdp.UsageError, match=f"a prior, with the objective {objective}; only the objective average has a prior"
+            hetdp.UsageError,
+            match=f"prior= together with objective='{objective}'; only the objective average has a prior",
         ):
             hetdp.design(problem, objective, prior="uniform")
     with pytest.raises(hetdp.UsageError, match="unknown prior 'flat'; a prior is 'uniform'"):

@@ -113,7 +113,7 @@ GRAPH: Any = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0), [1,
         (RATIO, {}, "weighted-vote on a question that is not a threshold of a sum"),
         (LARGE, {}, "weighted-vote on a question that is not a threshold of a sum"),
         (PEOPLE, {"partial": {("yes",) * 3: 0.9}}, "given values, with the objective weighted-vote"),
-        (PEOPLE, {"prior": "uniform"}, "a prior, with the objective weighted-vote"),
+        (PEOPLE, {"prior": "uniform"}, "prior= together with objective='weighted-vote'"),
         (PEOPLE, {"max_error": 2}, "max_error=2"),
     ],
 )

@@ -261,7 +261,7 @@ def test_a_worker_without_memory_is_reported(cluster):
 def test_ctrl_c_ends_the_command_and_leaves_nothing(cluster):
     with cluster.driver.run_held(*cluster.extend("out", "ended"), stop_at="build_graph") as finished:
         cluster.driver.interrupt()
-        assert finished(is_held=True) == (130, "", "")
+        assert finished(is_held=True) == (130, "", "hetdp: interrupted\n")
     assert cluster.leftovers("ended") == []
     assert cluster.driver.run(*cluster.extend("out", "ended"))[0] == 0
     assert cluster.same_bits("out")

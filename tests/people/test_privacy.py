@@ -227,7 +227,7 @@ def test_values_that_are_not_an_epsilon_are_refused(epsilon):
         (lambda: ANY.Privacy([1]), "the rules are [1]"),
         (lambda: rules({}), "it is given for one group or more"),
         (lambda: ANY.rules(1, within=2), "within is 2; within says for which case each ε is"),
-        (lambda: rules(1, deciding={"A": "x"}), "ε is 'x'"),
+        (lambda: rules(1, deciding={"A": "x"}), "deciding='x' for 'A'; ε is"),
         (lambda: States(tuple(range(1, 200))), "the rules name 199 distances"),
         (lambda: States((1,)).state([1]), "the margins are missing"),
     ],

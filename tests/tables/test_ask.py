@@ -206,7 +206,7 @@ def test_the_deciding_epsilon_by_group_and_by_person(tmp_path):
         ({"deciding_epsilon_by": {"pupil": 0.1}}, "the deciding ε by group, but no column of groups"),
         ({"deciding_epsilon_by": {"pupils": 0.1}, "group": "role"}, "did you mean 'pupil'"),
         ({"deciding_epsilon": "nothing"}, "no column 'nothing'"),
-        ({"deciding_epsilon": "-1"}, "ε is '-1'"),
+        ({"deciding_epsilon": "-1"}, "deciding_epsilon='-1'; ε is"),
         ({"deciding_epsilon": "county"}, "missing or invalid ε"),
         ({"question": hetdp.questions.majority()}, "a threshold together with a question"),
         ({"at_least": None, "question": "majority"}, "no format is known for 'majority'"),

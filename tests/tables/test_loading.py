@@ -175,7 +175,7 @@ def test_a_bad_byte_after_the_header_is_not_a_fault_of_the_header(tmp_path):
 
 
 def test_a_finite_epsilon_too_large_for_a_float_does_not_become_infinite(tmp_path):
-    with pytest.raises(hetdp.UsageError, match=r"ε is '1e400'; .*; this number is too large"):
+    with pytest.raises(hetdp.UsageError, match=r"epsilon='1e400'; .*; this number is too large"):
         make_request(epsilon="1e400")
     assert "missing or invalid ε" in refusal(as_csv(PEOPLE | {"eps": ["1e400"] * 7}, tmp_path), make_request())
 

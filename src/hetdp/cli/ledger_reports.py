@@ -7,7 +7,7 @@ import json
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from hetdp.releases.ledger.chain import Entry
@@ -155,14 +155,30 @@ def parse_amount(option: str, text: Any, currency: str, name: str | None = None)
     from hetdp.releases.ledger.amounts import currency_of
     from hetdp.text import format_value
 
-    if text is None or text == "inf" or not currency_of(currency).has_delta:
+    if text is None or text == "inf":
+        return text
+    if not currency_of(currency).has_delta:
+        _require_amounts(option, text, [text], name)
         return text
     pair = tuple(text.split(":"))
     if len(pair) != 2:
         example = "1:1e-6" if name is None else f"{name}=0.1:1e-7"
         rule = f"in {currency}, an amount is ε:δ"
         raise UsageError(f"{option} without δ: {format_value(text)}", rule, f"{option} {example}")
+    _require_amounts(option, text, pair, name)
     return pair
+
+
+def _require_amounts(option: str, text: str, parts: Iterable[str], name: str | None) -> None:
+    """Refuses what is not an amount, by the option that gives it."""
+    from hetdp.errors import UsageError
+    from hetdp.releases.ledger.amounts import units_spent
+
+    try:
+        for part in parts:
+            units_spent(part, 1)
+    except UsageError as refusal:
+        raise UsageError(f"{option} {text if name is None else f'{name}={text}'}", refusal.rule) from None
 
 
 def record_external_spend(

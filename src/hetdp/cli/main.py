@@ -23,34 +23,79 @@ if TYPE_CHECKING:
 SURPLUS = (click.UsageError, click.NoSuchOption)
 
 
-def describe_click_error(error: click.ClickException) -> str:
+MEANT = {  # words that are not in hetdp, and what does the same
+    "hetdp ask": {"--majority": "--more-than 50%"},
+    "hetdp ledger": {"make": "init", "create": "init", "new": "init", "show": "status", "add": "declare"},
+}
+ELSEWHERE = {  # engines that Python has, and why the shell does not
+    name: f"it searches the votes and tallies of hetdp.spaces, in Python ({page}); a problem file has only edges"
+    for name, page in (("gpu", "docs/how-to/gpu.md"), ("product", "docs/how-to/people.md"))
+}
+
+
+def describe_click_error(error: click.ClickException, arguments: Sequence[str] = ()) -> str:
     """Says what is wrong with a command line, and where its help is."""
+    from hetdp.cli.group import VERBS
+
     context = getattr(error, "ctx", None)
-    command = context.command_path if context else "hetdp"
+    verb = f"hetdp {arguments[0]}" if arguments and arguments[0] in VERBS else "hetdp"
+    command = context.command_path if context else verb
     hint = f"see {command} --help"
     if command.endswith("explain") and getattr(error, "option_name", "-")[1:2].isdigit():
         hint = "put -- before a dataset whose name begins with -"
     if command.endswith(" release") and type(error) in SURPLUS:  # the word may be part of the true dataset's label
         return f"there are too many arguments or options. Hint: {hint}."
-    return f"{_sentence(error)} Hint: {hint}."
+    return f"{_sentence(error, MEANT.get(command, {}))} Hint: {hint}."
 
 
-def _sentence(error: click.ClickException) -> str:
+def _sentence(error: click.ClickException, meant: Mapping[str, str]) -> str:
     """The message of click; its versions differ in how they name an unknown option."""
     if isinstance(error, click.NoSuchOption):
-        close = ask_if_meant(error.possibilities or ())
+        close = ask_if_meant([meant[error.option_name]] if error.option_name in meant else error.possibilities or ())
         return f"there is no option {error.option_name}" + (f"; {close}" if close else ".")
-    words = f"{error.format_message().strip().rstrip('.')}{_choice_meant(error)}"
+    if (
+        isinstance(error, click.BadParameter)
+        and error.param is not None
+        and (words := _of_parameter(error, error.param))
+    ):
+        return words
+    words = f"{error.format_message().strip().rstrip('.')}{_choice_meant(error, meant)}"
     words = words[:1].lower() + words[1:]
     return words if words[-1:] in ".?" else f"{words}."
 
 
-def _choice_meant(error: click.ClickException) -> str:
+def _of_parameter(error: click.BadParameter, param: click.Parameter) -> str:
+    """The sentence for a parameter whose message click would write for programmers; empty for the others."""
+    name, known = param.opts[0] if isinstance(param, click.Option) else str(param.metavar), param.type
+    if isinstance(error, click.MissingParameter):
+        return f"missing argument {name!r}; it is {_listed(known.choices)}." if isinstance(known, click.Choice) else ""
+    given = re.match(r"(.*?) is not", error.message)
+    if given is None:
+        return ""
+    value = given[1].strip("'")
+    if name == "--engine" and value in ELSEWHERE:
+        return f"--engine {value} is not for a command; {ELSEWHERE[value]}."
+    if isinstance(known, click.Choice) and len(known.choices) == 1:
+        return f"the action {given[1]} is unknown; it must be {_listed(known.choices)}."
+    if isinstance(known, (click.types.IntParamType, click.types.FloatParamType)):
+        number = "whole number" if isinstance(known, click.types.IntParamType) else "number"
+        least = getattr(known, "min", None)
+        return f"{name} {value}; it must be a {number}{'' if least is None else f' ≥ {least}'}."
+    return ""
+
+
+def _listed(choices: Sequence[Any]) -> str:
+    *others, last = map(str, choices)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _choice_meant(error: click.ClickException, meant: Mapping[str, str]) -> str:
     """The question whether one of the allowed values was meant, for a value that is not allowed."""
     if not isinstance(error, click.BadParameter) or error.param is None:
         return ""
     given, known = re.match(r"'(.*?)' is not", error.message), error.param.type
     close = closest(given[1], known.choices) if given and isinstance(known, click.Choice) else []
+    close = [meant[given[1]]] if given and given[1] in meant else close
     return f"; {ask_if_meant(close)}" if close else ""
 
 
@@ -73,6 +118,7 @@ CALLS = {  # Python functions whose verbs have another name
     "read_record": "hetdp record verify RECORD",
 }
 OPTIONS = {  # Python arguments whose options have another name; all others are found in the verb itself
+    "deciding": "--deciding-epsilon",
     "ledger": "--ledger",
     "named": "--person",
     "number": "--workers",
@@ -86,7 +132,7 @@ OPTIONS = {  # Python arguments whose options have another name; all others are 
 ARGUMENT = re.compile(
     r"""(?<!\w)'(?:[^'\\]|\\.)*'(?!\w)|"(?:[^"\\]|\\.)*"  # a quoted value is never changed
     |\bhetdp\.(?P<function>[A-Za-z_]+(?:\.[a-z_]+)*)\b(?!\()
-    |\b(?P<name>[a-z_]+)=(?P<value>True\b|'[^']*'|"[^"]*"|[0-9][0-9.]*\b(?!\.))?""",
+    |\b(?P<name>[a-z_]+)=(?P<value>True\b|'[^']*'|"[^"]*"|[0-9][0-9.]*(?:e[-+]?[0-9]+)?\b(?!\.))?""",
     re.VERBOSE,
 )
 UNQUOTED_VALUE = re.compile(r"""(['"])[\w.%/,-]+\1""")  # a value that the shell takes without quotes
@@ -172,7 +218,7 @@ def describe_error(error: Exception, arguments: Sequence[str] = ()) -> Failure:
     from hetdp.errors import HetdpError
 
     if isinstance(error, click.ClickException):
-        return Failure("usage", USAGE, describe_click_error(error))
+        return Failure("usage", USAGE, describe_click_error(error, arguments))
     if isinstance(error, HetdpError):
         return _describe_refusal(error, options_of(arguments))
     if isinstance(error, MemoryError):
@@ -266,9 +312,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt as interrupt:
         if sys.stderr is not None and sys.stderr.isatty():
-            sys.stderr.write("\n")  # so that the prompt is not behind ^C
-        if interrupt.args and isinstance(interrupt.args[0], str):  # what is known about a spend
-            write_message(f"hetdp: interrupted; {in_options(interrupt.args[0], {})}.")
+            sys.stderr.write("\n")  # so that the message is not behind ^C
+        known = interrupt.args[0] if interrupt.args else None  # about a spend
+        write_message("hetdp: interrupted" + (f"; {in_options(known, {})}." if isinstance(known, str) else ""))
         return INTERRUPTED
     finally:
         flush_messages()

@@ -52,7 +52,7 @@ def require_possible(
     rounded = math.ceil(worst * 10**PRINTED_DIGITS) / 10**PRINTED_DIGITS
     given = "" if np.isnan(pins).all() else " with the given values"
     rule = f"{description} worst error{given} is {rounded:.{PRINTED_DIGITS}g}"
-    raise InputError("max_error", [Fault("no private mechanism keeps to", "max_error", repr(max_error), rule)])
+    raise InputError("problem", [Fault(f"no private mechanism keeps to max_error={max_error!r}", "problem", "", rule)])
 
 
 UNIFORM, WEIGHT, GIVEN = "uniform", "weight", "given"

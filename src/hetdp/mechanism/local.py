@@ -193,7 +193,7 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
         """Refuses a prior without an average; all objectives are offered."""
         if prior is not None and objective != "average":
             rule = "only the objective average has a prior"
-            raise UsageError(f"a prior, with the objective {objective}", rule)
+            raise UsageError(f"prior= together with objective={objective!r}", rule)
 
     def choose(self, objective: str, given: Floats | None) -> Floats:
         """The pins that an objective chooses for the boundary, together with the given ones."""

@@ -16,7 +16,7 @@ from hetdp.documents import require_keys
 from hetdp.errors import UsageError
 from hetdp.numbers import parse_exact, parse_whole
 from hetdp.people.names import quote_if_needed, require_name
-from hetdp.people.privacy.epsilons import epsilon_for_document, epsilon_in_words, parse_epsilon
+from hetdp.people.privacy.epsilons import epsilon_for_document, epsilon_in_words, parse_argument
 from hetdp.people.questions.question import Question
 from hetdp.people.questions.reading import from_document as question_from
 from hetdp.people.questions.thresholds import ALL, BLANK, RESPONDENTS, count, share
@@ -92,11 +92,14 @@ def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS,
             raise UsageError(
                 f"{what} by group is {format_value(by_group)}", "it must be a mapping from each group to a number"
             )
-        return Epsilon(
-            by_group=tuple(sorted((require_name(one, "a group"), parse_epsilon(of)) for one, of in by_group.items()))
-        )
+        name = f"{argument}_by"
+        pairs = sorted((require_name(one, "a group"), parse_argument(name, of, one)) for one, of in by_group.items())
+        return Epsilon(by_group=tuple(pairs))
+    if isinstance(given, Mapping):
+        rule = f"{what} is one number for everybody, or the name of a column"
+        raise UsageError(f"{argument}={format_value(given)}", rule, f"{argument}_by= gives each group a number")
     try:
-        return Epsilon(constant=parse_epsilon(given))
+        return Epsilon(constant=parse_argument(argument, given))
     except UsageError:
         if not isinstance(given, str) or resembles_number(given):
             raise
@@ -333,18 +336,22 @@ def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Q
         what = "no threshold" if at_least is None else "two thresholds"
         raise UsageError(what, "a threshold says how many rows must be yes", "at_least='50%'")
     strict, given = at_least is None, more_than if at_least is None else at_least
+    what = f"{'more_than' if strict else 'at_least'}={format_value(given)}"
     if isinstance(given, Integral) or (isinstance(given, str) and not set("%/.") & set(given)):
         try:
             number = parse_whole(given, "the threshold", 0)
-        except UsageError as refusal:
-            raise UsageError(refusal.what, THRESHOLD_RULE) from None
+        except UsageError:
+            raise UsageError(what, THRESHOLD_RULE) from None
         if of not in (None, ALL):
             rule = "a number of people is always counted among all rows; only a share can be of respondents"
             raise UsageError(f"{number} of {of}", rule)
         return count(YES, number + strict)
-    part = parse_exact(given, "the threshold")
+    try:
+        part = parse_exact(given, "the threshold")
+    except UsageError:
+        raise UsageError(what, THRESHOLD_RULE) from None
     if not 0 <= part <= 1:
-        raise UsageError(f"the threshold is {format_value(given)}", THRESHOLD_RULE)
+        raise UsageError(what, THRESHOLD_RULE)
     return share(YES, part, ALL if of is None else of, strict, blank=BLANK if of == RESPONDENTS else None)
 
 

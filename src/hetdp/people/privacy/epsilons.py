@@ -42,6 +42,19 @@ def parse_epsilon(epsilon: Any) -> Decimal:
     return written
 
 
+def parse_argument(argument: str, epsilon: Any, group: Any = None) -> Decimal:
+    """Does the same for an argument, or its entry for a group, which the message names.
+
+    Raises:
+        UsageError: that is not an ε.
+    """
+    try:
+        return parse_epsilon(epsilon)
+    except UsageError as refusal:
+        of_group = "" if group is None else f" for {format_value(group)}"
+        raise UsageError(f"{argument}={format_value(epsilon)}{of_group}", refusal.rule) from None
+
+
 def epsilon_to_units(epsilon: Any) -> int:
     """Converts an ε to units of 2⁻⁴⁰, rounded down; infinity becomes 2⁶², which is larger than any other.
 

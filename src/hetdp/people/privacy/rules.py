@@ -30,6 +30,7 @@ from hetdp.people.privacy.epsilons import (
     epsilon_for_document,
     epsilon_in_words,
     epsilon_to_units,
+    parse_argument,
     parse_epsilon,
     units_to_floats,
 )
@@ -246,15 +247,15 @@ def rules(
     Pupils: 0.3 when deciding, else 1
     Staff: 2
     """
-    found = _by_group(epsilon)
+    found = _by_group("epsilon", epsilon)
     if deciding is not None:
-        found += _by_group(deciding, when=DECIDING)
+        found += _by_group("deciding", deciding, when=DECIDING)
     for distance, promised in _mapping(within, "within").items():
-        found += _by_group(promised, when=_within(distance))
+        found += _by_group("within", promised, when=_within(distance))
     for side, promised in _mapping(answer, "answer").items():
-        found += _by_group(promised, when=_answer(side))
+        found += _by_group("answer", promised, when=_answer(side))
     for values, promised in _mapping(change, "change").items():
-        found += _by_group(promised, change=values)
+        found += _by_group("change", promised, change=values)
     return Privacy([*found, *also])
 
 
@@ -270,15 +271,15 @@ def _mapping(given: Any, what: str) -> Mapping[Any, ByGroup]:
     return given or {}
 
 
-def _by_group(promised: ByGroup, **facts: Any) -> list[Rule]:
+def _by_group(argument: str, promised: ByGroup, **facts: Any) -> list[Rule]:
     """One rule for each different ε, as written."""
     if not isinstance(promised, Mapping):
-        return [Rule(promised, **facts)]
+        return [Rule(str(parse_argument(argument, promised)), **facts)]
     if not promised:
         raise UsageError("ε is {}", "it is given for one group or more, or as one number for everybody")
     shared: dict[str, list[str]] = {}
     for group, epsilon in promised.items():
-        shared.setdefault(str(parse_epsilon(epsilon)), []).append(require_name(group, "the group"))
+        shared.setdefault(str(parse_argument(argument, epsilon, group)), []).append(require_name(group, "the group"))
     return [Rule(epsilon, groups=require_names(groups, "the group"), **facts) for epsilon, groups in shared.items()]
 
 
