@@ -213,7 +213,7 @@ WRONG = {
         claim([0.0, 0.0], [True, True], [-1] * 3),
         "mechanism: links: misfit int64 of shape (3,); the problem needs 2 integers.",
     ),
-    "NaN": (claim([0.0, math.nan]), "mechanism: dataset 1: no value nan; every dataset has a value."),
+    "NaN": (claim([0.0, math.nan]), "mechanism: dataset 1: no value; every dataset has a value."),
     "all": (
         claim([0.0], [], []),
         "mechanism: 3 faults\n"

@@ -393,7 +393,7 @@ def test_the_method_says_whether_values_were_rounded_to_z():
 def test_what_is_missing_is_named_in_whatever_block_it_is(monkeypatch):
     monkeypatch.setattr(certificate, "BLOCK", 2)
     problem = path_problem([1.0] * 5)
-    with pytest.raises(hetdp.InputError, match="dataset 4: no value nan"):
+    with pytest.raises(hetdp.InputError, match="dataset 4: no value;"):
         hetdp.verify(problem, hetdp.PartialMechanism(z=[0.0, 0.0, 0.0, 0.0, math.nan, 0.0]))
     across = hetdp.Problem(problem.graph, [1, 1, 1, 2, 2, 2])
     found = hetdp.verify(across, claim([0.0] * 6, pinned=[True, True, False, True, True, True]))

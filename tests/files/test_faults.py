@@ -161,9 +161,18 @@ DOCUMENTS = {
     ),
     "a label that is an object": (
         document_with_edge(source={}),
-        f"FILE: 2 faults\n  edges[0], source: label {{}}; {NO_LABEL}",
+        f"FILE: edges[0], source: label {{}}; {NO_LABEL}",
     ),
-    "a label that is true": (document_with_edge(source=True), f"  edges[0], source: label True; {NO_LABEL}"),
+    "a label that is true": (document_with_edge(source=True), f"FILE: edges[0], source: label True; {NO_LABEL}"),
+    "an edge without an end": (
+        valid_document(edges=[*EDGES, {"source": "b", "epsilon": 1}]),
+        f"FILE: edges[1], target: missing label; {NO_LABEL}",
+    ),
+    "an edge without an end to an unknown dataset": (
+        valid_document(edges=[*EDGES, {"target": "q", "epsilon": 1}]),
+        f"FILE: 2 faults\n  edges[1], source: missing label; {NO_LABEL}\n"
+        "  edges[1] (None, 'q'): unknown dataset 'q'; both ends of an edge are among datasets",
+    ),
     "a class that is an object": (
         document_with_edge(**{"class": {}}),
         f"FILE: edges[0], class: label {{}}; {NO_LABEL}",
@@ -263,6 +272,33 @@ def test_faults_of_answers_and_of_pins_are_listed_together(tmp_path: Path):
     message = message_of(write_document(tmp_path, valid_document(datasets=rows, edges=[])))
     for part in ("a third answer", "p out of range: 2.0", "non-numeric pin 'x'"):
         assert part in message
+
+
+def test_a_missing_answer_is_not_a_third_one(tmp_path: Path):
+    rows = [
+        {"dataset": "a", "query": 1},
+        {"dataset": "b"},
+        {"dataset": "c", "query": "x"},
+        {"dataset": "d", "query": 2},
+    ]
+    lines = message_of(write_document(tmp_path, valid_document(datasets=rows, edges=[]))).splitlines()
+    assert [line.split(";")[0] for line in lines] == [
+        "FILE: 2 faults",
+        "  dataset b: no answer",
+        "  dataset c: a third answer 'x'",
+    ]
+
+
+def test_an_empty_cell_is_one_fault(tmp_path: Path):
+    (tmp_path / "datasets.csv").write_text("dataset,query\na,1\nb,2\n")
+    (tmp_path / "edges.csv").write_text("source,target,epsilon\na,b,\na,,1\n,b,1\n")
+    lines = message_of(tmp_path).splitlines()
+    assert [line.split(";")[0] for line in lines] == [
+        "FILE: 3 faults",
+        "  edges.csv row 3, source: missing label",
+        "  edges.csv row 2, target: missing label",
+        "  edges.csv row 1 ('a', 'b'): missing ε",
+    ]
 
 
 def test_a_missing_file_is_reported_as_missing(tmp_path: Path):

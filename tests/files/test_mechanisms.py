@@ -197,8 +197,10 @@ def test_values_alone_can_be_verified():
     )
     assert hetdp.verify(PROBLEM, hetdp.PartialMechanism(z=MECHANISM.coordinates)).method == "every edge checked"
     assert not hetdp.verify(PROBLEM, hetdp.PartialMechanism(z=MECHANISM.coordinates)).optimal
-    with pytest.raises(hetdp.InputError, match="dataset c: no value nan; every dataset has a value"):
+    with pytest.raises(hetdp.InputError, match="dataset c: no value; every dataset has a value"):
         hetdp.verify(PROBLEM, {"a": 0.5, "b": 0.5})
+    with pytest.raises(hetdp.InputError, match=r"2 faults\n  dataset a: no value; .*\n  dataset c: no value;"):
+        hetdp.verify(PROBLEM, {"b": 0.5})
 
 
 def test_an_unknown_suffix_is_refused(tmp_path: Path):

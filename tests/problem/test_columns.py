@@ -108,6 +108,17 @@ def test_values_that_are_not_numbers_are_refused_as_epsilon(value):
         graph([1.0, value])
 
 
+def test_all_faults_of_a_column_of_epsilon_are_reported_together():
+    with pytest.raises(hetdp.InputError) as refused:
+        hetdp.DatasetGraph.from_edges([0, 1, 5, 6, 7], [1, 2, 6, 7, 8], [1.0, math.nan, -1, "a", None])
+    assert [(fault.what, fault.where) for fault in refused.value.faults] == [
+        ("non-numeric ε", "edge 3"),
+        ("missing ε", "edge 1 (1, 2)"),
+        ("missing ε", "edge 4 (7, 8)"),
+        ("negative ε", "edge 2 (5, 6)"),
+    ]
+
+
 @pytest.mark.parametrize("missing", [None, math.nan, np.nan])
 def test_a_missing_end_of_an_edge_is_not_a_dataset(missing):
     with pytest.raises(hetdp.InputError, match=r"target\[1\]: missing label"):

@@ -16,6 +16,7 @@ from hetdp.certificate.rows import as_readonly, has_rows
 from hetdp.certificate.rule import AnyWorstEdge, Chains, Survey, WorstEdge
 from hetdp.certificate.rules import rule_of
 from hetdp.errors import Fault, InputError
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels
 from hetdp.problem.notebook import html_table
@@ -367,11 +368,17 @@ def _columns(problem: Problem, mechanism: Claim) -> tuple[Floats, Mask, Indices]
         if arrays[name].shape != (size,) or (size and arrays[name].dtype.kind not in kinds):
             value = f"{arrays[name].dtype} of shape {arrays[name].shape}"
             faults.append(Fault("misfit", name, value, f"the problem needs {size} {rule}"))
-    if not faults and (missing := _first_nan(arrays["coordinates"])) >= 0:
-        place = f"dataset {shorten_label(problem.graph.label(missing))}"
-        faults.append(Fault("no value", place, "nan", "every dataset has a value"))
     if faults:
         raise InputError("mechanism", faults)
+    if _first_nan(arrays["coordinates"]) >= 0:
+        collector = FaultCollector("mechanism")
+        collector.add_where(
+            np.isnan(arrays["coordinates"]),
+            lambda at: Fault(
+                "no value", f"dataset {shorten_label(problem.graph.label(at))}", "", "every dataset has a value"
+            ),
+        )
+        collector.raise_if_any()
     types = {"coordinates": np.float64, "pinned": np.bool_, "links": np.int32 if size < 2**31 else np.int64}
     z, pinned, links = (as_readonly(np.ascontiguousarray(arrays[name], kind)) for name, kind in types.items())
     return z, pinned, links

@@ -337,14 +337,22 @@ def usable_edges(
     unknown = (ends[0] < 0) | (ends[1] < 0)
     suggest = None if labels is None else LabelHints(labels)
 
+    def unknown_labels(at: int) -> list[Any]:
+        """The unknown labels of an edge; a missing one is reported by the reader of the file."""
+        both = zip(ends, (edges.source, edges.target), strict=True)
+        return [column[at] for numbers, column in both if numbers[at] < 0 and column[at] is not None]
+
     def fault_at(at: int) -> Fault:
-        label = edges.target[at] if ends[0][at] >= 0 else edges.source[at]
+        label = unknown_labels(at)[0]
         hint = ("" if suggest is None else suggest(label)) or _exactness_hint(label)
         return Fault(
             "unknown dataset", edges.place(at), format_value(label), "both ends of an edge are among datasets", hint
         )
 
-    collector.add_where(unknown, fault_at)
+    named = np.flatnonzero(unknown)
+    if collector.total:  # some labels may be missing
+        named = np.array([at for at in named.tolist() if unknown_labels(at)], dtype=np.int64)
+    collector.add_at(named, fault_at)
     faulty = unknown if faulty is None else faulty | unknown
     faulty[list(edges.unread)] = True
     return np.asarray(~faulty)

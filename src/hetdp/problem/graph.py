@@ -169,8 +169,10 @@ class DatasetGraph(Frozen):
             source, target, given["epsilon"] = validation.split_triples(source, collector)
         edges = validation.edge_columns(source, target, given, classes, collector)
         if datasets is None:
+            before = collector.total
             labels = labels_of_ends(edges.source, edges.target, collector)
-            collector.raise_if_any()
+            if collector.total > before:
+                collector.raise_if_any()
         else:
             labels = labels_of(datasets, collector)
         ends = labels.indices(edges.source), labels.indices(edges.target)

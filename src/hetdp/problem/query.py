@@ -150,6 +150,12 @@ def _is_single(answer: Any) -> bool:
     return True
 
 
+def _usual_pair(answers: list[Any]) -> set[Any]:
+    """The pair of more than two answers that was probably meant: one that needs no positive=, or else the first two."""
+    usual = [pair for pair in ({1, 2}, {0, 1}) if pair <= {*answers}]
+    return usual[0] if len(usual) == 1 else {*answers[:2]}
+
+
 def _first_answer(answers: list[Any], positive: Any, labels: Labels, values: Any, collector: FaultCollector) -> Any:
     if positive is not None and (not _is_single(positive) or is_missing(positive)):
         collector.add(Fault("not one answer:", "positive", format_value(positive), SINGLE_RULE))
@@ -161,8 +167,8 @@ def _first_answer(answers: list[Any], positive: Any, labels: Labels, values: Any
         )
         return None
     if len(answers) > 2 or (positive is not None and len({*answers, positive}) > 2):
-        known = {*answers[:2]} if positive is None else {positive, *[x for x in answers if x != positive][:1]}
-        third = next(at for at, value in enumerate(as_list(values)) if value not in known)
+        known = _usual_pair(answers) if positive is None else {positive, *[x for x in answers if x != positive][:1]}
+        third = next(at for at, value in enumerate(as_list(values)) if not is_missing(value) and value not in known)
         collector.add(
             Fault("a third answer", f"dataset {shorten_label(labels.names[third])}", format_value(values[third]), RULE)
         )
