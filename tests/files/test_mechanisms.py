@@ -211,6 +211,19 @@ def test_an_unknown_suffix_is_refused(tmp_path: Path):
     assert "there is no such file" in message_of(tmp_path / "m.csv")
 
 
+def test_all_faults_of_a_file_of_pins_are_listed_together(tmp_path: Path):
+    path = tmp_path / "pins.csv"
+    path.write_text("dataset,p\na,0.5\n,0.6\nb,x\na,0.6\nd,1.5\n")
+    with pytest.raises(hetdp.InputError) as refused:
+        hetdp.read_pins(path)
+    assert [(fault.what, fault.where.removeprefix(f"{tmp_path}/"), fault.value) for fault in refused.value.faults] == [
+        ("missing label", "pins.csv row 2, dataset", ""),
+        ("duplicate dataset", "pins.csv row 4", "'a'"),
+        ("non-numeric p", "pins.csv row 3", "'x'"),
+        ("p out of range:", "pins.csv row 5", "1.5"),
+    ]
+
+
 def test_pins_are_read_from_their_own_file(tmp_path: Path):
     path = tmp_path / "pins.json"
     path.write_text('{"schema_version": 1, "datasets": [{"dataset": "b", "p": 0.6}, {"dataset": "c", "error": 0.4}]}')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -33,7 +33,7 @@ from hetdp.problem.answer_words import ABOUT_KEYS
 from hetdp.problem.classes import Classes, classes_of
 from hetdp.problem.columns import as_floats
 from hetdp.problem.decimals import NAME as GRID
-from hetdp.problem.edges import Edges
+from hetdp.problem.edges import PROBABILITY_RULE, Edges
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels, labels_of
@@ -41,7 +41,7 @@ from hetdp.problem.parameters import COLUMNS, COLUMNS_RULE, KINDS, parameters_of
 from hetdp.problem.partial import PartialMechanism, pins_on
 from hetdp.problem.problem import EdgelessProblem, Problem
 from hetdp.problem.query import Answers, answers_of
-from hetdp.problem.space import Indices
+from hetdp.problem.space import Floats, Indices
 from hetdp.problem.values import weights_of
 from hetdp.text import format_value
 from hetdp.theory.catalogue import notion_of
@@ -132,17 +132,31 @@ def read_pins(path: str | Path) -> PartialMechanism:
     if not {"p", "z", "error"} & table.columns.keys():
         findings.add(Fault("no values", table.name, "", "pins have a column p, z or error"))
     findings.raise_if_any()
-    labels = table.label_column("dataset", findings)
-    findings.raise_if_any()
-    names = labels_of(labels, findings, table.row).names
+    labels, row = table.label_column("dataset", findings), table.row
+    if findings.total:  # those without a label are reported; the others may repeat one
+        known = [at for at, label in enumerate(labels) if label is not None]
+        labels_of([labels[at] for at in known], findings, lambda at: row(known[at]))
+        names: Sequence[Any] = labels
+    else:
+        names = labels_of(labels, findings, row).names
     given = {}
     for kind in ("p", "z", "error"):
         column = table.number_column(kind)
         if column is not None:
-            values = as_floats(column, table.row, f"non-numeric {kind}", "a pin is a number", findings)
+            values = as_floats(column, row, f"non-numeric {kind}", "a pin is a number", findings)
+            if kind != "z":
+                _require_probabilities(kind, values, row, findings)
             given[kind] = {names[at]: float(values[at]) for at in np.flatnonzero(~np.isnan(values)).tolist()}
     findings.raise_if_any()
     return PartialMechanism(**{kind: pins for kind, pins in given.items() if pins})
+
+
+def _require_probabilities(kind: str, values: Floats, row: Callable[[int], str], findings: FaultCollector) -> None:
+    """Reports values outside [0, 1] by their rows, together with the other faults of the file."""
+    outside = ~np.isnan(values) & ~((values >= 0.0) & (values <= 1.0))
+    findings.add_where(
+        outside, lambda at: Fault(f"{kind} out of range:", row(at), repr(float(values[at])), PROBABILITY_RULE)
+    )
 
 
 def _open(path: str | Path) -> Table:
