@@ -93,6 +93,13 @@ DOCUMENTS = {
         "  FILE, about: unknown key 'anwser_2'; the keys are title, answer_1, answer_2, change, privacy_unit,"
         " neighbour_relation, privacy. Hint: did you mean 'answer_2'?",
     ),
+    "misspelt keys and columns": (
+        valid_document(positiv=1, about={"titel": "x"}, edges=[{"source": "a", "target": "b", "eps": 1.0}]),
+        f"FILE: 3 faults\n  unknown key 'positiv'; {KEYS} Hint: did you mean 'positive'?\n"
+        "  FILE, about: unknown key 'titel'; the keys are title, answer_1, answer_2, change, privacy_unit,"
+        " neighbour_relation, privacy. Hint: did you mean 'title'?\n"
+        "  edges: missing column epsilon; source, target, epsilon are required. Hint: rename 'eps' to epsilon",
+    ),
     "another notion": (
         valid_document(notion="gauss"),
         f"unknown notion 'gauss'; {NOTIONS} Hint: did you mean 'gaussian'?",

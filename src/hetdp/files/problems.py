@@ -253,8 +253,10 @@ def require_form(sheets: Sheets, findings: FaultCollector) -> Notion:
         if meta.get(key, TEXT) not in (TEXT, INTEGER, JSON):
             rule = f"{key} in tables are {TEXT!r}, {INTEGER!r} or {JSON!r}"
             findings.add(Fault(f"unknown kind of {key}", f"{sheets.name}, {key}", format_value(meta[key]), rule))
+    before = findings.total
     require_notion(meta, sheets.name, findings)
-    findings.raise_if_any()
+    if findings.total > before:  # the notion decides which columns are known
+        findings.raise_if_any()
     notion = _notion(sheets, findings)
     needed = [name for name in notion.parameters if not name.endswith(BACK)]
     known = ("source", "target", *notion.parameters, "class") if "notion" in meta else EDGE_COLUMNS
