@@ -137,9 +137,9 @@ def test_a_usage_error_keeps_its_parts():
 def test_an_unknown_dataset_is_shown_as_it_was_asked_for():
     error = UnknownDatasetError("01")
     assert error.label == "01"
-    assert str(error) == (
-        "there is no dataset '01'; the label must be that of a dataset of the problem."
-        " Hint: labels are compared exactly, so '1' and 1 are different."
+    assert str(error) == ("there is no dataset '01'; the label must be that of a dataset of the problem.")
+    assert str(UnknownDatasetError("1", [0, 1])).endswith(
+        " Hint: did you mean 1? Labels are compared exactly, so '1' and 1 differ."
     )
 
 

@@ -150,6 +150,16 @@ def test_a_misspelt_name_fails_under_mypy(tmp_path):
     assert faulty == list(range(9, MISSPELT.count("\n") + 1)), done.stdout + done.stderr
 
 
+def test_results_are_one_short_line_in_an_interpreter(tmp_path):
+    problem = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0), {"a": 1, "b": 1, "c": 2})
+    mechanism = hetdp.extend(problem, {"b": 0.6, "c": 0.4})
+    assert repr(mechanism.explain("a")) == "BindingPath(b to a, 1 step, at most 0.852848)"
+    assert repr(hetdp.odds(mechanism)) == "Odds(1 by class, largest change from 0.1472 to 0.4)"
+    assert repr(problem.notion) == "Notion('pure')"
+    ledger = hetdp.Ledger.create(tmp_path / "school.ledger", source="survey", cap=1)
+    assert repr(ledger) == f"Ledger({str(tmp_path / 'school.ledger')!r})"
+
+
 def test_a_star_import_brings_exactly_these():
     code = "before = set(globals()); from hetdp import *; print(sorted(set(globals()) - before - {'before'}))"
     assert in_a_fresh_interpreter(code) == str(sorted(dir(hetdp)))

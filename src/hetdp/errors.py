@@ -197,10 +197,13 @@ class UnknownDatasetError(HetdpError, KeyError):
     @property
     def message(self) -> str:
         """The message."""
-        hint = ask_if_meant(map(format_value, self.close)) or "labels are compared exactly, so '1' and 1 are different."
+        hint = ask_if_meant(map(format_value, self.close))
+        alike = next((one for one in self.close if str(one) == str(self.label)), None)
+        if alike is not None:
+            hint += f" Labels are compared exactly, so {format_value(self.label)} and {format_value(alike)} differ."
         return (
             f"there is no dataset {format_value(self.label)}; the label must be that of a dataset of the problem."
-            f" Hint: {hint}"
+            f"{_hint(hint)}"
         )
 
     def __str__(self) -> str:
@@ -208,7 +211,7 @@ class UnknownDatasetError(HetdpError, KeyError):
 
 
 class NoExtensionError(HetdpError):
-    """No private mechanism has the given values: `witness` shows why, `repair` (not on partitions) others that work."""
+    """No private mechanism has the given values: `witness` shows why; `repair` has values that work, or is None."""
 
     exit_code = 4
 

@@ -94,12 +94,12 @@ def read_with_pins(
     out: Output, path: str, pins: str | None, duplicates: Literal["error", "min"], positive: str | None
 ) -> tuple[Problem, Pins]:
     """A problem and its pins, from the file that `pins` names or else from the problem's own."""
-    from hetdp.files.problems import read_problem
+    from hetdp.files.problems import read_pins, read_problem
     from hetdp.problem.partial import convert_pins
 
     require_input(path, pins)
     problem, partial = read_problem(path, duplicates=duplicates, positive=positive)
-    given = convert_pins(problem, partial if pins is None else _read_pins(pins, problem.labels))
+    given = convert_pins(problem, partial if pins is None else read_pins(pins, problem))
     out.say(f"read {name_of_path(path)}: {_size(problem)}, {pinned_words(given.count, pins)}")
     warn_without_edges(out, problem)
     warn_if_constant(out, problem)
@@ -133,19 +133,6 @@ def require_input(*paths: str | None) -> None:
         )
     if STANDARD in paths and sys.stdin is None:
         raise UsageError("standard input is closed", "- reads from there", "name a file")
-
-
-def _read_pins(path: str, labels: Labels) -> PartialMechanism:
-    """Pins in a file of their own; labels that are text in a CSV file are found as those on the command line are."""
-    from hetdp.files.problems import read_pins
-    from hetdp.problem.spelling import find_label
-
-    partial = read_pins(path)
-
-    def known(label: Any) -> Any:
-        return label if (found := find_label(label, labels)) is None else found
-
-    return relabel_pins(partial, known)
 
 
 def relabel_pins(partial: PartialMechanism, known: Callable[[Any], Any]) -> PartialMechanism:

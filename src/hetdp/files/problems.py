@@ -36,13 +36,14 @@ from hetdp.problem.decimals import NAME as GRID
 from hetdp.problem.edges import PROBABILITY_RULE, Edges
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
-from hetdp.problem.labels import Labels, labels_of
+from hetdp.problem.labels import LabelHints, Labels, labels_of
 from hetdp.problem.parameters import COLUMNS, COLUMNS_RULE, KINDS, parameters_of
 from hetdp.problem.partial import PartialMechanism, pins_on
 from hetdp.problem.problem import EdgelessProblem, Problem
 from hetdp.problem.query import Answers, answers_of
 from hetdp.problem.space import Floats, Indices
-from hetdp.problem.values import weights_of
+from hetdp.problem.spelling import find_label
+from hetdp.problem.values import PIN, weights_of
 from hetdp.text import format_value
 from hetdp.theory.catalogue import notion_of
 from hetdp.theory.notion import BACK, Notion
@@ -106,12 +107,14 @@ def _is_plain(value: Any) -> bool:
 # Pins in a file of their own.
 
 
-def read_pins(path: str | Path) -> PartialMechanism:
+def read_pins(path: str | Path, problem: Problem | None = None) -> PartialMechanism:
     r"""Reads values for some datasets: a table with `dataset` and one or more of `p`, `z` and `error`.
 
     Args:
         path: a ``.json`` (records under ``datasets``), ``.csv`` or ``.parquet`` file, or ``-`` for JSON on standard
             input.
+        problem: the problem that the pins are for. With it, a text stands for the label that it means on the command
+            line, such as ``7`` in a CSV file for the number, and an unknown dataset is refused with its row.
 
     Raises:
         InputError: listing every fault of the file.
@@ -139,6 +142,8 @@ def read_pins(path: str | Path) -> PartialMechanism:
         names: Sequence[Any] = labels
     else:
         names = labels_of(labels, findings, row).names
+        if problem is not None:
+            names = _find_datasets(names, problem.labels, table, findings)
     given = {}
     for kind in ("p", "z", "error"):
         column = table.number_column(kind)
@@ -157,6 +162,19 @@ def _require_probabilities(kind: str, values: Floats, row: Callable[[int], str],
     findings.add_where(
         outside, lambda at: Fault(f"{kind} out of range:", row(at), repr(float(values[at])), PROBABILITY_RULE)
     )
+
+
+def _find_datasets(given: Sequence[Any], labels: Labels, table: Table, findings: FaultCollector) -> Sequence[Any]:
+    """The labels that the names in a table of pins mean; names that mean the same dataset stay as they are."""
+    hint = LabelHints(labels)
+    found = [name if (label := find_label(name, labels)) is None else label for name in given]
+    if len(set(found)) == len(found):
+        given = found
+    findings.add_where(
+        labels.indices(given) < 0,
+        lambda at: Fault("unknown dataset", table.row(at), format_value(given[at]), PIN.known, hint(given[at])),
+    )
+    return given
 
 
 def _open(path: str | Path) -> Table:

@@ -19,7 +19,7 @@ from hetdp.problem.parameters import describe_parameters
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Constraint, Floats
 from hetdp.problem.spelling import spell_label
-from hetdp.text import format_value
+from hetdp.text import format_value, pluralize
 from hetdp.theory.notion import Notion
 
 GIVEN, EXTENSION, POLISH = "given", "extension", "polish"
@@ -86,6 +86,10 @@ class BindingPath:
     origin: str = GIVEN
     across: Across | None = None
     moved: float = 0.0
+
+    def __repr__(self) -> str:
+        ends = " to ".join(dict.fromkeys((self.names[0], self.names[-1])))
+        return f"BindingPath({ends}, {pluralize(len(self.steps), 'step')}, {self.relation} {self.values[-1]})"
 
     @property
     def epsilons(self) -> list[float]:

@@ -95,6 +95,10 @@ class Odds:
             raise UsageError(f"there is no class {format_value(name)}", rule if known else "no edge has a class", hint)
         return self.by_class[name]
 
+    def __repr__(self) -> str:
+        largest = self.largest
+        return f"Odds({len(self.by_class)} by class, largest change from {largest.low:.4g} to {largest.high:.4g})"
+
     def __str__(self) -> str:
         if len(self.by_class) == 1:
             return str(self.largest)

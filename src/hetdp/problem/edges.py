@@ -344,7 +344,7 @@ def usable_edges(
 
     def fault_at(at: int) -> Fault:
         label = unknown_labels(at)[0]
-        hint = ("" if suggest is None else suggest(label)) or _exactness_hint(label)
+        hint = "" if suggest is None else suggest(label)
         return Fault(
             "unknown dataset", edges.place(at), format_value(label), "both ends of an edge are among datasets", hint
         )
@@ -400,10 +400,3 @@ def duplicates_hint(letter: str) -> str:
     return (
         f"edges about different people have different classes; duplicates='min' keeps the smallest {letter} of a class"
     )
-
-
-def _exactness_hint(label: Any) -> str:
-    like_a_number = isinstance(label, (int, float, np.integer)) or (
-        isinstance(label, str) and label.lstrip("-").isdigit()
-    )
-    return "labels are compared exactly, so '1' and 1 are different" if like_a_number else ""

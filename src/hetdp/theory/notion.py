@@ -168,6 +168,9 @@ class Notion:
 
         return notion_of_key, (self.key,)
 
+    def __repr__(self) -> str:
+        return f"Notion({self.key!r})"
+
     def __str__(self) -> str:
         return self.key
 

@@ -171,7 +171,7 @@ def classes_of(epsilon: Any, deciding: Any, groups: Any, size: int | None) -> Cl
 
     Raises:
         UsageError: the arguments do not fit each other.
-        InputError: some ε are none; the message says how many, and names nobody.
+        InputError: some values are not an ε; the message says how many, and names nobody.
     """
     if np.ndim(epsilon) == 0:
         if size is None:

@@ -112,7 +112,7 @@ class PopulationMechanism(ComputesOdds):
     formula: Balanced | WeightedVote = field(repr=False)
 
     def coordinate(self, answers: Any) -> float:
-        """z of a table, exactly as it is private: a multiple of 2⁻⁴⁰. This is for the draw, and is never released.
+        """The exact z of a table, a multiple of 2⁻⁴⁰. This is for the draw, and is never released.
 
         Every answer is read once; nothing but the places that are looked up in sums depends on what they say.
 

@@ -239,7 +239,7 @@ def population(
 
     Raises:
         UsageError: the question is not a threshold of a sum, or the arguments do not fit each other.
-        InputError: some ε are none. The message says how many, and names nobody.
+        InputError: some values are not an ε. The message says how many, and names nobody.
 
     >>> import hetdp
     >>> people = hetdp.spaces.population(hetdp.questions.majority(), [0.1, 0.5, 0.5], groups=["a", "b", "b"])

@@ -229,7 +229,7 @@ def rules(
     change: Mapping[Any, ByGroup] | None = None,
     also: Iterable[Rule] = (),
 ) -> Privacy:
-    """Privacy rules, as they are mostly needed. Each ε is one number for everybody, or group → number.
+    """The usual privacy rules. Each ε is one number for everybody, or group → number.
 
     Args:
         epsilon: what is promised always.

@@ -284,8 +284,8 @@ def votes(
 
     Args:
         people: their names, or how many there are; then their names are ``"1"``, ``"2"`` and so on.
-        question: from `hetdp.questions`; each person is a group of one, and can be named. A Python function is taken,
-            too.
+        question: from `hetdp.questions`; each person is a group of one, and can be named. It may also be
+            a Python function.
         privacy: rules from `hetdp.privacy`; or one ε for all; or name → ε.
         values: the values that a person may have.
 
@@ -342,7 +342,7 @@ def tallies(
 
     Args:
         groups: name → how many people.
-        question: from `hetdp.questions`. A Python function is taken, too.
+        question: from `hetdp.questions`. It may also be a Python function.
         privacy: rules from `hetdp.privacy`; or one ε for all; or group → ε.
         values: the values that a person may have.
         prior: how probable each tally is, for averages. Not given: everybody has each value with the same probability,

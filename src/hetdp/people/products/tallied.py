@@ -305,7 +305,7 @@ def tally_people(
 
     Raises:
         UsageError: the arguments do not fit each other.
-        InputError: some ε are none.
+        InputError: some values are not an ε.
 
     >>> import hetdp
     >>> people = tally_people(hetdp.questions.majority(), [0.1, 0.5, 0.5])

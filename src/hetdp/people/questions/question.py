@@ -134,7 +134,7 @@ class Question(ABC):
     def canonical_form(self) -> Any:
         """A list that all wordings of this question share, and no other question has; for JSON.
 
-        It begins with a word of its own, which is none of sum, and, or, not.
+        It begins with a word that no other kind of question uses; sum, and, or and not are taken.
 
         The identity of a request uses it where the question is not linear. By default the question as it is written.
         """

@@ -127,6 +127,9 @@ class Ledger:
             ledger.declare(source, cap=cap, caps=caps, currency=currency, unit=unit, relation=relation)
         return ledger
 
+    def __repr__(self) -> str:
+        return f"Ledger({self.place!r})"
+
     @property
     def id(self) -> str:
         """The id of this ledger, unlike that of any other."""
