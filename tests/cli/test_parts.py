@@ -323,7 +323,9 @@ def test_an_amount_of_epsilon_and_delta_is_a_pair():
     assert ledger_reports.parse_amount("--cap", "1:1e-6", "epsilon-delta") == ("1", "1e-6")
     for same in (None, "inf"):
         assert ledger_reports.parse_amount("--cap", same, "epsilon-delta") is same
-    assert ledger_reports.parse_amount("--cap", "1:1e-6", "epsilon") == "1:1e-6"
+    assert ledger_reports.parse_amount("--cap", "1", "epsilon") == "1"
+    with pytest.raises(UsageError, match="--cap 1:1e-6; an amount of privacy is a number"):
+        ledger_reports.parse_amount("--cap", "1:1e-6", "epsilon")
     for wrong in ("1", "1:2:3"):
         with pytest.raises(UsageError, match=r"--cap without δ: .*Hint: --cap 1:1e-6"):
             ledger_reports.parse_amount("--cap", wrong, "epsilon-delta")
