@@ -160,6 +160,12 @@ def test_results_are_one_short_line_in_an_interpreter(tmp_path):
     assert repr(ledger) == f"Ledger({str(tmp_path / 'school.ledger')!r})"
 
 
+def test_a_problem_file_in_place_of_its_problem_is_refused_with_a_hint():
+    problem = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0), {"a": 1, "b": 2})
+    with pytest.raises(hetdp.UsageError, match=r"got a ProblemFile; .* Hint: its \.problem is one"):
+        hetdp.design(hetdp.ProblemFile(problem, hetdp.PartialMechanism()))
+
+
 def test_a_star_import_brings_exactly_these():
     code = "before = set(globals()); from hetdp import *; print(sorted(set(globals()) - before - {'before'}))"
     assert in_a_fresh_interpreter(code) == str(sorted(dir(hetdp)))

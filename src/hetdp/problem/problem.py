@@ -255,4 +255,6 @@ def require_edges(problem: Problem | EdgelessProblem, rule: str) -> Problem:
 def require_problem(value: object) -> None:
     """Refuses a first argument that is not a Problem."""
     if not isinstance(value, Problem):
-        raise UsageError(f"expected a Problem, got {format_type(value)}", "the first argument is a Problem")
+        is_file = isinstance(value, tuple) and any(isinstance(part, Problem) for part in value)
+        hint = "its .problem is one" if is_file else ""  # of a ProblemFile, which read_problem returns
+        raise UsageError(f"expected a Problem, got {format_type(value)}", "the first argument is a Problem", hint)
