@@ -176,7 +176,7 @@ def test_another_question_or_other_people_never_get_an_old_answer_for_nothing(tm
     hetdp.release(mechanism_with_words(same), "one", ledger=ledger)
     assert hetdp.release(mechanism_with_words(same), "one", ledger=ledger).repeated
     assert hetdp.release(
-        mechanism_with_words(same, colour="blue"), "one", ledger=ledger
+        mechanism_with_words(same, privacy="a rule of its own"), "one", ledger=ledger
     ).repeated  # no record says that
     others = [
         mechanism_with_words(same, title="Is anybody ill?"),

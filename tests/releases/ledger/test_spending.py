@@ -134,18 +134,19 @@ def test_the_squares_of_mu_add(ledger):
 
 
 def test_people_are_charged_one_by_one_with_the_caps_of_their_classes(ledger):
+    people = ["Ann Ade", "Bob Bix", "Cyd Coe"]  # with blanks, which no pseudonym can have by chance
     ledger.declare("people", cap="0.2", caps={"staff": "0.4"})
-    charge = Charge.to_people("epsilon", ["Ann", "Bob", "Cyd"], "0.1", classes=["staff", "pupils", "staff"])
+    charge = Charge.to_people("epsilon", people, "0.1", classes=["staff", "pupils", "staff"])
     assert spend(ledger, charge, 9, "people") == 2
     with pytest.raises(BudgetError) as refusal:
         ledger.spend("people", charge, "new", "1", fail_if_drawn)
     assert (refusal.value.exceeded, refusal.value.accounts, refusal.value.classes) == (1, 3, ())
-    assert not {"Ann", "Bob", "Cyd"} & set(str(refusal.value).replace("'", " ").split())
-    assert spend(ledger, Charge.to_people("epsilon", ["Ann", "Cyd"], "0.1"), 9, "people") == 2, "caps stay"
+    assert not any(name in str(refusal.value) for name in people)
+    assert spend(ledger, Charge.to_people("epsilon", people[::2], "0.1"), 9, "people") == 2, "caps stay"
     found = ledger.status("people")[0]
     assert (found.people, found.most_spent, found.exhausted) == (3, "0.4", 3)
     ledger.verify()
-    assert not any(name in line for line in ledger.export() for name in ("Ann", "Bob", "Cyd"))
+    assert not any(name in line for line in ledger.export() for name in people)
 
 
 def charge_person(*classes: str) -> Charge:
