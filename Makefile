@@ -1,7 +1,7 @@
 # Everything starts here: each target sets up what it needs, in .venv, and needs only make and Python 3.11 or newer.
 PYTHON ?= python3
-# One more than there are cores, since some tests wait for processes and browsers.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# Two more than there are cores, since some tests wait for processes and browsers.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile

@@ -207,7 +207,7 @@ def test_a_population_is_votes_in_closed_form(deciding):
         (lambda: spaces.votes(2, questions.majority("aye"), 1), "unknown value 'aye'"),
         (lambda: spaces.votes(2, questions.all_of("Ann"), 1), "unknown group 'Ann'"),
         (lambda: spaces.votes(2, questions.majority(), {"1": 1, "Bob": 2}), "unknown group 'Bob'"),
-        (lambda: spaces.votes(2, questions.majority(), -1), "ε is -1"),
+        (lambda: spaces.votes(2, questions.majority(), -1), "epsilon=-1; ε is a decimal number ≥ 0"),
         (lambda: spaces.votes(40, questions.majority(), 1), "40 people make 1,099,511,627,776 datasets"),
         (lambda: spaces.votes(10**9, questions.majority(), 1), r"make about 10\^301029995 datasets"),
         (

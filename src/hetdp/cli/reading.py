@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Literal, NamedTuple
 
 from hetdp.cli.options import DASK
-from hetdp.errors import UsageError
+from hetdp.errors import InputError, UsageError
 from hetdp.text import pluralize
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -34,7 +34,7 @@ def find_labels(labels: Labels, texts: Iterable[str]) -> list[Any]:
     Raises:
         InputError: naming every text that means no dataset.
     """
-    from hetdp.errors import Fault, InputError
+    from hetdp.errors import Fault
     from hetdp.problem.spelling import find_label
     from hetdp.text import format_value
 
@@ -270,7 +270,12 @@ class PartitionedSource(Source):
         read: PartitionedFile = read_partitioned(path, duplicates=duplicates, positive=positive, **options)
         with read as (problem, known):
             if values is not None:
-                known = problem.steps("auto").read_pins(_relabel(problem, values))
+                try:
+                    known = problem.steps("auto").read_pins(_relabel(problem, values))
+                except InputError:
+                    if pins != STANDARD:
+                        read_pins(str(pins), problem)  # raises with the rows of the file
+                    raise
             what = f"{_size(problem)}, {pinned_words(known.count, pins)}"
             out.say(f"read {name_of_path(path)}: {what}, in {pluralize(problem.partition_count, 'partition')}")
             warn_without_edges(out, problem)

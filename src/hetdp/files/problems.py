@@ -36,7 +36,7 @@ from hetdp.problem.decimals import NAME as GRID
 from hetdp.problem.edges import PROBABILITY_RULE, Edges
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
-from hetdp.problem.labels import LabelHints, Labels, labels_of
+from hetdp.problem.labels import HasLabels, LabelHints, Labels, labels_of
 from hetdp.problem.parameters import COLUMNS, COLUMNS_RULE, KINDS, parameters_of
 from hetdp.problem.partial import PartialMechanism, pins_on
 from hetdp.problem.problem import EdgelessProblem, Problem
@@ -107,7 +107,7 @@ def _is_plain(value: Any) -> bool:
 # Pins in a file of their own.
 
 
-def read_pins(path: str | Path, problem: Problem | None = None) -> PartialMechanism:
+def read_pins(path: str | Path, problem: HasLabels | None = None) -> PartialMechanism:
     r"""Reads values for some datasets: a table with `dataset` and one or more of `p`, `z` and `error`.
 
     Args:

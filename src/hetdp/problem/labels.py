@@ -128,6 +128,14 @@ class Labels(Protocol):
         """The positions of many datasets, −1 where a label names none. The array is read-only."""
 
 
+class HasLabels(Protocol):
+    """A problem, wherever its datasets are."""
+
+    @property
+    def labels(self) -> Labels:
+        """The labels of its datasets."""
+
+
 class RangeLabels:
     """The integers 0 … n − 1."""
 
