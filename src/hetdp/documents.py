@@ -27,7 +27,7 @@ from dataclasses import replace
 from decimal import Decimal
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.text import did_you_mean, format_type, format_value
@@ -42,6 +42,13 @@ TEXT, MAYBE_TEXT, COUNT, MAYBE_COUNT = (str,), (str, NOTHING), (int,), (int, NOT
 ANY: tuple[type, ...] = (dict, list, str, int, float, bool, NOTHING)
 OBJECT, MAYBE_OBJECT = (dict,), (dict, NOTHING)
 Shape = dict[str, Any] | list[Any] | tuple[type, ...]
+
+
+class OptionalKey(NamedTuple):
+    """The shape of a key that an object may leave out."""
+
+    shape: Any
+
 
 READERS = {  # what reads each kind of document, as a hint
     "mechanism": "hetdp.read_mechanism reads it",
@@ -260,7 +267,9 @@ def require_keys(found: Any, needed: Sequence[str], known: Sequence[str], where:
 
 
 def shape_faults(found: Any, shape: Shape, where: str) -> list[Fault]:
-    """Every place at which a value does not have its shape: all keys of an object are needed, and no other is known.
+    """Every place at which a value does not have its shape.
+
+    All keys of an object are needed, except those marked as `OptionalKey`, and no other is known.
 
     >>> shape_faults({"a": 1, "b": True}, {"a": TEXT, "b": COUNT}, "record")[1].where
     'record.b'
@@ -268,10 +277,12 @@ def shape_faults(found: Any, shape: Shape, where: str) -> list[Fault]:
     if isinstance(shape, dict):
         if not isinstance(found, dict):
             return [Fault("not an object:", where, format_value(found), f"the keys are {', '.join(shape)}")]
+        plain = {key: part.shape if isinstance(part, OptionalKey) else part for key, part in shape.items()}
+        needed = [key for key, part in shape.items() if not isinstance(part, OptionalKey)]
         within = [
-            fault for key in shape if key in found for fault in shape_faults(found[key], shape[key], f"{where}.{key}")
+            fault for key in plain if key in found for fault in shape_faults(found[key], plain[key], f"{where}.{key}")
         ]
-        return key_faults(found, list(shape), list(shape), where) + within
+        return key_faults(found, needed, list(plain), where) + within
     if isinstance(shape, list):
         if not isinstance(found, list):
             return [Fault("not a list:", where, format_value(found), "it must be a list")]

@@ -89,7 +89,11 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
         0,
         f"ask survey.csv {QUESTION} --epsilon 1 --by county --ledger people.ledger -o answers.json --html answers.html",
     ),
-    (0, f"ask survey.csv {QUESTION} --epsilon 1 --group county --design fair --ledger people.ledger"),
+    (
+        0,
+        f"ask survey.csv {QUESTION} --epsilon 1 --group county --design fair --title Dogs? --yes May --no Not"
+        " --ledger people.ledger",
+    ),
     (0, f"ask survey.csv {QUESTION.replace('50%', '5')} --epsilon 1 --ledger people.ledger"),
     (0, "record verify record.json --ledger class.ledger --problem good.json --mechanism mechanism.json"),
     (3, "record verify good.json"),

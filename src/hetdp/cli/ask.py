@@ -94,6 +94,9 @@ OPTIONS = [
         help="How the mechanism is chosen. Default: balanced. fair needs memory for every tally of people who are"
         " alike.",
     ),
+    click.Option(["--title"], metavar="TEXT", help="The question in your own words, for the page and the record."),
+    click.Option(["--yes"], metavar="TEXT", help="Your words for the answer yes, such as 'They may move'."),
+    click.Option(["--no"], metavar="TEXT", help="Your words for the answer no."),
     click.Option(["--table", "sheet"], metavar="NAME", help="The table in an SQLite file that holds several."),
     click.Option(
         ["--plan"],

@@ -256,11 +256,14 @@ def publish_release(
 
 def answer_lines(found: Release) -> Iterator[str]:
     """The answers, one to a line; a repeated one always says that it is repeated."""
+    from hetdp.problem.answer_words import answer_name
+
     entry = found.record
     again = f" (as released on {entry['released'][:10]}, of version {entry['composition']['version']!r} of the data)"
     for one in found.answers:
         area = "" if one.area is None else f" in {one.area!r}"
-        yield f"released answer{area}: {one.words}{again if found.repeated else ''}"
+        words = one.words if entry["plan"] is None else answer_name(one.words, one.answer)
+        yield f"released answer{area}: {words}{again if found.repeated else ''}"
 
 
 def say_payment(out: Output, found: Release) -> None:

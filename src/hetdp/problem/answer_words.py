@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hetdp.text import escape_unprintable
+from hetdp.errors import UsageError
+from hetdp.text import escape_unprintable, format_value
 
 YES, NO = YES_AND_NO = ("yes", "no")  # answers 1 and 2 of a question about people
 KEYS = ("answer_1", "answer_2")  # of a problem's `about`
 ABOUT_KEYS = ("title", *KEYS, "change", "privacy_unit", "neighbour_relation", "privacy")  # all of them
 NUMBERED_ANSWERS = ("answer 1", "answer 2")  # answers that have no words of their own
 BARE_NUMBERS = ("1", "2")  # the same after the words "the answer is"
+TITLE = "title"
+WORDING_KEYS = (TITLE, *KEYS)  # the words that a question to a table may have
+LONGEST_WORDS = 200  # characters of a title, or of the words for an answer
 
 
 def answer_words(about: Mapping[str, Any], unnamed: tuple[str, str] = NUMBERED_ANSWERS) -> tuple[str, str]:
@@ -29,6 +33,48 @@ def answer_words(about: Mapping[str, Any], unnamed: tuple[str, str] = NUMBERED_A
     """
     one, two = (escape_unprintable(str(about.get(key) or other)) for key, other in zip(KEYS, unnamed, strict=True))
     return one, two
+
+
+def require_wording(title: Any = None, yes: Any = None, no: Any = None) -> dict[str, str]:
+    """The words of a question to a table, by the keys of a problem's `about`; without those that are not given.
+
+    Args:
+        title: the question in the words of those who ask.
+        yes: what the answer yes means.
+        no: what the answer no means.
+
+    Raises:
+        UsageError: one is not a text on one line, is too long, or confuses yes with no.
+
+    >>> require_wording("May dogs run free?", yes="They may")
+    {'title': 'May dogs run free?', 'answer_1': 'They may'}
+    """
+    given = {"title": title, "yes": yes, "no": no}
+    for argument, text in given.items():
+        if text is not None and not (
+            isinstance(text, str)
+            and text.strip()
+            and len(text) <= LONGEST_WORDS
+            and escape_unprintable(text) == text.replace("\xa0", " ").replace("\u202f", " ")
+        ):
+            rule = f"it must be a text of at most {LONGEST_WORDS} characters on one line, without control characters"
+            raise UsageError(f"{argument}={format_value(text)}", rule)
+    found = {key: text.strip() for key, text in zip(WORDING_KEYS, given.values(), strict=True) if text is not None}
+    one, two = (" ".join(found.get(key, word).split()).casefold() for key, word in zip(KEYS, YES_AND_NO, strict=True))
+    if one in (two, NO) or two == YES:
+        rule = "the words for the two answers must not be confused with each other"
+        raise UsageError(f"yes={format_value(yes)} together with no={format_value(no)}", rule)
+    return found
+
+
+def answer_name(words: str, answer: int) -> str:
+    """An answer to a question about people, in the words that it was given and as yes or no.
+
+    >>> answer_name("They may", 1), answer_name("no", 2)
+    ('They may (yes)', 'no')
+    """
+    plain = YES_AND_NO[answer - 1]
+    return plain if words.casefold() == plain else f"{words} ({plain})"
 
 
 def yes_or_no(answer: bool) -> str:

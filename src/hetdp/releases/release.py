@@ -22,7 +22,7 @@ from hetdp.releases.price import similar_words
 from hetdp.releases.record.document import answers_of, complete_record, facts_digest, read_record, require_places
 from hetdp.releases.record.facts import composition_of
 from hetdp.releases.record.page import page_of
-from hetdp.releases.request import THEME, Document, DrawRequest, check_version, open_request
+from hetdp.releases.request import THEME, Document, DrawRequest, check_version, open_request, words_of_entry
 from hetdp.version import VERSION as SOFTWARE
 
 
@@ -183,7 +183,8 @@ def _publish(
     if len(entry.answers) != len(request.areas):
         raise LedgerError(place, "it has a different number of answers to this question", "each area has one answer")
     facts = request.facts_of_entry(facts, entry, is_new)
-    answers = tuple(Answer(**one) for one in answers_of(entry.answers, request.areas, request.answers))
+    words = request.answers if is_new else words_of_entry(entry, request.answers)
+    answers = tuple(Answer(**one) for one in answers_of(entry.answers, request.areas, words))
     found = Release(answers, entry.receipt(), not is_new, entry, facts)
     _write(found, record, html)
     return found

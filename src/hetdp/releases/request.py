@@ -17,7 +17,7 @@ import numpy as np
 
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.mechanism.mechanism import LocalMechanism
-from hetdp.problem.answer_words import BARE_NUMBERS, answer_words
+from hetdp.problem.answer_words import BARE_NUMBERS, TITLE, answer_words
 from hetdp.problem.problem import Problem
 from hetdp.releases.charges import Costs
 from hetdp.releases.draw import draw
@@ -25,7 +25,7 @@ from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.neighbours import Neighbours, neighbours_of
 from hetdp.releases.proof import find_proof, fingerprint_of, parse_facts, prove
 from hetdp.releases.record.facts import facts_of_problem
-from hetdp.text import format_value
+from hetdp.text import escape_unprintable, format_value
 
 MOST_LABELS = 1 << 12  # labels in the theme of a problem; larger problems are compared by their answers only
 LONGEST = 200  # characters of a declared version
@@ -103,6 +103,14 @@ class DrawRequest(Releasable):
         return []
 
 
+def words_of_entry(entry: Entry, answers: tuple[str, str]) -> tuple[str, str]:
+    """The words for the answers of an earlier release, which may have been asked for with other words."""
+    found = entry.facts.get("words")
+    if isinstance(found, list) and len(found) == 2 and all(isinstance(one, str) for one in found):
+        return found[0], found[1]
+    return answers
+
+
 def check_version(version: Any) -> str:
     """The version of the data, if it is one.
 
@@ -172,6 +180,11 @@ class MechanismRequest(DrawRequest):
         if isinstance(copy, LocalMechanism) and found and proof.fingerprint == fingerprint_of(proof.problem, copy):
             found.facts = json.dumps(facts)
         return facts
+
+    def entry_facts(self) -> Document:
+        """The title of the problem, if it has one."""
+        title = self._proof.problem.about.get(TITLE)
+        return super().entry_facts() | ({TITLE: escape_unprintable(title)} if title else {})
 
     def theme(self) -> str:
         """A digest of the datasets and their answers: problems that share it ask about the same data."""

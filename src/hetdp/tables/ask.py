@@ -20,7 +20,7 @@ from hetdp.documents import read_document
 from hetdp.errors import UsageError
 from hetdp.people.questions.question import Question
 from hetdp.people.questions.reading import from_json, from_toml
-from hetdp.problem.answer_words import NO, YES
+from hetdp.problem.answer_words import NO, YES, YES_AND_NO, answer_name
 from hetdp.releases.ledger.ledger import core_of
 from hetdp.releases.price import Price, similar_words
 from hetdp.releases.price import price as price_of
@@ -49,15 +49,18 @@ class SimulatedAnswer:
         area: the area it is for; None if there are no areas.
         answer: ``"yes"`` or ``"no"``, drawn at random from a known seed: as private as the table itself.
         seed: the seed.
+        words: the answer in the words of the question.
     """
 
     area: str | None
     answer: str
     seed: int
+    words: str = ""
 
     def __str__(self) -> str:
         where = "" if self.area is None else f" in {self.area!r}"
-        return f"{MARK} answer{where}: {self.answer} (seed {self.seed}; {WARNING})"
+        name = answer_name(self.words or self.answer, 1 + YES_AND_NO.index(self.answer))
+        return f"{MARK} answer{where}: {name} (seed {self.seed}; {WARNING})"
 
 
 @dataclass(frozen=True)
@@ -155,6 +158,9 @@ def ask(
     group: str | None = None,
     by: str | None = None,
     design: DesignName | None = None,
+    title: str | None = None,
+    yes: str | None = None,
+    no: str | None = None,
     sheet: str | None = None,
     plan: str | Path | None = None,
     dry_run: bool = False,
@@ -194,6 +200,10 @@ def ask(
         group: the column of groups.
         by: the column of areas, each of which gets an answer.
         design: ``"balanced"``, which is the default, ``"weighted-vote"`` or ``"fair"``.
+        title: the question in your own words, for the page and the record.
+        yes: your words for the answer yes, such as ``"They may move"``.
+        no: the same for the answer no. These words are part of the plan, but not of the question's identity: the same
+            question under another title has the same answer, in the words of its first release, and costs nothing.
         sheet: the table within an SQLite file that holds several.
         plan: a ``.json`` file. If it exists, exactly that plan is carried out. If not, `dry_run` and `simulate` write
             it, and a release is refused.
@@ -247,6 +257,7 @@ def ask(
     options = {"at_least": at_least, "more_than": more_than, "of": of, "question": _read_question(question)}
     options |= {"epsilon": epsilon, "by_group": epsilon_by, "person": person, "group": group, "area": by}
     options |= {"deciding": deciding_epsilon, "deciding_by_group": deciding_epsilon_by, "objective": design}
+    options |= {"title": title, "yes": yes, "no": no}
     options["exact_text"] = exact_text or None
     request = _request(count, options, approved, plan)
     identified = plan is not None or payment is not None  # a digest of all people takes time, so only where it is used
@@ -273,7 +284,9 @@ def ask(
             return replace(result, released=True, release=publish(to_draw, **vars(payment), announce=silent))
         answers = draw_simulated_answers(prepared.coordinates(), seed or 0)
     areas = [one.area for one in prepared.promises]
-    found = (SimulatedAnswer(area, answer, int(seed or 0)) for area, answer in zip(areas, answers, strict=True))
+    words = dict(zip(YES_AND_NO, request.answers, strict=True))
+    pairs = zip(areas, answers, strict=True)
+    found = (SimulatedAnswer(area, answer, int(seed or 0), words[answer]) for area, answer in pairs)
     return replace(result, simulated=tuple(found))
 
 

@@ -22,7 +22,14 @@ from hetdp.tables.comparison import describe_moments as moments_meaning
 from hetdp.tables.comparison import moment_of
 from hetdp.tables.policy import Policy
 from hetdp.tables.predicates import EQUALITIES, Comparison
-from hetdp.tables.request import REQUEST_KEYS, AskRequest, looks_at_text, request_from_document
+from hetdp.tables.request import (
+    ABOUT,
+    REQUEST_KEYS,
+    AskRequest,
+    looks_at_text,
+    request_from_document,
+    request_part,
+)
 from hetdp.text import format_value
 from hetdp.version import VERSION as SOFTWARE
 
@@ -57,7 +64,7 @@ KEYS = (
     "plan_sha256",
 )
 QUESTION = "question"
-STATED_KEYS = ("software", "table", *REQUEST_KEYS, "counts")  # the other keys follow from these and the table
+STATED_KEYS = ("software", "table", *REQUEST_KEYS, ABOUT, "counts")  # the other keys follow from these and the table
 
 
 @dataclass(frozen=True)
@@ -106,7 +113,7 @@ class Plan:
     def _differences(self, approved: Plan, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
         """The places at which the approved plan differs, with both values; a question is shown in words."""
         for key in keys:
-            before, now = approved.facts[key], self.facts[key]
+            before, now = approved.facts.get(key), self.facts.get(key)
             if key == QUESTION and _text(before) != _text(now):
                 words = str(approved.request.question), str(self.request.question)
                 before, now = words if words[0] != words[1] else (before, now)
@@ -215,12 +222,12 @@ def read_plan(path: Path) -> Plan:
     document = parse_json(read_text(path, f"the plan {str(path)!r}", "a plan is a JSON file"), KIND)
     require_kind(document, KIND, name)
     require_version(document, name, VERSION, VERSION)
-    require_keys(document, KEYS, KEYS, name)
-    if document["plan_sha256"] != _digest({key: document[key] for key in KEYS[:-1]}):
+    require_keys(document, KEYS, (*KEYS, ABOUT), name)
+    if document["plan_sha256"] != _digest({key: document[key] for key in document if key != KEYS[-1]}):
         rule = "its last key is a digest of all other keys"
         refuse(name, Fault("edited by hand", name, "", rule, "make a new plan: leave plan= out, or name a new file"))
     try:
-        request = request_from_document({key: document[key] for key in REQUEST_KEYS})
+        request = request_from_document(request_part(document))
     except UsageError as refusal:
         refuse(name, Fault(refusal.what, name, "", refusal.rule, refusal.hint))
     return Plan(request, document)

@@ -19,7 +19,7 @@ from hetdp.people.populations.population import population as population_of
 from hetdp.people.populations.scores import constant_answer
 from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.people.questions.thresholds import count
-from hetdp.problem.answer_words import YES_AND_NO, constant_odds, constant_words, margin_words
+from hetdp.problem.answer_words import TITLE, YES_AND_NO, answer_name, constant_odds, constant_words, margin_words
 from hetdp.tables.comparison import group_similar_names
 from hetdp.tables.plan import NEIGHBOURS, meaning_of_missing
 from hetdp.tables.policy import Policy
@@ -183,7 +183,10 @@ PARALLEL = (
 
 def promise_lines(request: AskRequest, policy: Policy, promises: Sequence[Promise]) -> list[str]:
     """The promise, line by line."""
-    lines = [
+    named = [answer_name(words, at + 1) for at, words in enumerate(request.answers)]
+    lines = [f"title: {request.about[TITLE]}"] if TITLE in request.about else []
+    lines += [f"answers: {', '.join(named)}"] if request.answers != YES_AND_NO else []
+    lines += [
         f"question: {request.question}",
         f"yes means: {request.counted}. {meaning_of_missing(request)}",
         f"people: {policy.size:,}, identified by {request.person}. {NEIGHBOURS}",

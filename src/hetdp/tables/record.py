@@ -13,7 +13,7 @@ from hetdp.files.saving import certificate_document
 from hetdp.numbers import json_number
 from hetdp.people.populations.mechanism import Theorem, coin_caution
 from hetdp.people.privacy.epsilons import format_epsilon
-from hetdp.problem.answer_words import YES_AND_NO, margin_words
+from hetdp.problem.answer_words import TITLE, YES_AND_NO, margin_words
 from hetdp.problem.identity import PREFIX
 from hetdp.problem.problem import Problem
 from hetdp.releases.charges import EPSILON, EVERYBODY, PERSON
@@ -85,7 +85,9 @@ def planned_facts(plan: Plan) -> Document:
     facts, request = plan.facts, plan.request
     counts = facts["counts"]
     counted_as = f"Yes means: {request.counted}. {facts['missing']}"
-    return {
+    words = dict(zip(YES_AND_NO, request.answers, strict=True))
+    titled = {TITLE: request.about[TITLE]} if TITLE in request.about else {}
+    return titled | {
         "question": escape_unprintable(f"Is it true that {request.question}? (Yes means: {request.counted}.)"),
         "privacy": {
             "notion": PURE.key,
@@ -102,7 +104,9 @@ def planned_facts(plan: Plan) -> Document:
             "areas": counts["areas"],
         },
         "constant": [
-            {"area": one["area"], "answer": one["constant"]} for one in facts["areas"] if one["constant"] is not None
+            {"area": one["area"], "answer": words[one["constant"]]}
+            for one in facts["areas"]
+            if one["constant"] is not None
         ],
         "accuracy": [accuracy for one in facts["areas"] for accuracy in _accuracy(one)],
         "cautions": list(_cautions(facts["areas"])),
@@ -303,7 +307,7 @@ def _check_plan(record: Document, path: str | Path) -> Iterator[RecordCheck]:
     )
     yield check_of("plan", same, "this is exactly the plan that was carried out", "another plan was carried out")
     if same:
-        yield check_content(record, facts, YES_AND_NO)
+        yield check_content(record, facts, approved.request.answers)
         others = _contradictions(record, approved)
         holds = "its proofs, promises and accounts agree with the plan"
         yield check_of("promises", not others, holds, f"it does not agree with the plan: see {', '.join(others)}")

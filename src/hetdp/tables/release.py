@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from hetdp.errors import UsageError, VerificationError
-from hetdp.problem.answer_words import YES_AND_NO
+from hetdp.problem.answer_words import TITLE
 from hetdp.problem.space import Floats
 from hetdp.releases.charges import CLASS, EPSILON, EVERYBODY, PERSON, Costs, charge_of, largest_by_account
 from hetdp.releases.ledger.chain import Entry
@@ -20,7 +20,7 @@ from hetdp.tables.people_table import LocalTable, Payers
 from hetdp.tables.policy import Policy
 from hetdp.tables.preparation import Preparation, prepare
 from hetdp.tables.record import digest_of_question, facts_of_table
-from hetdp.tables.request import REQUEST_KEYS, build_request, request_from_document
+from hetdp.tables.request import ABOUT, REQUEST_KEYS, build_request, request_from_document, request_part
 from hetdp.tables.sources import open_source
 from hetdp.text import format_value
 
@@ -116,7 +116,7 @@ class TableRequest(DrawRequest):
             digest_of_question(prepared.plan),
             costs_of_people(prepared.policy, payers, person, prepared.losses()),
             tuple(promise.area for promise in prepared.promises),
-            YES_AND_NO,
+            prepared.request.answers,
             neighbours_of(prepared.plan.facts["unit"], prepared.plan.facts["neighbours"]),
         )
 
@@ -137,7 +137,10 @@ class TableRequest(DrawRequest):
     def entry_facts(self) -> Document:
         """The wording of the plan and a digest of the people."""
         plan = self.prepared.plan.facts
-        return {PLAN: {key: plan[key] for key in SPELLING_KEYS}, PEOPLE: self.prepared.same_people}
+        spelling = {key: plan[key] for key in (*SPELLING_KEYS, ABOUT) if key != ABOUT or key in plan}
+        title = self.prepared.request.about.get(TITLE)
+        named = {} if title is None else {TITLE: title}
+        return {PLAN: spelling, PEOPLE: self.prepared.same_people} | named
 
     def facts_of_entry(self, facts: Document, entry: Entry, is_new: bool) -> Document:
         """The facts in the wording of the first release.
@@ -147,7 +150,7 @@ class TableRequest(DrawRequest):
         """
         if not is_new:
             self._require_same_table(entry)
-            facts = facts | self._facts_as_first_worded(entry)
+            facts = self._facts_as_first_worded(facts, entry)
         facts = super().facts_of_entry(facts, entry, is_new)
         return facts | {PLAN: facts[PLAN] | (entry.facts.get(PLAN) or {})}
 
@@ -177,13 +180,14 @@ class TableRequest(DrawRequest):
                 "a new version=, if the data is new; a copy of the same data is asked without plan=",
             )
 
-    def _facts_as_first_worded(self, entry: Entry) -> dict[str, Any]:
-        """The facts that change if the same was asked in other words before."""
+    def _facts_as_first_worded(self, facts: Document, entry: Entry) -> Document:
+        """The facts of the same question in the words in which it was asked first."""
         plan, prepared = entry.facts.get(PLAN), self.prepared
         if not isinstance(plan, dict):
-            return {}
-        words = {key: plan[key] for key in REQUEST_KEYS}
+            return facts
+        words = request_part(plan)
         if words == prepared.request.document():
-            return {}
+            return facts
         identified = plan["people_sha256"] is not None
-        return facts_of_table(prepare(prepared.source, request_from_document(words), identified=identified))
+        first = prepare(prepared.source, request_from_document(words), identified=identified)
+        return {key: value for key, value in facts.items() if key != TITLE} | facts_of_table(first)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from numbers import Integral
 from typing import Any, Literal, get_args
@@ -20,7 +20,7 @@ from hetdp.people.privacy.epsilons import epsilon_for_document, epsilon_in_words
 from hetdp.people.questions.question import Question
 from hetdp.people.questions.reading import from_document as question_from
 from hetdp.people.questions.thresholds import ALL, BLANK, RESPONDENTS, count, share
-from hetdp.problem.answer_words import NO, YES
+from hetdp.problem.answer_words import NO, WORDING_KEYS, YES, YES_AND_NO, answer_words, require_wording
 from hetdp.tables.predicates import EQUALITIES, Missing, Predicate, canonical_predicate, parse_predicate
 from hetdp.text import did_you_mean, format_value
 
@@ -143,6 +143,7 @@ def resembles_number(text: str) -> bool:
 VALUES = (YES, NO, BLANK)  # of a row: it is counted, it is not, or that is unknown
 DesignName = Literal["balanced", "weighted-vote", "fair"]
 BALANCED, WEIGHTED_VOTE, FAIR = DESIGNS = get_args(DesignName)
+ABOUT = "about"  # a plan without words does not have this key
 REQUEST_KEYS = ("counted", "exact_text", "question", "privacy", "columns", "objective")
 ROLES = ("person", "epsilon", "deciding_epsilon", "group", "area")
 THRESHOLD_RULE = "it must be a whole number of people, or a share from 0% to 100%, such as 50%, 2/3 or 0.5"
@@ -163,6 +164,8 @@ class AskRequest:
         group: the column of groups, if any.
         area: the column of areas, each of which gets an answer; None for one answer.
         objective: how the mechanism is chosen.
+        about: the words of those who ask, for the page and the record, by the keys of a problem's `about`. The identity
+            of the question does not depend on them.
     """
 
     counted: Predicate
@@ -174,6 +177,12 @@ class AskRequest:
     group: str | None
     area: str | None
     objective: str
+    about: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def answers(self) -> tuple[str, str]:
+        """The words for the answers yes and no."""
+        return answer_words(self.about, YES_AND_NO)
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -216,6 +225,7 @@ class AskRequest:
                 "area": self.area,
             },
             "objective": self.objective,
+            **({ABOUT: dict(self.about)} if self.about else {}),
         }
 
 
@@ -234,6 +244,9 @@ def build_request(
     objective: str = BALANCED,
     question: Question | None = None,
     exact_text: bool = False,
+    title: str | None = None,
+    yes: str | None = None,
+    no: str | None = None,
 ) -> AskRequest:
     """Makes a request from the arguments of `ask`.
 
@@ -253,6 +266,9 @@ def build_request(
         question: the question, instead of `at_least` and `more_than`: about the values yes, no and blank, and the
             groups of the table.
         exact_text: whether text is compared exactly.
+        title: the question in the words of those who ask.
+        yes: what the answer yes means.
+        no: what the answer no means.
 
     Raises:
         UsageError: an argument is missing, invalid or contradicts another.
@@ -270,6 +286,7 @@ def build_request(
         None if group is None else require_name(group, "the column of group="),
         None if area is None else require_name(area, "the column of by="),
         objective,
+        require_wording(title, yes, no),
     )
     _require_possible(found)
     return found
@@ -282,7 +299,7 @@ def request_from_document(document: Any) -> AskRequest:
         InputError: a key is missing or unknown, or has a value that hetdp never writes.
         UsageError: it contradicts itself.
     """
-    require_keys(document, REQUEST_KEYS, REQUEST_KEYS, "plan")
+    require_keys(document, REQUEST_KEYS, (*REQUEST_KEYS, ABOUT), "plan")
     privacy, columns = document["privacy"], document["columns"]
     require_keys(privacy, PROMISES, PROMISES, "plan.privacy")
     require_keys(columns, ROLES, ROLES, "plan.columns")
@@ -302,9 +319,21 @@ def request_from_document(document: Any) -> AskRequest:
         None if columns["group"] is None else require_name(columns["group"], "the column of groups"),
         None if columns["area"] is None else require_name(columns["area"], "the column of areas"),
         document["objective"],
+        _wording_from(document.get(ABOUT, {})),
     )
     _require_possible(found)
     return found
+
+
+def request_part(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of a plan that `request_from_document` reads."""
+    return {key: facts[key] for key in (*REQUEST_KEYS, ABOUT) if key in REQUEST_KEYS or key in facts}
+
+
+def _wording_from(about: Any) -> dict[str, str]:
+    """The words of a plan."""
+    require_keys(about, (), WORDING_KEYS, "plan.about")
+    return require_wording(*map(about.get, WORDING_KEYS))
 
 
 def _condition(counted: Predicate, exact_text: Any) -> tuple[Predicate, bool]:

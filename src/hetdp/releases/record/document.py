@@ -15,6 +15,7 @@ from hetdp.documents import (
     MAYBE_TEXT,
     OBJECT,
     TEXT,
+    OptionalKey,
     require_kind,
     require_path,
     require_shape,
@@ -43,6 +44,7 @@ RECORD: dict[str, Any] = {
     "kind": TEXT,
     "software": TEXT,
     "released": TEXT,
+    "title": OptionalKey(TEXT),
     "question": TEXT,
     "answers": [{"area": MAYBE_TEXT, "answer": COUNT, "words": TEXT}],
     "privacy": {"notion": TEXT, "flavour": TEXT, "unit": TEXT, "neighbours": TEXT, "promises": [PROMISE]},
@@ -186,7 +188,7 @@ def complete_record(facts: Document, answers: Sequence[Document], entry: Any, re
     """
     found = {"released": entry.time, "answers": list(answers), "ledger": receipt} | facts
     found |= {"schema_version": VERSION, "kind": KIND}
-    ordered = {key: found[key] for key in RECORD if key != DIGEST}
+    ordered = {key: found[key] for key in RECORD if key != DIGEST and key in found}
     return ordered | {DIGEST: digest_of(ordered)}
 
 

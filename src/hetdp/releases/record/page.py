@@ -52,7 +52,7 @@ def page_of(record: dict[str, Any]) -> str:
     Args:
         record: a record that is complete.
     """
-    title = _text(record["question"])
+    title = _text(record.get("title", record["question"]))
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en">',

@@ -14,7 +14,7 @@ from hetdp.certificate.certificate import verify
 from hetdp.certificate.losses import certain_answer
 from hetdp.errors import UsageError
 from hetdp.mechanism.mechanism import LocalMechanism
-from hetdp.problem.answer_words import BARE_NUMBERS, answer_words
+from hetdp.problem.answer_words import BARE_NUMBERS, TITLE, answer_words
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.releases.charges import costs_of
 from hetdp.releases.ledger.chain import Entry
@@ -166,7 +166,8 @@ def check_content(record: Document, facts: Document, words: Sequence[str]) -> Re
         words: the names of the two answers.
     """
     recorded = record | {"privacy": {key: record["privacy"][key] for key in facts["privacy"]}}
-    others = [key for key, value in facts.items() if canonical_text(recorded[key]) != canonical_text(value)]
+    keys = dict.fromkeys((*facts, TITLE))  # a record without a title must follow from facts without one
+    others = [key for key in keys if canonical_text(recorded.get(key)) != canonical_text(facts.get(key))]
     bits = [one["answer"] == 1 for one in record["answers"]]
     if not _is_answered(record, bits, words):
         others.append("answers")
