@@ -12,7 +12,7 @@ import pytest
 import hetdp
 
 HALF: dict[str, Any] = {"count": "vote = 'yes'", "at_least": "50%", "epsilon": 40, "person": "id"}
-WORDS = {"title": 'May <dogs> & "cats" run free?', "yes": "They may", "no": "They stay on the lead"}
+WORDS: dict[str, Any] = {"title": 'May <dogs> & "cats" run free?', "yes": "They may", "no": "They stay on the lead"}
 PEOPLE = pandas.DataFrame({"id": range(30), "vote": ["yes"] * 30})
 
 
@@ -51,7 +51,7 @@ def test_the_record_and_its_page_have_the_words_escaped(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("others", [{}, WORDS | {"title": "Another?", "no": "No"}, {"yes": "Yes"}])
-def test_other_words_get_the_first_record_and_cost_nothing(tmp_path: Path, others: dict[str, str]) -> None:
+def test_other_words_get_the_first_record_and_cost_nothing(tmp_path: Path, others: dict[str, Any]) -> None:
     payment = hetdp.Payment(hetdp.Ledger.create(tmp_path / "a.ledger", source="park", cap=50))
     first = hetdp.ask(PEOPLE, **HALF, **WORDS, payment=payment).release
     again = hetdp.ask(PEOPLE, **HALF, **others, payment=payment).release
