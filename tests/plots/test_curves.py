@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
+import pandas
 import pytest
 
 import hetdp
 from hetdp.plots.plot import drawing_of
 from tests.plots.shown import council, majority, senate, words
+
+MAJORITY = hetdp.questions.majority()
 
 
 def curves_of(what, baselines=True):
@@ -104,20 +106,32 @@ def test_several_populations_by_name():
     assert len(axes.lines) == 2
 
 
+def asked(question=MAJORITY, **more):
+    rows = {"id": list(range(40)), "vote": ["yes", "no"] * 20, "town": ["North"] * 20 + ["South"] * 20}
+    table = pandas.DataFrame(rows)
+    return hetdp.ask(table, "vote = 'yes'", question=question, epsilon=0.5, person="id", dry_run=True, **more)
+
+
 def test_promises_are_shown_by_area():
-    class Promise:
-        def __init__(self, area):
-            self.area, self.mechanism = area, senate().design()
+    promises = asked(by="town").promises
+    for given in (list(promises), asked(by="town")):
+        assert [curve.names for curve in drawing_of(given, None, None, False, True).data] == [("North", "South")]
+    each = curves_of({promise.area: promise for promise in promises})
+    assert {"North", "South", "PE"} <= set(each)
 
-    curves = drawing_of([Promise("North"), Promise("South")], None, None, False, True).data
-    assert [curve.names for curve in curves] == [("North", "South")]
+
+def test_an_asked_table_is_shown_by_its_promises():
+    curves = curves_of(asked())
+    assert curves["answer 1"].across[0] == 1
+    assert {"least ε", "PE"} <= set(curves)
 
 
-def test_a_prepared_table_is_shown_by_its_promises():
-    class Prepared:
-        promises = (SimpleNamespace(area=None, mechanism=senate().design()),)
-
-    assert [curve.names for curve in drawing_of(Prepared(), None, None, False, True).data] == [("answer 1",)]
+def test_a_mechanism_on_tallies_is_shown_at_the_margins_of_its_promise():
+    result = asked(design="fair")
+    (promise,) = result.promises
+    (curve,) = drawing_of(result, None, None, True, True).data
+    assert list(zip(curve.across, curve.accuracy, strict=True)) == [row[:2] for row in promise.accuracy]
+    assert not curve.baseline
 
 
 def test_a_question_that_is_not_a_count_has_no_baselines_and_no_failure():

@@ -16,9 +16,9 @@ from hetdp.mechanism.balanced import balanced_mechanism
 from hetdp.mechanism.compatibility import require_compatible
 from hetdp.mechanism.extension import extend_from
 from hetdp.mechanism.local import LocalSteps, steps_of
-from hetdp.mechanism.mechanism import LocalMechanism, Mechanism
+from hetdp.mechanism.mechanism import LocalMechanism, Mechanism, MechanismT
 from hetdp.mechanism.resident import resident_balanced
-from hetdp.mechanism.steps import RemoteProblem
+from hetdp.mechanism.steps import PinsT, RemoteProblem, Steps
 from hetdp.mechanism.vote import WEIGHTED_VOTE, weighted_vote
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import MOST_LOCAL, ProductSpace
@@ -176,21 +176,40 @@ def design(
     steps.require_objective(objective, prior, max_error)
     limit = largest_error(max_error)
     if isinstance(steps, LocalSteps):
-        found = _without_search(steps.problem, objective, partial, limit, engine)
-        if found is not None:
-            return found
+        return _design_here(steps, objective, partial, prior, limit, engine)
+    given = _read_given(steps, partial)
+    if given is not None:
+        require_compatible(steps, given)
+    found: Mechanism = _extend_chosen(steps, objective, given)
+    return found
+
+
+def _read_given(steps: Steps[PinsT, MechanismT], partial: Any) -> PinsT | None:
+    """The given values; None if there are none."""
     given = None if partial is None else steps.read_pins(partial)
-    if given is not None and not steps.has_pins(given):
-        given = None
-    if isinstance(steps, LocalSteps) and objective == AVERAGE:
+    return given if given is not None and steps.has_pins(given) else None
+
+
+def _extend_chosen(steps: Steps[PinsT, MechanismT], objective: str, given: PinsT | None) -> MechanismT:
+    """The extension of the values that an objective chooses for the boundary."""
+    return steps.credit(extend_from(steps, steps.choose(objective, given)), objective, given)
+
+
+def _design_here(
+    steps: LocalSteps, objective: str, partial: Any, prior: Any, limit: float | None, engine: EngineName
+) -> Mechanism:
+    """`design` on arrays in this process, where all objectives and limits on errors are offered."""
+    found = _without_search(steps.problem, objective, partial, limit, engine)
+    if found is not None:
+        return found
+    given = _read_given(steps, partial)
+    if objective == AVERAGE:
         return _best_average(steps, given, prior, limit, engine)
     if given is not None:
         require_compatible(steps, given)
-    if isinstance(steps, LocalSteps) and limit is not None:
+    if limit is not None:
         _require_limit(steps, objective, given, limit)
-    best = extend_from(steps, steps.choose(objective, given))
-    credited: Mechanism = steps.credit(best, objective, given)
-    return credited
+    return _extend_chosen(steps, objective, given)
 
 
 def design_local(problem: Problem, objective: ObjectiveName, **options: Any) -> LocalMechanism:

@@ -6,7 +6,7 @@ Mechanisms are drawn in colour, baselines in grey; curves that coincide are draw
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -161,48 +161,49 @@ LAST_ERROR = 1e-4  # the error at which a curve ends
 OUR_OBJECTIVE = "balanced"  # listed among the baselines of a population, but not a baseline
 
 
-@runtime_checkable
-class HasMechanism(Protocol):
-    """A promise, which holds the mechanism that keeps it."""
-
-    mechanism: Any
-
-
-@runtime_checkable
-class PopulationMechanism(Protocol):
-    """A mechanism of a population."""
-
-    def accuracy_by_margin(self, *margins: Any) -> Any:
-        """Its accuracy at each margin."""
-
-
 def mechanism_of(value: Any) -> Any:
     """The mechanism of a promise, or the value itself."""
-    return value.mechanism if isinstance(value, HasMechanism) else value
+    from hetdp.tables.promise import Promise
+
+    return value.mechanism if isinstance(value, Promise) else value
+
+
+def has_margins(value: Any) -> bool:
+    """True for a mechanism of a population or of tallies, or a promise made with one."""
+    from hetdp.people.populations.mechanism import PopulationMechanism
+    from hetdp.people.products.tallied import TalliedMechanism
+
+    return isinstance(mechanism_of(value), PopulationMechanism | TalliedMechanism)
 
 
 def curves_by_margin(given: Mapping[str, Any], baselines: bool) -> list[Curve]:
     """The worst-case accuracy at each margin, over all tables with that margin.
 
     Args:
-        given: by name, mechanisms of populations, or promises made with them.
+        given: by name, mechanisms of populations or tallies, or promises made with them.
         baselines: whether to show what else could be done for the first of them, too, where that is known.
 
     Raises:
         UsageError: there is nothing to show.
     """
+    from hetdp.people.populations.mechanism import PopulationMechanism
+
     found = []
     for name, each in given.items():
         mechanism = mechanism_of(each)
-        margins = margins_of(mechanism)
-        accuracy = np.array([mechanism.accuracy(margin) for margin in margins.tolist()])
-        found.append(Curve((name,), False, margins.astype(np.float64), accuracy))
+        if isinstance(mechanism, PopulationMechanism):
+            across = margins_of(mechanism).tolist()
+            accuracy = [mechanism.accuracy(margin) for margin in across]
+        else:
+            rows = mechanism.accuracy_by_margin()
+            across, accuracy = [row.margin for row in rows], [row.accuracy for row in rows]
+        found.append(Curve((name,), False, np.array(across, dtype=np.float64), np.array(accuracy)))
     if not found or not any(len(curve.across) for curve in found):
         raise UsageError("no margins", "a picture by margin needs a question whose answer can be changed")
-    first = next(iter(given.values()))
-    if baselines:
-        shown = {mechanism_of(each).objective for each in given.values()}
-        found += _baselines(mechanism_of(first), shown | {OUR_OBJECTIVE})
+    mechanisms = [mechanism_of(each) for each in given.values()]
+    if baselines and isinstance(mechanisms[0], PopulationMechanism):
+        shown = {each.objective for each in mechanisms if isinstance(each, PopulationMechanism)}
+        found += _baselines(mechanisms[0], shown | {OUR_OBJECTIVE})
     return merge_equal(found)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -15,16 +15,17 @@ from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.formatting import clip_uncertain
 from hetdp.mechanism.mechanism import LocalMechanism, refuse_remote
 from hetdp.plots.canvas import add_title, axes_for, own_settings
-from hetdp.plots.curves import PopulationMechanism, mechanism_of
 from hetdp.plots.network import is_small, network
 from hetdp.plots.tallies import by_counts, grid_of
 from hetdp.problem.problem import Problem, require_edges
 from hetdp.text import did_you_mean, format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
+
+    from hetdp.releases.ledger.status import Status
 
 
 SUFFIXES = (".svg", ".png", ".pdf")
@@ -57,44 +58,8 @@ PictureName = Literal["network", "tallies", "summary", "accuracy"]
 PICTURES: tuple[PictureName, ...] = get_args(PictureName)  # of problems and mechanisms
 WHAT_RULE = (
     "a picture is made of a Mechanism, a Problem, the result of hetdp.accuracy, a mechanism or promise of a population"
-    " (or several by name), or a ledger"
+    " (or several by name), the result of hetdp.ask, or a ledger"
 )
-
-
-@runtime_checkable
-class HasStatus(Protocol):
-    """A ledger."""
-
-    def status(self) -> Any:
-        """The rows of the ledger."""
-
-
-@runtime_checkable
-class StatusRow(Protocol):
-    """A row of a ledger's status."""
-
-    most_spent: Any
-
-
-@runtime_checkable
-class HasPromises(Protocol):
-    """A table that is prepared to be asked."""
-
-    promises: Any
-
-
-@runtime_checkable
-class HasArea(Protocol):
-    """A promise for one area."""
-
-    area: Any
-
-
-@runtime_checkable
-class HasObjective(Protocol):
-    """A mechanism that knows its objective."""
-
-    objective: Any
 
 
 class Drawing(NamedTuple):
@@ -178,11 +143,8 @@ def drawing_of(
         raise UsageError(f"{given}= for {format_value(type(what).__name__)}", "it is for a Mechanism or a Problem")
     if isinstance(what, Accuracy):
         return _of_report(what, key)
-    if isinstance(what, HasStatus):
-        return _of_ledger(what.status(), key)
-    if isinstance(what, list | tuple) and what and all(isinstance(row, StatusRow) for row in what):
-        return _of_ledger(what, key)
-    return _of_population(what, baselines, key)
+    rows = _rows_of_ledger(what)
+    return _of_population(what, baselines, key) if rows is None else _of_ledger(rows, key)
 
 
 def _of_problem(
@@ -259,19 +221,34 @@ def _of_report(report: Accuracy, key: bool) -> Drawing:
     return Drawing("accuracy", SIZE, curves, lambda axes: draw_by_distance(axes, curves, report.prior, key))
 
 
-def _of_population(what: Any, baselines: bool, key: bool) -> Drawing:
-    from hetdp.plots.curves import SIZE, curves_by_margin, draw_by_margin
+def _rows_of_ledger(what: Any) -> Sequence[Status] | None:
+    """The rows of a ledger, or of its status; None for anything else."""
+    from hetdp.releases.ledger.ledger import Ledger
+    from hetdp.releases.ledger.status import Status
 
-    what = what.promises if isinstance(what, HasPromises) else what
+    if isinstance(what, Ledger):
+        return what.status()
+    is_status = isinstance(what, list | tuple) and what and all(isinstance(row, Status) for row in what)
+    return what if is_status else None
+
+
+def _of_population(what: Any, baselines: bool, key: bool) -> Drawing:
+    from hetdp.people.populations.mechanism import PopulationMechanism
+    from hetdp.plots.curves import SIZE, curves_by_margin, draw_by_margin, has_margins
+    from hetdp.tables.ask import AskResult
+    from hetdp.tables.preparation import Preparation
+    from hetdp.tables.promise import Promise
+
+    what = what.promises if isinstance(what, AskResult | Preparation) else what
     if isinstance(what, Mapping):
         given = {str(name): each for name, each in what.items()}
     elif isinstance(what, list | tuple):
-        named = [each.area if isinstance(each, HasArea) else None for each in what]
+        named = [each.area if isinstance(each, Promise) else None for each in what]
         areas = [area or f"answer {at}" for at, area in enumerate(named, 1)]
         given = dict(zip(map(str, areas), what, strict=True))
     else:
-        given = {str(what.objective) if isinstance(what, HasObjective) and what.objective else "the answer": what}
-    if not given or not all(isinstance(mechanism_of(each), PopulationMechanism) for each in given.values()):
+        given = {what.objective if isinstance(what, PopulationMechanism) else "the answer": what}
+    if not given or not all(has_margins(each) for each in given.values()):
         raise UsageError(f"{format_value(what)} cannot be drawn", WHAT_RULE)
     curves = curves_by_margin(given, baselines)
     return Drawing("population", SIZE, curves, lambda axes: draw_by_margin(axes, curves, key))
