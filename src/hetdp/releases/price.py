@@ -110,7 +110,7 @@ def price(what: Any, *, ledger: Any, source: str | None = None, version: str = "
 def _price(request: DrawRequest, core: LedgerCore, source: str | None, version: str) -> Price:
     source, currency = core.find_source(source)
     charge = charge_of(request.costs, currency)
-    terms, earlier, rows = core.quote(source, charge, request.digest, version, request.neighbours)
+    terms, (earlier,), rows = core.quote(source, version, [(charge, request.digest)], request.neighbours)
     before = None if earlier is None else f"on {earlier.time[:10]}, of version {format_value(earlier.version)}"
     similar = () if before else similar_words(core, source, request, version)
     fits = not any(one.exceeded for one in rows)

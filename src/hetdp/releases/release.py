@@ -17,7 +17,7 @@ from hetdp.releases.charges import charge_of
 from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.database import SPENDING
 from hetdp.releases.ledger.ledger import core_of
-from hetdp.releases.ledger.ledger_core import SpendRequest
+from hetdp.releases.ledger.ledger_core import Question, SpendRequest
 from hetdp.releases.price import similar_words
 from hetdp.releases.record.document import answers_of, complete_record, facts_digest, read_record, require_places
 from hetdp.releases.record.facts import composition_of
@@ -159,10 +159,10 @@ def release(
             "facts_sha256": facts_digest(facts),
             THEME: request.theme(),
         }
-        question = SpendRequest(
-            source, charge, request.digest, version, draw, entry_facts, receipts, request.neighbours, is_only
+        question = Question(charge, request.digest, draw, entry_facts)
+        ((entry, is_new),) = core.spend(
+            SpendRequest(source, version, [question], receipts, request.neighbours, is_only)
         )
-        entry, is_new = core.spend(question)
         try:
             return _publish(request, facts, entry, is_new, core.database.shown, record, html)
         except KeyboardInterrupt:

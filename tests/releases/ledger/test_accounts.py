@@ -456,8 +456,8 @@ def test_names_are_checked_before_anything_is_written(tmp_path):
         lambda: ledger.spend("survey", charge, "q", "1 ", lambda: [True]),
         lambda: ledger.spend("survey", charge, 7, "1", lambda: [True]),
         lambda: ledger.spend("survey", charge, "q", "1", lambda: [True], {"a": object()}),
-        lambda: ledger._core.quote("survey", charge, "q", " 1", Neighbours()),
-        lambda: ledger._core.quote("survey ", charge, "q", "1", Neighbours()),
+        lambda: ledger._core.quote("survey", " 1", [(charge, "q")], Neighbours()),
+        lambda: ledger._core.quote("survey ", "1", [(charge, "q")], Neighbours()),
         lambda: ledger._core.find_source(7),
     ]
     for call in calls:

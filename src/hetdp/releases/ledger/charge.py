@@ -15,7 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
-from hetdp.releases.ledger.amounts import DELTA_SCALE, currency_of, units_spent, units_spent_each, units_squared_each
+from hetdp.releases.ledger.amounts import (
+    DELTA_SCALE,
+    add_units,
+    currency_of,
+    units_spent,
+    units_spent_each,
+    units_squared_each,
+)
 from hetdp.text import format_value
 from hetdp.theory.catalogue import find_currency
 
@@ -146,6 +153,37 @@ def encode_charge(
         content,
         sha256(content).hexdigest(),
     )
+
+
+def combine_charges(charges: Sequence[SealedCharge]) -> SealedCharge:
+    """The sum of sealed charges of one source: each account pays what it pays in all of them.
+
+    Raises:
+        UsageError: they charge different kinds of accounts, or a person is in two classes.
+    """
+    paying = [one for one in charges if one.accounts] or list(charges[:1])
+    first = paying[0]
+    if len(paying) == 1:
+        return first
+    if len({(one.currency, one.kind, one.named, bool(one.class_names)) for one in paying}) > 1:
+        rule = "questions that are charged together charge the same kind of accounts"
+        raise UsageError("charges to different kinds of accounts", rule)
+    listed = [np.array(one.names, dtype=object) if one.kind == CLASS else one.keys for one in paying]
+    accounts, places = np.unique(np.concatenate(listed), return_inverse=True)
+    parts = np.split(places, np.cumsum([one.accounts for one in paying])[:-1])
+    amounts, deltas = np.zeros(len(accounts), np.int64), np.zeros(len(accounts), np.int64)
+    classes = np.full(len(accounts), "", dtype=object)
+    for one, at in zip(paying, parts, strict=True):
+        amounts[at], deltas[at] = add_units(amounts[at], one.amounts), add_units(deltas[at], one.deltas)
+        if one.class_names:
+            given = np.array(one.class_names, dtype=object)[one.class_numbers]
+            if bool(((classes[at] != "") & (classes[at] != given)).any()):
+                raise UsageError("a person is in two classes", "questions that are charged together use one group")
+            classes[at] = given
+    names, keys = (accounts.tolist(), None) if first.kind == CLASS else ((), accounts)
+    second = deltas if currency_of(first.currency).has_delta else None
+    classes_of = classes.tolist() if first.class_names else None
+    return encode_charge(first.currency, names, keys, amounts, second, classes_of, first.named)
 
 
 def decode_charge(content: Any) -> SealedCharge:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import isqrt
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ from hetdp.releases.ledger.accounts import (
 )
 from hetdp.releases.ledger.amounts import DELTA_SCALE, INFINITE, format_units
 from hetdp.releases.ledger.chain import CHANGED, RECORD, SPEND, STATE, Entry, Head, entry_at
-from hetdp.releases.ledger.charge import CLASS, EVERYBODY, Charge, SealedCharge, decode_charge
+from hetdp.releases.ledger.charge import CLASS, EVERYBODY, Charge, SealedCharge, combine_charges, decode_charge
 from hetdp.releases.ledger.database import Database
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, combine_neighbours, read_neighbours
 from hetdp.releases.ledger.schema import Statement
@@ -45,35 +45,43 @@ MOVE_STATED = Statement(update(schema.sources).where(_of_source), ("entry",))
 
 
 class ChargeResult(NamedTuple):
-    """The result of a charge.
+    """The result of one charge, or of several at once.
 
     Attributes:
-        sealed: the charge as it is stored.
+        sealed: the charges as they are stored.
+        accounts: how many accounts pay.
         exceeded: how many accounts now exceed their caps.
         classes: their names, if they are classes.
     """
 
-    sealed: SealedCharge
+    sealed: tuple[SealedCharge, ...]
+    accounts: int
     exceeded: int
     classes: tuple[str, ...]
 
 
-def charge_all(database: Database, connection: Connection, head: Head, terms: Terms, charge: Charge) -> ChargeResult:
-    """Charges all accounts; if one exceeds its cap then, the caller undoes the transaction."""
-    require_currency(terms, charge)
-    sealed = charge.seal(head.secret)
+def charge_all(
+    database: Database, connection: Connection, head: Head, terms: Terms, charges: Sequence[Charge]
+) -> ChargeResult:
+    """Charges all accounts the sum of some charges; if one exceeds its cap then, the caller undoes the transaction."""
+    for charge in charges:
+        require_currency(terms, charge)
+    sealed = tuple(charge.seal(head.secret) for charge in charges)
+    total = combine_charges(sealed)
+    names: tuple[str, ...] = ()
     try:
-        if sealed.kind == CLASS:
-            names = tuple(charge_classes(connection, terms, sealed))
-            charged = ChargeResult(sealed, len(names), names)
+        if total.kind == CLASS:
+            names = tuple(charge_classes(connection, terms, total))
+            exceeded = len(names)
         else:
-            charged = ChargeResult(sealed, charge_people(connection, terms, sealed), ())
+            exceeded = charge_people(connection, terms, total)
     except UsageError:
         raise
     except (ValueError, TypeError):
         raise database.unusable(CHANGED) from None
-    store_charge(connection, sealed)
-    return charged
+    for one in sealed:
+        store_charge(connection, one)
+    return ChargeResult(sealed, total.accounts, exceeded, names)
 
 
 def require_currency(terms: Terms, charge: Charge) -> None:

@@ -49,7 +49,7 @@ from hetdp.releases.ledger.charging import (
     store_statement,
 )
 from hetdp.releases.ledger.database import DECLARING, RECORDING, Database
-from hetdp.releases.ledger.ledger_core import LedgerCore, SpendRequest
+from hetdp.releases.ledger.ledger_core import LedgerCore, Question, SpendRequest
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, neighbours_of, state_neighbours
 from hetdp.releases.ledger.sqlite import SqliteDatabase
 from hetdp.releases.ledger.status import Status, history_of, status_of
@@ -239,8 +239,9 @@ class Ledger:
                 was asked before.
         """
         about = neighbours_of(unit, relation)
-        asked = SpendRequest(source, charge, request, version, draw, facts, receipts, about)
-        return self._core.spend(asked).entry
+        question = Question(charge, request, draw, facts)
+        (spent,) = self._core.spend(SpendRequest(source, version, [question], receipts, about))
+        return spent.entry
 
     def record(
         self, source: str, charge: Charge, note: str, *, unit: str | None = None, relation: str | None = None
@@ -268,7 +269,7 @@ class Ledger:
             inherited = find_neighbours(database, connection, head, terms)
             about = Neighbours(*(now or before for now, before in zip(given, inherited, strict=True)))
             after, is_news = neighbours_after(database, connection, head, terms, about)
-            sealed = charge_all(database, connection, head, terms, charge).sealed
+            (sealed,) = charge_all(database, connection, head, terms, [charge]).sealed
             facts = {"note": note} | ({NEIGHBOURS: after.document()} if any(after) else {})
             paid: dict[str, Any] = {"source": source, "charge": sealed.digest, "accounts": sealed.accounts}
             entry = append_entry(connection, head, RECORD, **paid, facts=facts)[1]

@@ -36,7 +36,7 @@ from hetdp.releases.ledger.chain import (
     require_receipts,
     require_text,
 )
-from hetdp.releases.ledger.charge import Charge, decode_charge
+from hetdp.releases.ledger.charge import Charge, SealedCharge, combine_charges, decode_charge
 from hetdp.releases.ledger.charging import (
     ClassPrice,
     charge_all,
@@ -65,27 +65,37 @@ _similar = select(schema.entries).where(schema.entries.c.body.like(bindparam("wo
 SIMILAR = Statement(_similar.order_by(_number.desc()).limit(MOST_SIMILAR))
 
 
+class Question(NamedTuple):
+    """A question of a spend, which gets an entry of its own.
+
+    Attributes:
+        charge: who pays how much.
+        request: a digest of what is asked.
+        draw: draws the answers.
+        facts: what else the entry is to hold.
+    """
+
+    charge: Charge
+    request: str
+    draw: Callable[[], Sequence[bool]]
+    facts: Mapping[str, Any] | None = None
+
+
 class SpendRequest(NamedTuple):
-    """A request to spend: what is asked, and who pays.
+    """A request to spend: what is asked together, and who pays.
 
     Attributes:
         source: the data that is asked about.
-        charge: who pays how much.
-        request: a digest of what is asked.
         version: the declared version of the data.
-        draw: draws the answers.
-        facts: what else the entry is to hold.
+        questions: what is asked; all of it is paid for, or nothing.
         receipts: of earlier entries, which the ledger must still have.
-        neighbours: the unit and the relation that the charge is about.
+        neighbours: the unit and the relation that the charges are about.
         is_only: whether the source was not named, because the ledger has no other; there must still be no other.
     """
 
     source: str
-    charge: Charge
-    request: str
     version: str
-    draw: Callable[[], Sequence[bool]]
-    facts: Mapping[str, Any] | None = None
+    questions: Sequence[Question]
     receipts: Iterable[Mapping[str, Any]] = ()
     neighbours: Neighbours = NOTHING
     is_only: bool = False
@@ -108,12 +118,12 @@ class Quote(NamedTuple):
 
     Attributes:
         terms: the source and its caps.
-        earlier: the entry, if exactly this was asked before; then nothing is charged.
-        classes: what each class would pay.
+        earlier: for each question the entry, if exactly this was asked before; then nothing is charged for it.
+        classes: what each class would pay for all other questions together; empty if there are none.
     """
 
     terms: Terms
-    earlier: Entry | None
+    earlier: list[Entry | None]
     classes: list[ClassPrice]
 
 
@@ -221,84 +231,119 @@ class LedgerCore:
         terms = self.sources.only()
         return terms.source, terms.currency.name
 
-    def spend(self, asked: SpendRequest) -> SpendResult:
-        """Charges everybody or nobody, draws answers, and returns them when all of it is written durably.
+    def spend(self, asked: SpendRequest) -> list[SpendResult]:
+        """Charges everybody for all questions or nobody, draws answers, and returns them when all of it is durable.
+
+        Questions that were asked before are not charged, and have their earlier answers.
+
+        Returns:
+            the result of each question
 
         Raises:
             BudgetError, LedgerError, UsageError: as `Ledger.spend` says.
         """
-        require_text(source=asked.source, request=asked.request, version=asked.version)
-        database, facts = self.database, check_facts(asked.facts)
+        require_text(source=asked.source, version=asked.version)
+        for question in asked.questions:
+            require_text(request=question.request)
+        if len({question.request for question in asked.questions}) < len(asked.questions):
+            raise UsageError("the same question twice", "questions that are asked together are different ones")
+        facts = [check_facts(question.facts) for question in asked.questions]
         receipts: list[Mapping[str, Any]] = []
-        drawn: list[tuple[bool, ...]] = []
+        drawn: dict[int, tuple[bool, ...]] = {}  # once, however often the server makes us repeat the transaction
 
-        def work(connection: Connection) -> SpendResult:
+        def work(connection: Connection) -> list[SpendResult]:
             head = self.read_head(connection)
             if asked.is_only:
-                self.sources.update(database, connection, head)
+                self.sources.update(self.database, connection, head)
                 self.sources.only()
             receipts.extend(asked.receipts if not receipts else ())
-            require_receipts(database, connection, head, receipts)
-            key, declared_as = question_key(asked.source, asked.request, asked.version), declaration_key(asked.source)
-            known = find_entries(database, connection, head, key, declared_as)
-            if key in known:
-                sealed = asked.charge.seal(head.secret)
-                return SpendResult(require_same_charge(database, connection, known[key], sealed), False)
-            terms = self._require_terms(connection, head, asked.source, known.get(declared_as))
-            after, is_news = neighbours_after(database, connection, head, terms, asked.neighbours)
-            sealed, exceeded, names = charge_all(database, connection, head, terms, asked.charge)
-            if exceeded:
-                raise BudgetError(asked.source, exceeded, sealed.accounts, names)
-            if not drawn:  # once, however often the server makes us repeat the transaction
-                drawn.append(tuple(bool(answer) for answer in asked.draw()))
-            entry = append_entry(
-                connection,
-                head,
-                SPEND,
-                source=asked.source,
-                request=asked.request,
-                version=asked.version,
-                charge=sealed.digest,
-                accounts=sealed.accounts,
-                answers=drawn[0],
-                facts=facts | ({NEIGHBOURS: after.document()} if any(after) else {}),
-            )[1]
-            if is_news:
-                store_statement(connection, terms, entry.number)
-            return SpendResult(entry, True)
+            require_receipts(self.database, connection, head, receipts)
+            return self._spend(connection, head, asked, facts, drawn)
 
-        spent = database.write(work, lambda connection, found: is_written(connection, found.entry))
-        if not spent.is_new:
-            database.sync()
+        spent = self.database.write(work, _are_written)
+        if not any(one.is_new for one in spent):
+            self.database.sync()
         return spent
 
-    def quote(self, source: str, charge: Charge, request: str, version: str, neighbours: Neighbours) -> Quote:
+    def _spend(
+        self,
+        connection: Connection,
+        head: Head,
+        asked: SpendRequest,
+        facts: list[dict[str, Any]],
+        drawn: dict[int, tuple[bool, ...]],
+    ) -> list[SpendResult]:
+        """A spend within a transaction: all charges first, then all draws, then the entries."""
+        database, declared_as = self.database, declaration_key(asked.source)
+        keys = [question_key(asked.source, question.request, asked.version) for question in asked.questions]
+        known = find_entries(database, connection, head, *keys, declared_as)
+        entries = {}
+        for at, (key, question) in enumerate(zip(keys, asked.questions, strict=True)):
+            if key in known:
+                sealed = question.charge.seal(head.secret)
+                entries[at] = require_same_charge(database, connection, known[key], sealed)
+        new = [at for at in range(len(keys)) if at not in entries]
+        if new:
+            terms = self._require_terms(connection, head, asked.source, known.get(declared_as))
+            after, is_news = neighbours_after(database, connection, head, terms, asked.neighbours)
+            charged = charge_all(database, connection, head, terms, [asked.questions[at].charge for at in new])
+            if charged.exceeded:
+                raise BudgetError(asked.source, charged.exceeded, charged.accounts, charged.classes)
+            for at in new:
+                if at not in drawn:
+                    drawn[at] = tuple(bool(answer) for answer in asked.questions[at].draw())
+            for at, sealed in zip(new, charged.sealed, strict=True):
+                head, entries[at] = append_entry(
+                    connection,
+                    head,
+                    SPEND,
+                    source=asked.source,
+                    request=asked.questions[at].request,
+                    version=asked.version,
+                    charge=sealed.digest,
+                    accounts=sealed.accounts,
+                    answers=drawn[at],
+                    facts=facts[at] | ({NEIGHBOURS: after.document()} if any(after) else {}),
+                )
+            if is_news:
+                store_statement(connection, terms, entries[new[0]].number)
+        return [SpendResult(entries[at], at in new) for at in range(len(keys))]
+
+    def quote(
+        self, source: str, version: str, questions: Sequence[tuple[Charge, str]], neighbours: Neighbours
+    ) -> Quote:
         """Computes the price of a spend; nothing is written.
 
         Args:
             source: the data.
-            charge: who would pay how much.
-            request: a digest of what is asked.
             version: the declared version of the data.
-            neighbours: the unit and the relation that the charge is about.
+            questions: for each question who would pay how much, and a digest of what is asked.
+            neighbours: the unit and the relation that the charges are about.
 
         Raises:
             UsageError: the spend would be refused for another reason than its price.
         """
         require_text(source=source, version=version)
-        database, key, declared_as = self.database, question_key(source, request, version), declaration_key(source)
+        database, declared_as = self.database, declaration_key(source)
+        keys = [question_key(source, request, version) for _, request in questions]
         with database.read_transaction() as connection:
             head = self.read_head(connection)
-            known = find_entries(database, connection, head, key, declared_as)
+            known = find_entries(database, connection, head, *keys, declared_as)
             terms = self._require_terms(connection, head, source, known.get(declared_as))
-            require_currency(terms, charge)
-            sealed = charge.seal(head.secret)
-            if key in known:
-                require_same_charge(database, connection, known[key], sealed)
-                return Quote(terms, known[key], [])
+            new: list[SealedCharge] = []
+            for key, (charge, _) in zip(keys, questions, strict=True):
+                require_currency(terms, charge)
+                sealed = charge.seal(head.secret)
+                if key in known:
+                    require_same_charge(database, connection, known[key], sealed)
+                else:
+                    new.append(sealed)
+            earlier = [known.get(key) for key in keys]
+            if not new:
+                return Quote(terms, earlier, [])
             neighbours_after(database, connection, head, terms, neighbours)
             try:
-                return Quote(terms, None, list(class_prices(connection, terms, sealed)))
+                return Quote(terms, earlier, list(class_prices(connection, terms, combine_charges(new))))
             except UsageError:
                 raise
             except (ValueError, TypeError):
@@ -352,3 +397,8 @@ class LedgerCore:
             head = self.read_head(connection)
             require_receipts(self.database, connection, head, [receipt])
             return entry_at(self.database, connection, head, receipt["entry"])
+
+
+def _are_written(connection: Connection, spent: list[SpendResult]) -> bool:
+    """True if the entries of a spend are in the ledger."""
+    return all(is_written(connection, one.entry) for one in spent)
