@@ -238,18 +238,31 @@ class VerificationError(HetdpError):
 
 
 class BudgetError(HetdpError):
-    """A spend that the ledger refuses, since it would exceed a cap: nothing was spent and nothing drawn."""
+    """A spend that the ledger refuses, since it would exceed a cap: nothing was spent and nothing drawn.
+
+    Attributes:
+        source: the name of the data.
+        exceeded: how many accounts would exceed their caps.
+        accounts: how many accounts would pay.
+        classes: the names of those that would exceed their caps, if accounts are classes.
+        largest: the largest amount that every account can still pay, in words such as "ε = 0.4"; empty if the ledger
+            could not be asked.
+    """
 
     exit_code = 6
 
-    def __init__(self, source: str, exceeded: int, accounts: int, classes: Sequence[str] = ()) -> None:
+    def __init__(
+        self, source: str, exceeded: int, accounts: int, classes: Sequence[str] = (), largest: str = ""
+    ) -> None:
         self.source, self.exceeded, self.accounts, self.classes = source, exceeded, accounts, tuple(classes)
-        self.arguments = source, exceeded, accounts, self.classes
+        self.largest = largest
+        self.arguments = source, exceeded, accounts, self.classes, largest
         class_words = f" ({', '.join(map(format_value, self.classes[:SHOWN_LINES]))})" if self.classes else ""
+        largest_words = f" The most that every account can still pay is {largest}." if largest else ""
         super().__init__(
             f"the budget of {format_value(source)} does not allow this:"
             f" {exceeded:,} of {pluralize(accounts, 'account')}{class_words} would exceed the cap;"
-            " nothing was spent, and no answer was drawn."
+            f" nothing was spent, and no answer was drawn.{largest_words}"
         )
 
 

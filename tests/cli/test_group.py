@@ -96,12 +96,12 @@ def test_the_version_output_contains_what_a_bug_report_needs(hetdp):
         ("completion", "missing argument 'bash|zsh|fish'; it is bash, zsh or fish."),
         (
             "ledger",
-            "missing argument 'ACTION'; it is init, declare, status, history, verify, export or record.",
+            "missing argument 'ACTION'; it is init, declare, status, history, person, verify, export or record.",
         ),
         (
             "ledger make",
-            "invalid value for 'ACTION': 'make' is not one of 'init', 'declare', 'status', 'history', 'verify',"
-            " 'export', 'record'; did you mean init?",
+            "invalid value for 'ACTION': 'make' is not one of 'init', 'declare', 'status', 'history', 'person',"
+            " 'verify', 'export', 'record'; did you mean init?",
         ),
         ("record vrify a", "the action 'vrify' is unknown; it must be verify."),
         ("ask a --majority", "there is no option --majority; did you mean --more-than 50%?"),

@@ -30,10 +30,10 @@ def test_a_ledger_is_created_and_shows_its_status(hetdp, ledger):
     assert hetdp("ledger", "status", "school.ledger").out.splitlines() == [
         f"ledger {ledger.id}",
         "'survey': epsilon, every account may spend ε 1; unit and relation not stated",
-        "  'pupils': spent ε 0 of 0.6",
-        "  'staff': spent ε 0.25 of 1",
+        "  'pupils': spent ε 0 of 0.6; 0.6 left",
+        "  'staff': spent ε 0.25 of 1; 0.75 left",
         "'people': epsilon, every account may spend ε 1; unit and relation not stated",
-        "  2 people: spent at most ε 1 each; 1 have nothing left",
+        "  2 people: spent at most ε 1 each, at least 0 left; 1 have nothing left",
     ]
     found = hetdp("ledger", "status", "school.ledger", "--source", "people", "--json").document
     assert (found["action"], found["ledger"], found["sources"][0]["people"]) == ("status", ledger.id, 2)
@@ -57,8 +57,8 @@ def test_another_source_with_another_currency(hetdp, ledger):
     )
     assert hetdp("ledger", "status", "school.ledger", "--source", "both").out.splitlines()[1:] == [
         "'both': epsilon-delta, every account may spend ε 1, δ 0.000001; unit and relation not stated",
-        "  'a': spent ε 0.1 of 1, δ 0.0000002 of 0.000001",
-        "  'pupils': spent ε 0 of 0.5, δ 0 of 0.0000001",
+        "  'a': spent ε 0.1 of 1, δ 0.0000002 of 0.000001; 0.9, δ 0.0000008 left",
+        "  'pupils': spent ε 0 of 0.5, δ 0 of 0.0000001; 0.5, δ 0.0000001 left",
     ]
     lacking = hetdp("ledger", "record", "school.ledger", "--source", "both", "--charge", "a=0.1", "--note", "n")
     assert (lacking.code, lacking.err) == (
@@ -100,6 +100,84 @@ def test_the_first_record_says_that_it_fixes_who_pays(hetdp, ledger):
     refused = hetdp(*RECORD_COMMAND, *people)
     assert refused.code == 2
     assert refused.err.endswith("Hint: charge its classes, as before: leave people's ids out\n")
+
+
+PERSON = ("ledger", "person", "school.ledger", "--source", "people")
+
+
+@pytest.fixture
+def people(ledger):
+    ledger.declare("people", cap=1)
+    paid = Charge.to_people("epsilon", ["Ann", "Bob"], ["0.25", "0.5"], named="id")
+    facts = {"words": ["aye", "nay"], "question": "Shall we\x1b[2J move?"}
+    ledger.spend("people", paid, "sha256:0123456789abcdef", "May", lambda: [True, False], facts)
+    ledger.record("people", Charge.to_people("epsilon", ["Bob"], "0.125", named="id"), "the press")
+    return ledger
+
+
+def test_a_person_is_told_what_was_spent_and_nobody_is_named(hetdp, people):
+    day = people.history()[-1].time[:10]
+    found = hetdp(*PERSON, "--id", "Bob")
+    assert found.out.splitlines() == [
+        "'people', identified by 'id': ε 0.625 of ε 1 spent, ε 0.375 left",
+        f"  entry 4, {day}: ε 0.5 for 'Shall we\\x1b[2J move?', version 'May'",
+        "    published about everybody: aye, nay",
+        f"  entry 5, {day}: ε 0.125, spent elsewhere: 'the press'",
+        "A ledger holds nobody's own answer, only what was published and what each account paid.",
+    ]
+    assert found.err == ""
+    document = hetdp(*PERSON, "--id", "Bob", "--json").document
+    assert (document["action"], document["person"]["left"]) == ("person", "0.375")
+    assert [one["entry"] for one in document["person"]["charges"]] == [4, 5]
+    assert "Bob" not in json.dumps(document)
+    Path("id.txt").write_text("Bob\r\n")
+    assert hetdp(*PERSON, "--id-from", "id.txt").out == found.out
+    assert hetdp(*PERSON, "--id-from", "-", stdin="Bob\n").out == found.out
+
+
+def test_a_person_needs_one_id_that_was_charged(hetdp, people):
+    Path("id.txt").write_bytes(b"\xff")
+    unknown = (
+        "the source 'people': nobody with this id was charged; ids are compared exactly, as in the column 'id'; a"
+        " person who was never charged has no account. Hint: 7 and 07 are different ids, and so are Ann and ann"
+    )
+    for given, code, message in (
+        ((), 2, "no id; --id or --id-from names the person who asks."),
+        (("--id", "a", "--id-from", "id.txt"), 2, "two ids; --id or --id-from names the person who asks."),
+        (("--id-from", "id.txt"), 2, "no id can be read there; --id-from names a file with one id, in UTF-8."),
+        (
+            ("--id-from", "none"),
+            2,
+            "'none' cannot be read: No such file or directory; --id-from names a file that holds an id.",
+        ),
+        (
+            ("--id", "bob"),
+            3,
+            unknown,
+        ),
+    ):
+        found = hetdp(*PERSON, *given)
+        assert (found.code, found.out, found.err) == (code, "", f"hetdp: {message}\n")
+    people.spend("survey", Charge.to_classes("epsilon", {"staff": 1}), "what?", "1", lambda: [False])
+    found = hetdp(*PERSON[:3], "--source", "survey", "--id", "Bob")
+    assert (found.code, found.err.startswith("hetdp: an account of one person; the accounts of")) == (2, True)
+
+
+def test_history_names_a_question_by_its_words(hetdp, people):
+    line = hetdp("ledger", "history", "school.ledger").out.splitlines()[3]
+    assert (
+        "  question 'Shall we\\x1b[2J move?' (0123456789ab)  2 accounts, at most ε 0.5 each  answers aye, nay" in line
+    )
+    people.spend(
+        "people",
+        Charge.to_people("epsilon", ["Ann"], "0.1", named="id"),
+        "sha256:1",
+        "1",
+        lambda: [True],
+        {"question": "x" * 500},
+    )
+    line = hetdp("ledger", "history", "school.ledger").out.splitlines()[5]
+    assert f"question '{'x' * 99}…' (1)" in line
 
 
 def test_history_lists_every_entry(hetdp, ledger):
@@ -267,10 +345,11 @@ def test_people_are_shown_by_what_they_may_spend(hetdp):
     made.record("hh", Charge.to_people("epsilon", [5], "0.1", named="pid"), "elsewhere")
     assert hetdp("ledger", "status", "people.ledger").out.splitlines()[1:] == [
         "'hh': epsilon, every account may spend ε 1; unit and relation not stated",
-        "  6 people, identified by 'pid': spent at most ε 0.3 each; 4 have nothing left",
-        "    4 of them may spend ε 0.2, as in 'guest', 'worker': spent at most ε 0.2 each; 4 have nothing left",
-        "    2 of them may spend ε 1: spent at most ε 0.3 each; 0 have nothing left",
-        "    0 of them may spend ε 3, as in 'boss': spent at most ε 0 each; 0 have nothing left",
+        "  6 people, identified by 'pid': spent at most ε 0.3 each, at least 0 left; 4 have nothing left",
+        "    4 of them may spend ε 0.2, as in 'guest', 'worker': spent at most ε 0.2 each, at least 0 left;"
+        " 4 have nothing left",
+        "    2 of them may spend ε 1: spent at most ε 0.3 each, at least 0.7 left; 0 have nothing left",
+        "    0 of them may spend ε 3, as in 'boss': spent at most ε 0 each, at least 3 left; 0 have nothing left",
     ]
     (found,) = hetdp("ledger", "status", "people.ledger", "--json").document["sources"]
     assert found["classes"] == []
@@ -280,6 +359,7 @@ def test_people_are_shown_by_what_they_may_spend(hetdp):
         "classes": None,
         "people": 4,
         "most_spent": "0.2",
+        "least_left": "0",
         "exhausted": 4,
     }
 
@@ -307,7 +387,7 @@ def test_nobody_has_a_second_budget_under_another_column(hetdp):
         assert (result.code, result.out) == (2, "")
         assert "a charge to people by 'email'; the people of the source 's' are named by 'id'; the same" in result.err
     assert hetdp("ledger", "status", "people.ledger").out.splitlines()[2:] == [
-        "  30 people, identified by 'id': spent at most ε 1 each; 30 have nothing left"
+        "  30 people, identified by 'id': spent at most ε 1 each, at least 0 left; 30 have nothing left"
     ]
     assert hetdp("ledger", "verify", "people.ledger").code == 0
 

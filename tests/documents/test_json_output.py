@@ -105,6 +105,7 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
     (0, "ledger status school.ledger"),
     (0, "ledger status people.ledger"),
     (0, "ledger history school.ledger"),
+    (0, "ledger person people.ledger --id 2"),
     (0, "ledger verify school.ledger"),
     (0, "ledger export school.ledger"),
     (0, "ledger export school.ledger -o ledger.jsonl"),

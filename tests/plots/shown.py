@@ -56,9 +56,13 @@ def senate(epsilon: float = 0.5) -> Any:
 
 
 def status(source: str = "school") -> Status:
-    classes = (Balance("pupils", "1", "0.5"), Balance("$\\staff{", "2", "1.2"), Balance("_guests", "inf", "0.3"))
-    people = (Group("2", None, (), 12, "0.75", 0),)
-    return Status(source, "epsilon", "ε", "2", None, classes, 12, "id", "0.75", 0, people)
+    classes = (
+        Balance("pupils", "1", "0.5", "0.5"),
+        Balance("$\\staff{", "2", "1.2", "0.8"),
+        Balance("_guests", "inf", "0.3", "inf"),
+    )
+    people = (Group("2", None, (), 12, "0.75", "1.25", 0),)
+    return Status(source, "epsilon", "ε", "2", None, classes, 12, "id", "0.75", "1.25", 0, people)
 
 
 def words(axes: Any) -> str:

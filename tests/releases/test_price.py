@@ -93,7 +93,7 @@ def test_people_are_priced_by_class_on_both_databases_and_nobody_is_named(addres
         "staff": (3, rows["staff"].left_after),
     }
     assert (second.price.fits, second.price.largest) == (False, "0.2")
-    assert "the largest ε that fits everybody is 0.2" in str(second)
+    assert "the most that fits everybody is ε = 0.2" in str(second)
     with pytest.raises(hetdp.BudgetError):
         hetdp.release(second, ledger=ledger)
     ledger.verify()
@@ -109,7 +109,7 @@ def test_caps_that_differ_within_a_class_are_shown_once(tmp_path):
     assert (fitting.classes[0].cap, fitting.classes[0].highest_cap) == ("0.5", "1")
     assert "at least ε 0.1 of 0.5 to 1 would be left" in str(fitting)
     too_much = str(hetdp.ask(table, **everybody, at_least=5, payment=hetdp.Payment(ledger), dry_run=True).price)
-    assert "3 of them would exceed the cap of 0.5 to 1; the largest ε that fits all of them is 0.2" in too_much
+    assert "3 of them would exceed the cap of 0.5 to 1; the most that fits all of them is ε = 0.2" in too_much
     assert "this does not fit, and would be refused\n" in too_much
     constant = hetdp.ask(table, **everybody, at_least=50, payment=hetdp.Payment(ledger), dry_run=True).price
     assert constant.similar
@@ -170,7 +170,7 @@ def test_twenty_classes_are_priced_in_words_and_the_others_counted(count, lines)
 
 
 def test_the_largest_amount_for_everybody_is_said_where_classes_differ():
-    everybody = "this does not fit, and would be refused; the largest ε that fits everybody is 0.4"
+    everybody = "this does not fit, and would be refused; the most that fits everybody is ε = 0.4"
     assert str(price_of(2)).splitlines()[-1] == everybody
     assert str(price_of(1)).splitlines()[-1] == "this does not fit, and would be refused"
 

@@ -21,6 +21,7 @@ ACTIONS = {  # with the options that each takes
     "declare": ("source", "cap", "class_cap", "currency", "unit", "relation"),
     "status": ("source",),
     "history": (),
+    "person": ("source", "id", "id_from"),
     "verify": ("records",),
     "export": ("output",),
     "record": ("source", "charge", "people", "person", "epsilon", "group", "unit", "relation", "note"),
@@ -36,11 +37,13 @@ hetdp ledger declare grades.ledger --source sports --cap 1                   oth
 hetdp ledger declare grades.ledger --source grades --unit person --relation replace-one    what its privacy is about
 hetdp ledger record grades.ledger --source grades --charge pupils=0.1 --note "told the press"
 hetdp ledger record survey.ledger --source people --people survey.csv --person id --epsilon eps --note "told the press"
+hetdp ledger person survey.ledger --id 2                                     one person's account, for that person
 """
 ABOUT = """
 A ledger is an SQLite file, or a PostgreSQL database given as postgresql://USER@HOST/DATABASE. It lists sources of data
 by name and, for each class or person, what may be spent and what has been spent. Amounts are ε, ε:δ or μ, by the
-currency of the source. declare adds another source; record enters what was spent outside hetdp. The first charge of a
+currency of the source. declare adds another source; record enters what was spent outside hetdp; person shows what was
+spent on one person, by which questions, and what is left; it names nobody else. The first charge of a
 source fixes whether classes or people pay and, unless they were declared, the unit and the relation that its losses are
 about; later charges about another unit or relation are refused. Entries are chained by hashes, so that a change is
 detected. The records of releases reveal a ledger that was restored from a backup.
@@ -52,6 +55,10 @@ LEDGER = click.Argument(["ledger"], metavar="LEDGER")
 RECORDS = click.Argument(["records"], nargs=-1, type=PATH, metavar="[RECORD]...")
 OPTIONS = [
     click.Option(["--source"], metavar="NAME", help="The name of the data; status shows only this source."),
+    click.Option(
+        ["--id"], metavar="ID", help="For person: the id, exactly; other users of this machine may see it here."
+    ),
+    click.Option(["--id-from"], type=PATH, metavar="FILE", help="A file with the id; - is standard input."),
     click.Option(["--cap"], metavar="AMOUNT", help="What each account may spend; inf means no limit."),
     click.Option(["--class-cap"], metavar="CLASS=AMOUNT,…", multiple=True, help="Other caps for some classes."),
     click.Option(
@@ -92,6 +99,7 @@ def ledger(out: Output, action: str, ledger: str, as_json: bool, **given: Any) -
         "declare": _declare,
         "status": _status,
         "history": _history,
+        "person": _person,
         "verify": _verify,
         "export": _export,
         "record": _record,
@@ -183,6 +191,20 @@ def _history(address: str) -> Report:
     entries = found.history()
     paid = core_of(found).largest_payments(entries)
     return {"entries": [entry_shape(entry) for entry in entries]}, [entry_line(entry, paid) for entry in entries]
+
+
+def _person(address: str, source: str | None = None, id: str | None = None, id_from: str | None = None) -> Report:
+    from dataclasses import asdict
+
+    from hetdp.cli.ledger_reports import person_lines
+    from hetdp.cli.reading import read_private_line
+    from hetdp.errors import UsageError
+
+    if (id is None) == (id_from is None):
+        raise UsageError("no id" if id is None else "two ids", "--id or --id-from names the person who asks")
+    person = read_private_line(id_from, "--id-from", "id") if id is None and id_from is not None else id
+    account = _open_ledger(address).person(person, source)
+    return {"person": asdict(account)}, list(person_lines(account))
 
 
 def _verify(address: str, records: tuple[str, ...] = ()) -> Report:

@@ -7,10 +7,11 @@ import json
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from hetdp.releases.ledger.chain import Entry
+    from hetdp.releases.ledger.person import PersonAccount
     from hetdp.releases.ledger.status import Group, Status
 
     Report = tuple[dict[str, Any], list[str]]
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 DIGITS = 12  # of a digest, for people
 SHOWN = 10  # answers of one entry
 LONGEST = 40  # characters of what a file says of itself
+LONGEST_QUESTION = 100  # characters of a question, on a line
+PERSON_NOTE = "A ledger holds nobody's own answer, only what was published and what each account paid."
 
 
 def status_lines(one: Status) -> Iterator[str]:
@@ -26,7 +29,8 @@ def status_lines(one: Status) -> Iterator[str]:
     yield f"{_quote(one.source)}: {one.currency}, every account may spend {_cap(one, one)}; {about(one)}"
     for each in one.classes:
         more = "" if each.cap_delta is None else f", δ {each.spent_delta} of {each.cap_delta}"
-        yield f"  {_quote(each.name)}: spent {one.unit} {each.spent} of {each.cap}{more}"
+        left = "" if each.left_delta is None else f", δ {each.left_delta}"
+        yield f"  {_quote(each.name)}: spent {one.unit} {each.spent} of {each.cap}{more}; {each.left}{left} left"
     if one.people:
         named = "" if one.named is None else f", identified by {_quote(one.named)}"
         yield f"  {one.people:,} people{named}: {_spending_words(one, one)}"
@@ -46,7 +50,8 @@ def _cap(one: Status, of: Status | Group) -> str:
 
 
 def _spending_words(one: Status, of: Status | Group) -> str:
-    return f"spent at most {one.unit} {of.most_spent} each; {of.exhausted:,} have nothing left"
+    spent = f"spent at most {one.unit} {of.most_spent} each, at least {of.least_left} left"
+    return f"{spent}; {of.exhausted:,} have nothing left"
 
 
 def _quote(name: str) -> str:
@@ -72,7 +77,11 @@ def entry_line(entry: Entry, paid: dict[str, str]) -> str:
         _quote(entry.source) if entry.source else "",
     ]
     words += [f"version {_quote(entry.version)}"] * bool(entry.version)
-    words += [f"question {escape_unprintable(entry.request).removeprefix('sha256:')[:DIGITS]}"] * bool(entry.request)
+    if entry.request:
+        digits = escape_unprintable(entry.request).removeprefix("sha256:")[:DIGITS]
+        words.append(
+            f"question {_quote(_shorten(entry.question))} ({digits})" if entry.question else f"question {digits}"
+        )
     if entry.charge:
         words.append(f"{pluralize(entry.accounts, 'account')}, at most {paid[entry.charge]} each")
     words += [_answers(entry)] * bool(entry.answers)
@@ -87,14 +96,40 @@ def entry_line(entry: Entry, paid: dict[str, str]) -> str:
 
 def _answers(entry: Entry) -> str:
     """The answers, by the names that the release used."""
+    return f"{'answers' if len(entry.answers) > 1 else 'answer'} {_published(entry.published)}"
+
+
+def _published(answers: Sequence[str]) -> str:
     from hetdp.text import escape_unprintable
 
-    called = entry.facts.get("words")
-    if not (isinstance(called, list) and len(called) == 2 and all(isinstance(word, str) for word in called)):
-        called = ["1", "2"]
-    named = [escape_unprintable(called[not answer]) for answer in entry.answers[:SHOWN]]
-    more = ", …" if len(entry.answers) > SHOWN else ""
-    return f"{'answers' if len(named) > 1 else 'answer'} {', '.join(named)}{more}"
+    return ", ".join([*map(escape_unprintable, answers[:SHOWN]), *["…"] * (len(answers) > SHOWN)])
+
+
+def _shorten(question: str) -> str:
+    """A question on a line of its own: at most so many characters."""
+    return question if len(question) <= LONGEST_QUESTION else f"{question[: LONGEST_QUESTION - 1]}…"
+
+
+def person_lines(one: PersonAccount) -> Iterator[str]:
+    """The account of one person, in words for that person."""
+    from hetdp.text import escape_unprintable
+
+    named = "" if one.named is None else f", identified by {_quote(one.named)}"
+    spent = f"{_amount(one.unit, one.spent, one.spent_delta)} of {_amount(one.unit, one.cap, one.cap_delta)} spent"
+    yield f"{_quote(one.source)}{named}: {spent}, {_amount(one.unit, one.left, one.left_delta)} left"
+    for each in one.charges:
+        when = f"  entry {each.entry:,}, {escape_unprintable(each.time[:10])}"
+        paid = f"{when}: {_amount(one.unit, each.spent, each.spent_delta)}"
+        if each.kind == "record":
+            yield f"{paid}, spent elsewhere: {_quote(each.note)}"
+            continue
+        yield f"{paid} for {_quote(_shorten(each.question))}, version {_quote(each.version)}"
+        yield f"    published about everybody: {_published(each.published)}"
+    yield PERSON_NOTE
+
+
+def _amount(unit: str, first: str, second: str | None) -> str:
+    return f"{unit} {first}" + ("" if second is None else f", δ {second}")
 
 
 def entry_shape(entry: Entry) -> dict[str, Any]:

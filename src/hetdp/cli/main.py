@@ -245,9 +245,11 @@ def _describe_refusal(error: Any, options: Mapping[str, str]) -> Failure:
         from hetdp.cli import shapes
 
         return Failure("verification", code, str(error), certificate=shapes.certificate(error.certificate))
+    if isinstance(error, errors.BudgetError):
+        text = in_options(str(error), options)
+        return Failure("budget", code, text, exceeded=error.exceeded, accounts=error.accounts, largest=error.largest)
     kinds = {
         errors.UsageError: "usage",
-        errors.BudgetError: "budget",
         errors.ClusterError: "cluster",
     }
     kind = next((word for known, word in kinds.items() if isinstance(error, known)), "input")

@@ -322,3 +322,44 @@ def _relabel(problem: PartitionedProblem, values: PartialMechanism) -> PartialMe
     columns: Any = (values.p, values.z, values.error)
     labels = {label for column in columns if column is not None for label in column}
     return relabel_pins(values, find_labels_together(problem, labels).get)
+
+
+LARGEST_LINE = 1 << 20  # bytes of a label, or of an id
+
+
+def read_private_line(path: str, option: str, what: str) -> str:
+    """The text of a file, or of standard input, without the end of its line; none of it is ever shown.
+
+    Args:
+        path: the file; ``-`` is standard input.
+        option: the option that names it, for messages.
+        what: what it holds: a label, or an id.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    import sys
+    from pathlib import Path
+
+    from hetdp.errors import UsageError
+
+    text: str | None = None
+    try:
+        if path == STANDARD:
+            data = sys.stdin.buffer.read(LARGEST_LINE + 1)
+        else:
+            with Path(path).open("rb") as file:
+                data = file.read(LARGEST_LINE + 1)
+        if len(data) <= LARGEST_LINE:
+            text = data.decode("utf-8").removesuffix("\n").removesuffix("\r")
+    except OSError as refusal:
+        reason = refusal.strerror or "the system refused it"
+        article = "an" if what[0] in "aeiou" else "a"
+        raise UsageError(
+            f"{path!r} cannot be read: {reason}", f"{option} names a file that holds {article} {what}"
+        ) from None
+    except UnicodeDecodeError:
+        text = None
+    if text is None:
+        raise UsageError(f"no {what} can be read there", f"{option} names a file with one {what}, in UTF-8")
+    return text

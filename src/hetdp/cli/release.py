@@ -34,7 +34,6 @@ these cases nothing is spent, with one exception: if a commit fails at the last 
 that the charge was made, or that this is unknown. Run the command again then; it is paid for only once. --dry-run
 shows the price first, with the same exit codes.
 """
-LARGEST_LABEL = 1 << 20  # bytes of a label
 DRY_RUN = click.Option(
     ["--dry-run"], is_flag=True, help="Show the price only; no dataset is read, and nothing is written."
 )
@@ -141,43 +140,15 @@ def _show_price(out: Output, known: Any, ledger: str, source: str | None, versio
 
 def _label(labels: Labels, given: str | None, path: str | None) -> Any:
     """The label that is meant; an unknown one is left to the release, whose message does not contain it."""
+    from hetdp.cli.reading import read_private_line
     from hetdp.problem.spelling import find_label
 
-    text = _content(path) if given is None and path is not None else given
+    text = read_private_line(path, "--dataset-from", "label") if given is None and path is not None else given
     try:
         found = find_label(text, labels)
     except Exception:  # whatever a label raises when it is looked up may contain it
         found = None
     return text if found is None else found
-
-
-def _content(path: str) -> str:
-    """The text of a file, or of standard input, without the end of its line; none of it is ever shown."""
-    import sys
-    from pathlib import Path
-
-    from hetdp.cli.reading import STANDARD
-    from hetdp.errors import UsageError
-
-    text: str | None = None
-    try:
-        if path == STANDARD:
-            data = sys.stdin.buffer.read(LARGEST_LABEL + 1)
-        else:
-            with Path(path).open("rb") as file:
-                data = file.read(LARGEST_LABEL + 1)
-        if len(data) <= LARGEST_LABEL:
-            text = data.decode("utf-8").removesuffix("\n").removesuffix("\r")
-    except OSError as refusal:
-        reason = refusal.strerror or "the system refused it"
-        raise UsageError(
-            f"{path!r} cannot be read: {reason}", "--dataset-from names a file that holds a label"
-        ) from None
-    except UnicodeDecodeError:
-        text = None
-    if text is None:
-        raise UsageError("no label can be read there", "--dataset-from names a file with one label, in UTF-8")
-    return text
 
 
 # What `hetdp ask` does as well ----------------------------------------------------------------------------------------

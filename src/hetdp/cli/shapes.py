@@ -240,7 +240,7 @@ def ask(given: AskResult, plan: str | None) -> Shape:
 
 def price(given: Price) -> Shape:
     """The price of a release, by class."""
-    names = ("source", "version", "currency", "unit", "fits", "largest", "before")
+    names = ("source", "version", "currency", "unit", "fits", "largest", "largest_delta", "before")
     found: Shape = {name: getattr(given, name) for name in names}
     return found | {"similar": list(given.similar), "classes": [one._asdict() for one in given.classes]}
 

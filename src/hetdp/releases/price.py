@@ -9,7 +9,7 @@ from typing import Any
 
 from hetdp.releases.charges import charge_of
 from hetdp.releases.ledger.chain import Entry, normalize_version
-from hetdp.releases.ledger.charging import ClassPrice
+from hetdp.releases.ledger.charging import ClassPrice, largest_amount
 from hetdp.releases.ledger.ledger import core_of
 from hetdp.releases.ledger.ledger_core import LedgerCore
 from hetdp.releases.request import DrawRequest, check_version, open_request
@@ -32,6 +32,7 @@ class Price:
         similar: similar questions that were asked before; their answers are not given again.
         fits: whether every account has enough left, so that the release would not be refused.
         largest: the largest ε, or μ, that every account could pay; None if nobody pays.
+        largest_delta: the largest δ that every account could pay; None if the currency has none, or nobody pays.
     """
 
     source: str
@@ -43,6 +44,7 @@ class Price:
     similar: tuple[str, ...]
     fits: bool
     largest: str | None
+    largest_delta: str | None = None
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -59,9 +61,9 @@ class Price:
         if len(self.classes) > SHOWN:
             yield f"  and {len(self.classes) - SHOWN:,} more classes"
         if not self.fits:
-            symbol = self.unit.removesuffix("²")
-            largest = f"; the largest {symbol} that fits everybody is {self.largest}" if len(self.classes) > 1 else ""
-            yield f"this does not fit, and would be refused{largest}"
+            several = len(self.classes) > 1
+            most = f"; the most that fits everybody is {largest_amount(self.classes, self.unit)}" if several else ""
+            yield f"this does not fit, and would be refused{most}"
         yield from self.similar
 
     def _words(self, one: ClassPrice) -> str:
@@ -70,9 +72,8 @@ class Price:
         words = f"{whom}: at most {self.unit} {one.charged}{delta} each"
         cap = one.cap if one.cap == one.highest_cap else f"{one.cap} to {one.highest_cap}"
         if one.exceeded:
-            symbol = self.unit.removesuffix("²")
             few = f"{one.exceeded:,} of them would exceed the cap of {cap}"
-            return f"{words}; {few}; the largest {symbol} that fits all of them is {one.largest}"
+            return f"{words}; {few}; the most that fits all of them is {largest_amount([one], self.unit)}"
         delta = "" if one.left_after_delta is None else f", δ {one.left_after_delta}"
         return f"{words}; at least {self.unit} {one.left_after}{delta} of {cap} would be left"
 
@@ -115,8 +116,10 @@ def _price(request: DrawRequest, core: LedgerCore, source: str | None, version: 
     similar = () if before else similar_words(core, source, request, version)
     fits = not any(one.exceeded for one in rows)
     largest = min((one.largest for one in rows), key=Decimal, default=None)
+    deltas = [one.largest_delta for one in rows if one.largest_delta is not None]
+    least = min(deltas, key=Decimal, default=None)
     unit = terms.currency.unit
-    return Price(source, version, terms.currency.name, unit, tuple(rows), before, similar, fits, largest)
+    return Price(source, version, terms.currency.name, unit, tuple(rows), before, similar, fits, largest, least)
 
 
 def similar_words(core: LedgerCore, source: str, request: DrawRequest, version: str) -> tuple[str, ...]:

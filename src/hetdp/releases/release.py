@@ -14,7 +14,7 @@ from hetdp.errors import HetdpError, InterruptedSpend, LedgerError, UnwrittenRec
 from hetdp.files.formats.json_files import write_json
 from hetdp.files.formats.writing import whole_file
 from hetdp.releases.charges import charge_of
-from hetdp.releases.ledger.chain import Entry
+from hetdp.releases.ledger.chain import QUESTION, WORDS, Entry
 from hetdp.releases.ledger.database import SPENDING
 from hetdp.releases.ledger.ledger import core_of
 from hetdp.releases.ledger.ledger_core import Question, SpendRequest
@@ -155,7 +155,8 @@ def release(
         entry_facts = request.entry_facts() | {
             "software": facts["software"],
             "areas": len(request.areas),
-            "words": list(request.answers),
+            WORDS: list(request.answers),
+            QUESTION: facts["question"],
             "facts_sha256": facts_digest(facts),
             THEME: request.theme(),
         }

@@ -47,12 +47,52 @@ def test_a_refusal_draws_and_writes_nothing_and_says_whose_budget_it_is(ledger):
         ledger.spend("survey", Charge.to_classes("epsilon", {"pupils": 1e-12, "staff": 0.1}), "new", "1", fail_if_drawn)
     assert str(refusal.value) == (
         "the budget of 'survey' does not allow this: 1 of 2 accounts ('pupils') would exceed the cap;"
-        " nothing was spent, and no answer was drawn."
+        " nothing was spent, and no answer was drawn. The most that every account can still pay is ε = 0."
     )
     assert (refusal.value.exceeded, refusal.value.accounts, refusal.value.classes) == (1, 2, ("pupils",))
     assert list(ledger.export()) == before
     assert [balance.name for balance in ledger.status()[0].classes] == ["pupils"], "all together, or nobody"
     ledger.verify()
+
+
+@pytest.mark.parametrize(
+    ("currency", "cap", "paid", "asked", "largest"),
+    [
+        ("epsilon", "1", "0.3", "0.8", "ε = 0.7"),
+        ("epsilon", "1", "0", "2", "ε = 1"),
+        ("gaussian", "1", "0.6", "0.9", "μ = 0.8"),
+        ("epsilon-delta", ("1", "1e-6"), ("0.3", "4e-7"), ("0.1", "9e-7"), "ε = 0.7 and δ = 0.0000006"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["class", "person"])
+def test_a_refusal_says_what_every_account_can_still_pay(ledger, kind, currency, cap, paid, asked, largest):
+    def charge(amount):
+        first, second = (amount, None) if isinstance(amount, str) else amount
+        if kind == "person":
+            return Charge.to_people(currency, ["Ann", "Bob"], first, second)
+        return Charge.to_classes(currency, {"a": first, "b": first}, second and {"a": second, "b": second})
+
+    ledger.declare("other", cap=cap, currency=currency)
+    ledger.record("other", charge(paid), "elsewhere")
+    with pytest.raises(BudgetError) as refusal:
+        ledger.spend("other", charge(asked), "q", "1", fail_if_drawn)
+    assert refusal.value.largest == largest
+    assert str(refusal.value).endswith(f" The most that every account can still pay is {largest}.")
+    words = largest.replace("δ", "ε").replace("μ", "ε").split("ε = ")[1:]
+    fitting = tuple(word.removesuffix(" and ") for word in words)
+    assert ledger.spend("other", charge(fitting[0] if len(fitting) == 1 else fitting), "q", "1", lambda: [True]).answers
+
+
+def test_a_refusal_stays_one_if_the_ledger_is_lost_meanwhile(ledger, monkeypatch):
+    spend(ledger, TENTH, 3)
+    monkeypatch.setattr("hetdp.releases.ledger.ledger_core.LedgerCore.quote", raise_ledger_error)
+    with pytest.raises(BudgetError) as refusal:
+        ledger.spend("survey", TENTH, "new", "1", fail_if_drawn)
+    assert (refusal.value.largest, str(refusal.value).endswith("no answer was drawn.")) == ("", True)
+
+
+def raise_ledger_error(*_):
+    raise LedgerError("a.ledger", "it is gone", "it must be there")
 
 
 def test_the_same_question_about_the_same_version_has_the_same_answers_and_costs_nothing(ledger):

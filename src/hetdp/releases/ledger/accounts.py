@@ -161,6 +161,11 @@ def is_charged(connection: Connection, terms: Terms) -> bool:
     return any(first.rows(connection, of_source=terms.number) for first in FIRST.values())
 
 
+def is_charged_by_class(connection: Connection, terms: Terms) -> bool:
+    """True if classes were charged before."""
+    return bool(FIRST[classes].rows(connection, of_source=terms.number))
+
+
 def classes_after(
     connection: Connection, terms: Terms, charge: SealedCharge
 ) -> tuple[set[str], NDArray[np.int64], NDArray[np.int64]]:
@@ -399,6 +404,18 @@ def read_people(connection: Connection, terms: Terms) -> list[Share]:
     for at, share in enumerate(shares):
         require_inside(share, starts[at : at + 2])
     return shares
+
+
+def read_person(connection: Connection, terms: Terms, key: bytes) -> NDArray[np.int64] | None:
+    """The balance of one person; None if the person was never charged. ValueError if the row is invalid."""
+    firsts = [row.first for row in STARTS.rows(connection, of_source=terms.number)]
+    if not firsts:
+        return None
+    starts, wanted = _in_order(firsts), np.frombuffer(key, KEY)
+    share = _read(connection, terms, starts, int(np.searchsorted(starts, wanted, side="right")[0]) - 1)
+    at = int(np.searchsorted(share.keys, wanted)[0])
+    is_there = at < len(share.keys) and share.keys[at : at + 1].tobytes() == key
+    return share.balances[:, at] if is_there else None
 
 
 def parse_share(terms: Terms, keys: Any, balances: Any) -> Share:

@@ -28,6 +28,7 @@ from hetdp.releases.ledger.schema import Statement
 from hetdp.text import format_value, pluralize
 
 VERSION = 1
+TITLE, QUESTION, WORDS = "title", "question", "words"  # among the facts of a release: what was asked, and the answers
 CREATE, DECLARE, SPEND, RECORD, STATE = KINDS = ("create", "declare", "spend", "record", "state")
 KEYS = {
     "schema_version": int,
@@ -89,6 +90,20 @@ class Entry:
     def hash(self) -> str:
         """SHA-256 of that line, in hexadecimal."""
         return digest(self.body)
+
+    @property
+    def question(self) -> str:
+        """What was asked: its title, or its sentence; empty if nothing was asked, or the entry is of an older hetdp."""
+        found = self.facts.get(TITLE, self.facts.get(QUESTION))
+        return found if isinstance(found, str) else ""
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The answers, by the names that the release used: ``1`` and ``2`` if it named none."""
+        words = self.facts.get(WORDS)
+        if not (isinstance(words, list) and len(words) == 2 and all(isinstance(word, str) for word in words)):
+            words = ["1", "2"]
+        return tuple(words[not answer] for answer in self.answers)
 
     def receipt(self) -> dict[str, Any]:
         """The part of this entry that a record keeps, so that an older copy of the ledger is noticed later."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from math import isqrt
 from typing import Any, NamedTuple
 
@@ -207,6 +208,7 @@ class ClassPrice(NamedTuple):
         left_after_delta: the least δ that one of them would have left; likewise.
         exceeded: how many of them have not enough.
         largest: the largest ε, or μ, that would fit all of them.
+        largest_delta: the largest δ that would fit all of them; None if the currency has none.
     """
 
     name: str
@@ -220,6 +222,22 @@ class ClassPrice(NamedTuple):
     left_after_delta: str | None
     exceeded: int
     largest: str
+    largest_delta: str | None = None
+
+
+def largest_amount(rows: Iterable[ClassPrice], unit: str) -> str:
+    """The most that every account of these classes can pay, in words; empty without classes.
+
+    Args:
+        rows: the classes.
+        unit: the unit of amounts: ε, or μ².
+    """
+    listed = list(rows)
+    if not listed:
+        return ""
+    deltas = [one.largest_delta for one in listed if one.largest_delta is not None]
+    words = f"{unit.removesuffix('²')} = {min((one.largest for one in listed), key=Decimal)}"
+    return f"{words} and δ = {min(deltas, key=Decimal)}" if deltas else words
 
 
 def class_prices(connection: Connection, terms: Terms, sealed: SealedCharge) -> Iterator[ClassPrice]:
@@ -232,7 +250,7 @@ def class_prices(connection: Connection, terms: Terms, sealed: SealedCharge) -> 
         names = sealed.class_names or (EVERYBODY,)
         codes = sealed.class_numbers if sealed.class_names else np.zeros(sealed.accounts, np.intp)
         before, after = people_after(connection, terms, sealed)
-    left, left_after, over = _remaining(before), _remaining(after), exceeds_cap(after)
+    left, left_after, over = remaining_amounts(before), remaining_amounts(after), exceeds_cap(after)
     for code in np.unique(codes).tolist():
         here = codes == code
         yield _row(
@@ -244,7 +262,7 @@ def _costs(sealed: SealedCharge, here: NDArray[np.bool_]) -> tuple[int, int]:
     return int(sealed.amounts[here].max()), int(sealed.deltas[here].max())
 
 
-def _remaining(balances: NDArray[np.int64]) -> NDArray[np.int64]:
+def remaining_amounts(balances: NDArray[np.int64]) -> NDArray[np.int64]:
     """The remaining budget of each account, of both amounts; 0 if it has spent more than its cap."""
     caps, spent = balances[[CAP, CAP_DELTA]], balances[[SPENT, SPENT_DELTA]]
     return np.where(caps == INFINITE, INFINITE, np.maximum(caps - np.minimum(spent, caps), 0))
@@ -274,6 +292,7 @@ def _row(
         after_words[1] if known.has_delta and not exceeded else None,
         exceeded,
         _largest(least, scale, known.squared),
+        format_units(int(left[1].min()), DELTA_SCALE) if known.has_delta else None,
     )
 
 

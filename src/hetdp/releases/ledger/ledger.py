@@ -51,6 +51,7 @@ from hetdp.releases.ledger.charging import (
 from hetdp.releases.ledger.database import DECLARING, RECORDING, Database
 from hetdp.releases.ledger.ledger_core import LedgerCore, Question, SpendRequest
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, neighbours_of, state_neighbours
+from hetdp.releases.ledger.person import PersonAccount, person_account
 from hetdp.releases.ledger.sqlite import SqliteDatabase
 from hetdp.releases.ledger.status import Status, history_of, status_of
 from hetdp.releases.ledger.verification import VerifiedLedger, verify_chain
@@ -287,9 +288,9 @@ class Ledger:
 
         Returns:
             for each source an object with `source`, `currency`, `unit`, `cap`, `cap_delta`, `classes` (with `name`,
-            `cap`, `spent`, `cap_delta`, `spent_delta`), `people`, `named`, `most_spent`, `exhausted`,
-            `by_cap` (the same people by what they may spend), `privacy_unit` and `relation` (None if not stated);
-            amounts as decimal text
+            `cap`, `spent`, `left`, `cap_delta`, `spent_delta`, `left_delta`), `people`, `named`, `most_spent`,
+            `least_left`, `exhausted`, `by_cap` (the same people by what they may spend), `privacy_unit` and `relation`
+            (None if not stated); amounts as decimal text
 
         Raises:
             LedgerError: the ledger cannot be used.
@@ -298,6 +299,42 @@ class Ledger:
         core = self._core
         with core.database.read_transaction() as connection:
             return status_of(core.database, connection, core.read_head(connection), source)
+
+    def person(self, person: str | int, source: str | None = None) -> PersonAccount:
+        """The account of one person: what was spent, by which questions, and what is left. It names nobody.
+
+        A person's own answer is never in a ledger; what was published about everybody is.
+
+        Args:
+            person: the id, exactly as it was charged: 7 and "7" are the same person, "07" is another one.
+            source: the data; needed if the ledger has several.
+
+        Returns:
+            an object with `source`, `currency`, `unit`, `named`, `cap`, `spent`, `left` (and `cap_delta`,
+            `spent_delta`, `left_delta`, None if the currency has no δ), and `charges`, each with `entry`, `time`,
+            `kind`, `version`, `question`, `note`, `published`, `spent` and `spent_delta`; amounts as decimal text
+
+        Raises:
+            InputError: nobody with this id was charged.
+            LedgerError: the ledger cannot be used.
+            UsageError: there is no such source, or its classes pay.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     ledger = Ledger.create(f"{folder}/school.ledger", source="survey", cap=1)
+        ...     charge = Charge.to_people("epsilon", ["Ann", "Bob"], ["0.1", "0.4"])
+        ...     entry = ledger.spend("survey", charge, "first", "2024", lambda: [True])
+        ...     account = ledger.person("Bob")
+        >>> account.spent, account.left, [charge.entry for charge in account.charges]
+        ('0.4', '0.6', [3])
+        """
+        core = self._core
+        with core.database.read_transaction() as connection:
+            head = core.read_head(connection)
+            if source is None:
+                core.sources.update(core.database, connection, head)
+            terms = core.sources.only() if source is None else core.find_terms(connection, head, source)
+            return person_account(core.database, connection, head, terms, person)
 
     def history(self) -> list[Entry]:
         """All entries, the oldest first.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
-from hetdp.errors import BudgetError, UsageError
+from hetdp.errors import BudgetError, HetdpError, UsageError
 from hetdp.releases.ledger import schema
 from hetdp.releases.ledger.accounts import Terms
 from hetdp.releases.ledger.amounts import DELTA_SCALE, currency_of, format_units
@@ -41,6 +41,7 @@ from hetdp.releases.ledger.charging import (
     ClassPrice,
     charge_all,
     class_prices,
+    largest_amount,
     neighbours_after,
     read_terms,
     require_currency,
@@ -260,7 +261,11 @@ class LedgerCore:
             require_receipts(self.database, connection, head, receipts)
             return self._spend(connection, head, asked, facts, drawn)
 
-        spent = self.database.write(work, _are_written)
+        try:
+            spent = self.database.write(work, _are_written)
+        except BudgetError as refusal:
+            largest = self._largest_payment(asked)
+            raise BudgetError(refusal.source, refusal.exceeded, refusal.accounts, refusal.classes, largest) from None
         if not any(one.is_new for one in spent):
             self.database.sync()
         return spent
@@ -308,6 +313,15 @@ class LedgerCore:
             if is_news:
                 store_statement(connection, terms, entries[new[0]].number)
         return [SpendResult(entries[at], at in new) for at in range(len(keys))]
+
+    def _largest_payment(self, asked: SpendRequest) -> str:
+        """The most that every account of a refused spend can still pay, in words; empty if that cannot be read."""
+        questions = [(question.charge, question.request) for question in asked.questions]
+        try:
+            found = self.quote(asked.source, asked.version, questions, asked.neighbours)
+        except HetdpError:  # the spend was refused, whatever has happened to the ledger since
+            return ""
+        return largest_amount(found.classes, found.terms.currency.unit)
 
     def quote(
         self, source: str, version: str, questions: Sequence[tuple[Charge, str]], neighbours: Neighbours

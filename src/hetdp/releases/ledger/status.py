@@ -25,7 +25,7 @@ from hetdp.releases.ledger.accounts import (
 )
 from hetdp.releases.ledger.amounts import DELTA_SCALE, INFINITE, format_units
 from hetdp.releases.ledger.chain import CHANGED, DECLARE, Entry, Head, read_entry
-from hetdp.releases.ledger.charging import find_neighbours, read_terms
+from hetdp.releases.ledger.charging import find_neighbours, read_terms, remaining_amounts
 from hetdp.releases.ledger.database import Database
 from hetdp.releases.ledger.neighbours import Neighbours
 from hetdp.text import format_value
@@ -41,13 +41,17 @@ class Balance:
         spent: what it has spent.
         cap_delta: the same for δ; None if the currency has none.
         spent_delta: what it has spent of δ.
+        left: what is left of its cap; 0 if it has spent more.
+        left_delta: the same for δ.
     """
 
     name: str
     cap: str
     spent: str
+    left: str
     cap_delta: str | None = None
     spent_delta: str | None = None
+    left_delta: str | None = None
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,7 @@ class Group:
         classes: the classes that were declared with this cap.
         people: how many of them have spent something.
         most_spent: the largest amount spent by any of them.
+        least_left: the smallest amount that any of them has left; their cap if there is nobody.
         exhausted: how many of them have nothing left.
     """
 
@@ -68,6 +73,7 @@ class Group:
     classes: tuple[str, ...]
     people: int
     most_spent: str
+    least_left: str
     exhausted: int
 
 
@@ -85,6 +91,7 @@ class Status:
         people: how many people have spent something.
         named: the kind of their ids, as the first charge to people stated it; None if it did not, or there is none.
         most_spent: the largest amount spent by any of them.
+        least_left: the smallest amount that any of them has left; the cap if there is nobody.
         exhausted: how many of them have nothing left.
         by_cap: the same people by what they may spend, the lowest cap first, with the classes that have it.
         privacy_unit: whose data changes between neighbouring datasets; None if it is not stated.
@@ -100,6 +107,7 @@ class Status:
     people: int
     named: str | None
     most_spent: str
+    least_left: str
     exhausted: int
     by_cap: tuple[Group, ...]
     privacy_unit: str | None = None
@@ -141,21 +149,27 @@ def _status(connection: Connection, terms: Terms, neighbours: Neighbours) -> Sta
         tuple(_balance(terms, name, values) for name, values in sorted(known.items())),
         balances.shape[1],
         naming_of(connection, terms),
-        *_largest_spend(terms, balances),
+        *_spending(terms, balances, terms.cap[0]),
         _by_cap(terms, balances) if shares else (),
         *neighbours,
     )
 
 
-def _largest_spend(terms: Terms, balances: NDArray[np.int64]) -> tuple[str, int]:
-    """The largest amount spent by any person in the group, and how many have nothing left."""
+def _spending(terms: Terms, balances: NDArray[np.int64], cap: int) -> tuple[str, str, int]:
+    """The largest amount that a person of a group has spent, the smallest that is left, and how many have nothing left.
+
+    Args:
+        terms: the source.
+        balances: the people of the group.
+        cap: what is left of it if there are none.
+    """
     more = balances.copy()
     more[SPENT] += more[SPENT] < INFINITE
     if terms.currency.has_delta:
         more[SPENT_DELTA] += more[SPENT_DELTA] < INFINITE
-    return format_units(int(balances[SPENT].max(initial=0)), terms.currency.scale), int(
-        np.count_nonzero(exceeds_cap(more))
-    )
+    left = remaining_amounts(balances)[0].min(initial=INFINITE if balances.shape[1] else cap)
+    spent, scale = balances[SPENT].max(initial=0), terms.currency.scale
+    return format_units(int(spent), scale), format_units(int(left), scale), int(np.count_nonzero(exceeds_cap(more)))
 
 
 def _by_cap(terms: Terms, balances: NDArray[np.int64]) -> tuple[Group, ...]:
@@ -175,7 +189,7 @@ def _by_cap(terms: Terms, balances: NDArray[np.int64]) -> tuple[Group, ...]:
             _delta(terms, pair[1]),
             tuple(sorted(declared.get(pair, ()))),
             len(columns[pair]),
-            *_largest_spend(terms, balances[:, columns[pair]]),
+            *_spending(terms, balances[:, columns[pair]], pair[0]),
         )
         for pair in sorted(columns)
     )
@@ -183,8 +197,10 @@ def _by_cap(terms: Terms, balances: NDArray[np.int64]) -> tuple[Group, ...]:
 
 def _balance(terms: Terms, name: str, values: tuple[int, ...]) -> Balance:
     scale = terms.currency.scale
-    deltas = _delta(terms, values[CAP_DELTA]), _delta(terms, values[SPENT_DELTA])
-    return Balance(name, format_units(values[CAP], scale), format_units(values[SPENT], scale), *deltas)
+    left, left_delta = remaining_amounts(np.array(values, np.int64).reshape(4, 1))[:, 0].tolist()
+    amounts = (format_units(units, scale) for units in (values[CAP], values[SPENT], left))
+    deltas = (_delta(terms, units) for units in (values[CAP_DELTA], values[SPENT_DELTA], left_delta))
+    return Balance(name, *amounts, *deltas)
 
 
 def _delta(terms: Terms, units: int) -> str | None:
