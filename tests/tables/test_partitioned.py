@@ -45,7 +45,7 @@ def inline(monkeypatch):
 
 
 def reported_parts(result: hetdp.AskResult) -> tuple[Any, ...]:
-    return result.plan, result.promise, result.promises[0].accuracy, result.simulated
+    return result.plan, result.promise, result.promises[0].accuracy, result.promises[0].curves(), result.simulated
 
 
 def coordinates(source: Any, **changed: Any) -> list[float]:

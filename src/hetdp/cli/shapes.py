@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     Shape = dict[str, Any]
 
 VERSION = 1
+MOST_CURVES = 20  # areas; of more, the document has no curves
 
 
 def document(verb: str | None, **facts: Any) -> Shape:
@@ -227,7 +228,10 @@ def ask(given: AskResult, plan: str | None) -> Shape:
     """The promise of `ask`, with simulated answers if there are any."""
     found = document("ask", released=given.released, **({} if plan is None else {"plan_file": plan}))
     found["plan"] = given.plan
-    found["promises"] = [promise(one) for one in given.promises]
+    has_curves = len(given.promises) <= MOST_CURVES
+    found["promises"] = [
+        promise(one) | ({"curves": one.curves().document()} if has_curves else {}) for one in given.promises
+    ]
     if given.price is not None:
         found["price"] = price(given.price)
     if given.simulated:

@@ -135,6 +135,24 @@ def format_percentage(error: float, decimals: int = 1, right: float | None = Non
     return f"{math.floor(right * (1.0 + SLACK) * 100.0 / unit) * unit:.{decimals}f}"
 
 
+MOST_RUNS = 1_000_000_000
+
+
+def format_runs(error: float) -> str:
+    """How often the answer is right at least, rounded down; in as many runs as show that it may be wrong.
+
+    >>> format_runs(0.025), format_runs(0.0004), format_runs(1e-30), format_runs(0.0)
+    ('97 of 100', '9,996 of 10,000', '999,999,999 of 1,000,000,000', 'all')
+    """
+    if error == 0.0:
+        return "all"
+    runs = 100
+    while error * runs < 1.0 and runs < MOST_RUNS:
+        runs *= 10
+    right = min(math.floor((1.0 - error) * runs * (1.0 + SLACK)), runs - 1)
+    return f"{right:,} of {runs:,}"
+
+
 def clip_uncertain(p: ArrayLike, z: ArrayLike) -> Floats:
     """Clips probabilities so that only those with an infinite coordinate are 0 or 1.
 

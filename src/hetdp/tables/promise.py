@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
 
-from hetdp.mechanism.formatting import format_promise
+from hetdp.errors import UsageError
+from hetdp.mechanism.formatting import format_promise, format_runs
 from hetdp.people.populations.folding import EpsilonLevels
 from hetdp.people.populations.mechanism import METHOD, coin_caution
 from hetdp.people.populations.population import WEIGHTED_VOTE
 from hetdp.people.populations.population import population as population_of
 from hetdp.people.populations.scores import constant_answer
+from hetdp.people.populations.shares import NOT_OFFERED, AccuracyCurves, AccuracyPoint, ComputesCurves
 from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.people.questions.thresholds import count
 from hetdp.problem.answer_words import TITLE, YES_AND_NO, answer_name, constant_odds, constant_words, margin_words
@@ -95,6 +98,30 @@ class Promise:
         }
         return found if self.tallies is None else found | {"mechanism": self.tallies}
 
+    def at_share(self, share: Any) -> AccuracyPoint:
+        """The smallest probability of the right answer if a share of the rows are yes, whoever these people are.
+
+        Args:
+            share: a number from 0 to 1, or a text such as ``"55%"``. Between two whole numbers of people, the one that
+                is nearer to the other answer is taken.
+
+        Raises:
+            UsageError: it is not a share, or the accuracy by share is not known for the question.
+        """
+        return _curves_of(self.mechanism).accuracy_at_share(share)
+
+    def curves(self, baselines: bool = True) -> AccuracyCurves:
+        """The guaranteed accuracy by margin and by true share, beside *one ε for all* and a *noisy count*.
+
+        Args:
+            baselines: whether to compute the baselines, too.
+        """
+        return _curves_of(self.mechanism).curves(baselines)
+
+    def by_share(self) -> tuple[AccuracyPoint, ...]:
+        """The same for every number of yes rows or, of many people, for the whole per cents and near the threshold."""
+        return self.curves(baselines=False).by_share
+
     @property
     def even_up_to(self) -> int:
         """The largest listed margin at which a coin would do as well at some table; 0 if none."""
@@ -110,6 +137,12 @@ class Promise:
         """The facts that identify a mechanism on tallies; None for a formula, which the policy identifies."""
         found: dict[str, Any] | None = self.mechanism.facts()
         return found
+
+
+def _curves_of(mechanism: Any) -> ComputesCurves:
+    if not isinstance(mechanism, ComputesCurves):
+        raise UsageError("the mechanism knows its accuracy by margin only", NOT_OFFERED)
+    return mechanism
 
 
 def promise_of(
@@ -234,11 +267,53 @@ def _area_lines(promise: Promise) -> Iterator[str]:
         return
     yield f"{indent}the answer is right with a probability of at least"
     yield from (f"{indent}  {_accuracy(margin, wrong)}" for margin, _, wrong in promise.accuracy)
+    yield from (indent + line for line in share_lines(promise.mechanism))
     caution = coin_caution(promise.worse_up_to, promise.even_up_to)
     if caution:
         yield f"{indent}caution: {caution}"
     if promise.mechanism.certificate.method == METHOD and not promise.mechanism.certificate.optimal:
         yield f"{indent}{UNSHOWN[promise.mechanism.objective]}"
+
+
+FEWEST_PEOPLE = 20  # for accuracy by share in words; of fewer people, the margins say it all
+STEPS = [Fraction(size, 10**power) for power in range(7) for size in (5, 2, 1)]  # between shares, in per cent
+RIGHT = "whoever they are, the answer is right in at least"
+VISIBLE_ERROR = 0.005  # the error that the nearest listed share should have
+
+
+def share_lines(mechanism: Any) -> list[str]:
+    """The accuracy at a few true shares on both sides of the threshold, in words; empty where it is not known.
+
+    >>> import hetdp
+    >>> people = hetdp.spaces.population(hetdp.questions.majority(), 0.1, size=600)
+    >>> print(*share_lines(people.design()), sep=chr(10))
+    whoever they are, the answer is right in at least
+      997 of 1,000 runs if 40% say yes (240 of 600)
+      95 of 100 runs if 45% say yes (270 of 600)
+      97 of 100 runs if 55% say yes (330 of 600)
+      997 of 1,000 runs if 60% say yes (360 of 600)
+    """
+    try:
+        scale = _curves_of(mechanism).share_scale
+    except UsageError:
+        return []
+    if scale.of < FEWEST_PEOPLE or scale.scores.constant:
+        return []
+    percents: list[Fraction] = []
+    for step in STEPS:
+        middle = round(Fraction(scale.threshold_number(), scale.of) * 100 / step) * step
+        wanted = [middle + step * sign for sign in (-2, -1, 1, 2)]
+        percents = [percent for percent in wanted if 0 <= percent <= 100]
+        if step * scale.of < 100 or any(
+            mechanism.accuracy_at_share(percent / 100).error >= VISIBLE_ERROR for percent in percents
+        ):
+            break
+    lines = [RIGHT if not scale.assumption else f"if {scale.assumption}, and {RIGHT}"]
+    for percent in percents:
+        point = mechanism.accuracy_at_share(percent / 100)
+        where = scale.words(f"{float(percent):g}%", point.number)
+        lines.append(f"  {format_runs(point.error)} runs if {where}")
+    return lines
 
 
 def _tallies(number: int) -> str:

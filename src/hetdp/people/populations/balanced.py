@@ -290,8 +290,7 @@ class Balanced:
         For questions that are not counts it is a lower bound of it.
         """
         if self.scores.is_count:
-            way = OtherAnswerDistance(1, self.scores.scores, margin, self.movable_people.size - margin)
-            return self._highest([self.movable_people], UNBOUNDED, way)
+            return self.worst_at(margin)
         least = self.movable_people.least_from(0)
         if self.mixed:
             return least
@@ -302,6 +301,23 @@ class Balanced:
             return math.inf
         paid = before.epsilon + rest * int(self.classes.units[last])
         return max(least, paid - self._most_saved - self._grain())
+
+    def worst_at(self, need: int) -> Label:
+        """The least label, signed likewise, of all tables where the sum must move so far; a lower bound if no count.
+
+        It is the bound for people who could all move the sum as far as anybody of their group can.
+        """
+        way = OtherAnswerDistance(1, self.scores.scores, need, self.scores.total - need)
+        return self._highest(self._levels_at_most, UNBOUNDED, way)
+
+    @cached_property
+    def _levels_at_most(self) -> list[Level]:
+        """Everybody who counts, by the most that they can move the sum."""
+        if self.scores.is_count:
+            return [self.movable_people]
+        gains = self.classes.by_class(self.scores.most)
+        found = sorted({gain for gain in self.scores.most.tolist() if gain})
+        return [Level(self.classes, gain, np.where(gains == gain, self.classes.sizes, 0)) for gain in found]
 
     def _count_with_values(self, counts: NDArray[Any], chosen: list[list[bool]]) -> NDArray[Any]:
         """The number of people of each class that have one of the values chosen for their group."""

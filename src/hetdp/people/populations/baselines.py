@@ -6,6 +6,7 @@ answer 2 the one where those who do not have them (docs/theory/population.md).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,9 @@ import numpy as np
 from hetdp.errors import UsageError
 from hetdp.numbers import parse_whole
 from hetdp.people.populations.population import BALANCED, WEIGHTED_VOTE, Population
+from hetdp.people.populations.shares import Distance
 from hetdp.people.populations.vote import weights_of
-from hetdp.people.privacy.epsilons import epsilon_to_units, units_to_floats
+from hetdp.people.privacy.epsilons import UNBOUNDED, epsilon_to_units, units_to_floats
 from hetdp.problem.decimals import UNIT
 from hetdp.problem.space import Floats, Mask
 from hetdp.theory.coordinate import LAPLACE
@@ -66,6 +68,41 @@ def baselines_at(population: Population, margin: int, threshold: Any = None) -> 
     return found
 
 
+ONE_EPSILON, NOISY_COUNT = "one ε for all", "noisy count"
+
+
+def baselines_by_distance(population: Population, objective: str) -> dict[str, Callable[[Distance], float]]:
+    """The worst error of each method over all tables at a distance from the other answer, by name.
+
+    *One ε for all* is the balanced mechanism where everybody has the least ε of all. *Noisy count* adds geometric noise
+    at the least ε to the sum and compares the result with the threshold; for counts the two have the same error. The
+    weighted vote is for questions in which people have equal weights.
+
+    Args:
+        population: the people and the question.
+        objective: the objective to compare with, which is left out.
+    """
+    scores, classes = population.scores, population.classes
+    if scores.constant:
+        return {}
+    least = int(np.min(classes.deciding, where=scores.most[classes.group] > 0, initial=UNBOUNDED))
+    alike = population.with_one_epsilon(least).design()
+    sensitivity = float(scores.most.max())
+    epsilon = float(units_to_floats(np.array([least]))[0]) / sensitivity
+
+    def one_epsilon(distance: Distance) -> float:
+        return alike.error_at(distance)
+
+    def noisy_count(distance: Distance) -> float:
+        return geometric_error(distance.need, epsilon)
+
+    found: dict[str, Callable[[Distance], float]] = {ONE_EPSILON: one_epsilon, NOISY_COUNT: noisy_count}
+    moving = scores.most[scores.most > 0]
+    if objective != WEIGHTED_VOTE and (moving == moving[0]).all():
+        found[WEIGHTED_VOTE] = population.design(WEIGHTED_VOTE).error_at
+    return found
+
+
 def _worst_tables(epsilon: Floats, threshold: int, margin: int) -> list[tuple[Table, bool]]:
     count, found = len(epsilon), []
     rank = np.arange(count)
@@ -78,7 +115,18 @@ def _worst_tables(epsilon: Floats, threshold: int, margin: int) -> list[tuple[Ta
 
 def _smaller_error(margin: int, epsilon: float) -> float:
     """Geometric noise on the count, for the smallest ε of all."""
-    return 1.0 - float(np.exp(-epsilon * (margin - 1))) / (1.0 + float(np.exp(epsilon)))
+    return 1.0 - geometric_error(margin, epsilon)
+
+
+def geometric_error(need: int, epsilon: float) -> float:
+    """The probability that geometric noise on a sum is at least `need`, so that the answer is wrong.
+
+    >>> round(geometric_error(1, 1.0), 4), geometric_error(3, float("inf"))
+    (0.2689, 0.0)
+    """
+    if np.isinf(epsilon):
+        return 0.0
+    return float(np.exp(-epsilon * need - np.log1p(np.exp(-epsilon))))
 
 
 def drop_people(table: Table, limit: float) -> float:

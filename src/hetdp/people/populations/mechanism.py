@@ -6,7 +6,7 @@ The tables are too many to list, so privacy is proved by a theorem (docs/theory/
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,9 +16,11 @@ from hetdp.mechanism.formatting import accuracy_of
 from hetdp.mechanism.odds import ComputesOdds, Odds
 from hetdp.numbers import parse_whole
 from hetdp.people.populations.balanced import Balanced, Label
+from hetdp.people.populations.baselines import baselines_by_distance
 from hetdp.people.populations.losses import largest_losses_of, losses_of, round_units_up
 from hetdp.people.populations.odds import odds_of_all
 from hetdp.people.populations.population import BALANCED, OBJECTIVES, WEIGHTED_VOTE, Population, document_of
+from hetdp.people.populations.shares import ComputesCurves, Distance, ShareScale, margins_to_show, require_scale
 from hetdp.people.populations.vote import WeightedVote
 from hetdp.problem.decimals import GRID
 from hetdp.problem.space import Floats
@@ -98,7 +100,7 @@ class MarginAccuracy(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PopulationMechanism(ComputesOdds):
+class PopulationMechanism(ComputesOdds, ComputesCurves):
     """A private answer to a population's question, by a formula; made by `Population.design`.
 
     Attributes:
@@ -162,6 +164,57 @@ class PopulationMechanism(ComputesOdds):
             if error < NEGLIGIBLE_ERROR:
                 break
         return found
+
+    def error_at(self, distance: Distance) -> float:
+        """The worst probability of the wrong answer over all tables at a distance from the other answer.
+
+        For a weighted vote, everybody who counts must have the same weight, and the largest score or the least.
+        """
+        return float(LAPLACE.error(as_float(self.label_at(distance)), 1))
+
+    def label_at(self, distance: Distance) -> Label:
+        """The least label of these tables in units, signed so that larger is better; for sums a lower bound of it.
+
+        Raises:
+            UsageError: it is not known, since people have different weights.
+        """
+        if not distance.need:
+            return math.inf
+        if isinstance(self.formula, Balanced):
+            return self.formula.worst_at(distance.need)
+        scores = self.population.scores
+        moving = scores.most[scores.most > 0]
+        if not (moving == moving[0]).all():
+            rule = "the accuracy of a weighted vote by true share is known where everybody's answer counts the same"
+            raise UsageError(f"the question is {self.population.question}", rule, "design='balanced' has it")
+        reached = scores.threshold + (distance.need - 1 if distance.answer == 1 else -distance.need)
+        return self.formula.worst_of(distance.answer, reached // int(moving[0]))
+
+    @property
+    def share_scale(self) -> ShareScale:
+        """The numbers of people who may have the counted value.
+
+        Raises:
+            UsageError: accuracy by true share is not known for the question.
+        """
+        found = require_scale(self.population.share_scale, self.population.question)
+        if self.objective == WEIGHTED_VOTE and found.weighted:
+            self.label_at(Distance(1, 1))  # refuses
+        return found
+
+    def error_at_number(self, number: int) -> float:
+        """The worst probability of the wrong answer over all tables with a number of the share scale."""
+        return self.error_at(self.share_scale.distance(number))
+
+    def errors_by_margin(self) -> list[tuple[int, float]]:
+        """Some margins from 1 on, and the worst probability of the wrong answer over all tables of each."""
+        if self.objective == WEIGHTED_VOTE and not self.population.is_count:
+            return []  # not known
+        return list(margins_to_show(self._error, self.population.farthest()))
+
+    def other_methods(self) -> dict[str, Callable[[Distance], float]]:
+        """The baselines: functions that compute the worst error at a distance, by name."""
+        return baselines_by_distance(self.population, self.objective)
 
     def worse_than_coin_up_to(self) -> int:
         """The largest margin at which some table is answered wrongly more often than rightly; 0 if none is.

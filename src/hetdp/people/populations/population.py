@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,8 +19,9 @@ from hetdp.documents import SCHEMA_VERSION, open_envelope, refuse, require_keys
 from hetdp.errors import Fault, UsageError
 from hetdp.people.names import require_values
 from hetdp.people.populations.classes import Classes, KindsFold, classes_of
-from hetdp.people.populations.folding import Whole
+from hetdp.people.populations.folding import Fold, Whole
 from hetdp.people.populations.scores import scores_of
+from hetdp.people.populations.shares import ShareScale, share_scale
 from hetdp.people.privacy.epsilons import Units
 from hetdp.people.questions.question import Question
 from hetdp.problem.scores import Scores
@@ -119,6 +120,23 @@ class Population:
     def farthest(self) -> int:
         """The largest margin of any table: the number of people who must change before the answer does."""
         return max(self.scores.farthest(1), self.scores.farthest(2))
+
+    @cached_property
+    def share_scale(self) -> ShareScale | None:
+        """The numbers of people who may have the counted value; None where accuracy by true share is not known."""
+        return share_scale(self.question, self.values, self.scores)
+
+    def with_units(self, units: Units, deciding: Units) -> Population:
+        """The same people with other ε, by class, in units; the classes must still be in increasing order of ε."""
+        return replace(self, classes=replace(self.classes, units=units, deciding=np.minimum(units, deciding)))
+
+    def with_one_epsilon(self, units: int) -> Population:
+        """The same question about as many people who all have one ε, in units; for accuracy, since nobody has a row."""
+        names = self.classes.names
+        every = np.arange(len(names))
+        there = every[self.scores.sizes > 0]
+        alike = np.full(len(there), units, dtype=np.int64)
+        return replace(self, classes=Classes(Fold(self.scores.sizes[there], lambda: there), there, alike, alike, names))
 
     @cached_property
     def digest(self) -> str:

@@ -51,11 +51,18 @@ class WeightedVote:
             raise UsageError(f"the question is {self.population.question}", rule)
         found = []
         people, threshold = self.scores.total, self.scores.threshold
-        if threshold + margin - 1 <= people:  # answer 1: those who say yes weigh least
-            found.append(self._least(threshold + margin - 1) - self.shift)
-        if threshold - margin >= 0:  # answer 2: they weigh most
-            found.append(self.shift - (self.total - self._least(people - threshold + margin)))
+        if threshold + margin - 1 <= people:
+            found.append(self.worst_of(1, threshold + margin - 1))
+        if threshold - margin >= 0:
+            found.append(self.worst_of(2, threshold - margin))
         return min(found)
+
+    def worst_of(self, answer: int, people: int) -> Label:
+        """The least label, signed likewise, of all tables where so many people have the largest score, and others 0."""
+        if answer == 1:  # those who have it weigh least
+            return self._least(people) - self.shift
+        counted = int(self.scores.sizes[self.scores.most > 0].sum())
+        return self.shift - (self.total - self._least(counted - people))  # they weigh most
 
     def _least(self, people: int) -> int:
         """The sum of the least weights of so many people."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from math import comb, log10, prod
@@ -18,11 +18,15 @@ from hetdp.mechanism.design import ObjectiveName, design_local
 from hetdp.mechanism.formatting import accuracy_of
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.mechanism.odds import ComputesOdds, Odds
+from hetdp.people.populations.baselines import baselines_by_distance
 from hetdp.people.populations.classes import Classes, classes_of
 from hetdp.people.populations.folding import Whole
 from hetdp.people.populations.losses import round_units_up
 from hetdp.people.populations.mechanism import MARGINS, NEGLIGIBLE_ERROR, MarginAccuracy
 from hetdp.people.populations.odds import PopulationOdds
+from hetdp.people.populations.population import Population
+from hetdp.people.populations.scores import scores_of
+from hetdp.people.populations.shares import NOT_OFFERED, ComputesCurves, Distance, ShareScale, margins_to_show
 from hetdp.people.privacy.epsilons import UNBOUNDED, Units, units_to_floats
 from hetdp.people.privacy.rules import Privacy, Rule
 from hetdp.people.privacy.situations import DECIDING
@@ -55,7 +59,7 @@ NONE = Change(1, 0.5, 0.5, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class TalliedMechanism(ComputesOdds):
+class TalliedMechanism(ComputesOdds, ComputesCurves):
     """A private answer for every table of some people, by tally. `TalliedPeople.design` makes it.
 
     Attributes:
@@ -70,6 +74,9 @@ class TalliedMechanism(ComputesOdds):
         digest: SHA-256 of the mechanism: its tallies, every ε, every z.
         losses: the largest privacy loss of each class over all tables, rounded up to nine places.
         constant: 1 or 2 if the published answer is this one for every table, without any randomness; else 0.
+        values: how many values a person may have.
+        population: the same people for formulas; None if the question is no threshold of a sum.
+        by_number: the same as `worst`, for each number of people who have the counted value; empty if not known.
     """
 
     coordinates: Floats = field(repr=False)
@@ -84,6 +91,31 @@ class TalliedMechanism(ComputesOdds):
     losses: Floats = field(repr=False)
     constant: int
     values: int
+    population: Population | None = field(repr=False)
+    by_number: Floats = field(repr=False)
+
+    @property
+    def share_scale(self) -> ShareScale:
+        """The numbers of people who may have the counted value.
+
+        Raises:
+            UsageError: accuracy by true share is not known for the question.
+        """
+        if self.population is None or self.population.share_scale is None:
+            raise UsageError("the question is no threshold of a sum over people", NOT_OFFERED)
+        return self.population.share_scale
+
+    def error_at_number(self, number: int) -> float:
+        """The worst probability of the wrong answer over all tables with a number of the share scale."""
+        return float(LAPLACE.error(self.by_number[number], 1))
+
+    def errors_by_margin(self) -> list[tuple[int, float]]:
+        """Some margins from 1 on, and the worst probability of the wrong answer over all tables of each."""
+        return list(margins_to_show(lambda at: float(LAPLACE.error(self.worst[at - 1], 1)), len(self.worst)))
+
+    def other_methods(self) -> dict[str, Callable[[Distance], float]]:
+        """The baselines: functions that compute the worst error at a distance, by name."""
+        return {} if self.population is None else baselines_by_distance(self.population, FAIR)
 
     def losses_by_group(self) -> list[float]:
         """The largest of these losses in each reported group."""
@@ -150,6 +182,7 @@ def make_mechanism(
     space: ProductSpace,
     classes: Classes,
     people: tuple[tuple[str, Whole], ...],
+    population: Population | None,
 ) -> TalliedMechanism:
     """Builds a mechanism on tallies, with everything that is promised about it; the problem itself is not stored.
 
@@ -175,7 +208,28 @@ def make_mechanism(
     changes = tuple(_change(space, axis, z) for axis in range(len(space.axes)))
     losses = losses_along(space, z, round_units_up(classes.units), PURE)
     facts = digest.hexdigest(), losses, certain_answer(z), values
-    return TalliedMechanism(z, space.labels, proof, space.edge_count, worst, changes, classes, people, *facts)
+    by_number = _worst_by_number(space, population, signed)
+    places = worst, changes, classes, people, *facts, population, by_number
+    return TalliedMechanism(z, space.labels, proof, space.edge_count, *places)
+
+
+def _worst_by_number(space: ProductSpace, population: Population | None, signed: Floats) -> Floats:
+    """The least of some values over all tallies with each number of the share scale; infinity where there is none."""
+    scale = None if population is None else population.share_scale
+    if population is None or scale is None:
+        return np.empty(0)
+    value = population.values.index(scale.value)
+    reached, fits = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.bool_)
+    for axis, group in zip(space.axes, population.classes.group.tolist(), strict=True):
+        counts, row = axis.counts(), scale.scores.scores[group]
+        most = int(scale.scores.most[group])
+        others = [at for at in range(counts.shape[1]) if at != value and row[at] != (0 if scale.rises else most)]
+        weight = most // max(scale.unit, 1) * counts[:, value]
+        reached = (reached[:, None] + weight).ravel()
+        fits = (fits[:, None] & (counts[:, others].sum(axis=1) == 0)).ravel()
+    found = np.full(scale.of + 1, np.inf)
+    np.minimum.at(found, reached[fits], signed[fits])
+    return found
 
 
 def _change(space: ProductSpace, axis: int, z: Floats) -> Change:
@@ -268,7 +322,16 @@ class TalliedPeople:
         self.require_few(objective)
         problem = self.problem()
         assert isinstance(problem.graph, ProductSpace)
-        return make_mechanism(design_local(problem, objective), problem, problem.graph, self.classes, self.people)
+        found, population = design_local(problem, objective), self._population()
+        return make_mechanism(found, problem, problem.graph, self.classes, self.people, population)
+
+    def _population(self) -> Population | None:
+        """The same people for formulas; None if the question is no threshold of a sum."""
+        if self.question.linear() is None:
+            return None
+        classes = self.classes
+        scores = scores_of(self.question, classes.names, classes.by_group(classes.sizes), self.values)
+        return Population(self.question, self.values, classes.names, classes, scores)
 
     def require_few(self, objective: str) -> None:
         """Refuses tallies that would take too much memory or time, before any is made.
