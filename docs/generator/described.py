@@ -38,7 +38,16 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
         "A table of people",
         "A yes/no question, an ε for each person, and no graph in sight: what `hetdp ask` does, from Python."
         " [Ask a table of people](../how-to/ask.md).",
-        ("ask", "AskResult", "Payment", "Workers"),
+        (
+            "ask",
+            "AskResult",
+            "Payment",
+            "Workers",
+            "describe_table",
+            "TableDescription",
+            "ColumnDescription",
+            "PublicValues",
+        ),
     ),
     (
         "Can it be done?",

@@ -67,6 +67,12 @@ if TYPE_CHECKING:
     from hetdp.releases.release import Release as Release, release as release
     from hetdp.releases.simulation import Simulation as Simulation, simulate as simulate
     from hetdp.tables.ask import AskResult as AskResult, Payment as Payment, ask as ask
+    from hetdp.tables.description import (
+        ColumnDescription as ColumnDescription,
+        PublicValues as PublicValues,
+        TableDescription as TableDescription,
+        describe_table as describe_table,
+    )
     from hetdp.tables.record import verify_record as verify_record
     from hetdp.theory.catalogue import NotionName as NotionName
     from hetdp.theory.path import path_mechanism as path_mechanism
@@ -123,6 +129,7 @@ if not TYPE_CHECKING:  # hidden from type checkers: a module with __getattr__ ha
         "hetdp.releases.release": ("Release", "release"),
         "hetdp.releases.simulation": ("Simulation", "simulate"),
         "hetdp.tables.ask": ("AskResult", "Payment", "ask"),
+        "hetdp.tables.description": ("ColumnDescription", "PublicValues", "TableDescription", "describe_table"),
         "hetdp.tables.record": ("verify_record",),
         "hetdp.theory.catalogue": ("NotionName",),
         "hetdp.theory.path": ("path_mechanism",),

@@ -122,7 +122,7 @@ def test_nothing_is_released_without_a_ledger(hetdp, people):
         ((*ASK_OPTIONS, DRY, "--plan", "plan.txt"), "--plan ends in .json"),
         ((*ASK_OPTIONS, DRY, "--plan", "-"), "saved in a file"),
         ((*ASK_OPTIONS, DRY, "--plan", "nowhere/plan.json"), "is not a folder"),
-        ((*ASK_OPTIONS, DRY, "--table", "people"), "only SQLite files"),
+        ((*ASK_OPTIONS, DRY, "--table", "people"), "only Excel and SQLite files"),
     ],
 )
 def test_wrong_usage_is_refused(hetdp, people, options, words):

@@ -51,8 +51,8 @@ def test_the_command_line_prints_the_same(design, tmp_path, capsys):
     words += ["--epsilon-by", "pupil=0.3,staff=1,guest=2", "--design", design, "--simulate", "--seed", "5"]
     assert main(words) == 0
     output = capsys.readouterr()
-    assert (output.out.rstrip(), output.err.rstrip()) == (str(result.simulated[0]), result.promise)
-    assert str(result) == f"{result.promise}\n{result.simulated[0]}"
+    assert (output.out.rstrip(), output.err.rstrip()) == (str(result.simulated[0]), f"{result.read}\n{result.promise}")
+    assert str(result) == f"{result.read}\n{result.promise}\n{result.simulated[0]}"
     assert main([*words, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["plan"] == result.plan

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 import hetdp
 from hetdp import duck
 from hetdp.tables.comparison import FOLD_FUNCTION, open_locked
+from hetdp.tables.dialect import FileOptions
 from hetdp.tables.people_table import LocalTable
 from hetdp.tables.policy import find_repeated
 from hetdp.tables.predicates import Comparison
@@ -95,8 +96,8 @@ def test_an_invalid_epsilon_is_refused_and_nobody_is_named(form, epsilons, wrong
     columns = {"id": ["Ann", "Bob", "Cid"], "eps": epsilons, "vote": ["yes", "no", "yes"]}
     words = refusal(FILES[form](columns, tmp_path), make_request())
     assert words == (
-        f"people.{form}, eps: missing or invalid ε; each person must have an ε, a number ≥ 0 or inf; there is no"
-        " default. Hint: curator=True shows the first rows"
+        f"people.{form}, eps: missing or invalid ε; each person must have an ε, a number ≥ 0 such as 0.5, or inf; there"
+        " is no default. Hint: curator=True shows the first rows"
     )
     assert f"row {wrong}, eps" in refusal(FILES[form](columns, tmp_path), make_request(), curator=True)
 
@@ -434,11 +435,17 @@ def test_an_sqlite_file_with_several_tables_needs_a_name(tmp_path):
     with closing(sqlite3.connect(place)) as file, file:
         file.execute("CREATE TABLE other (x)")
     for sheet in (None, "nobody"):
-        with pytest.raises(hetdp.UsageError, match="the tables are 'people', 'other'"), open_source(place, sheet):
+        with (
+            pytest.raises(hetdp.UsageError, match="the tables are 'people', 'other'"),
+            open_source(place, FileOptions(sheet)),
+        ):
             pass
-    with open_source(place, "people") as source:
+    with open_source(place, FileOptions("people")) as source:
         assert "vote" in source.columns
-    with pytest.raises(hetdp.UsageError, match="only SQLite"), open_source(as_csv(PEOPLE, tmp_path), "people"):
+    with (
+        pytest.raises(hetdp.UsageError, match="only Excel and SQLite"),
+        open_source(as_csv(PEOPLE, tmp_path), FileOptions("people")),
+    ):
         pass
 
 
@@ -447,7 +454,6 @@ def test_an_sqlite_file_with_several_tables_needs_a_name(tmp_path):
     [
         b"",
         b"\n\n",
-        b"id;eps;vote\n1;1;yes\n",
         b"id,eps,eps,vote\n1,1,1,yes\n",
         b"id,eps,vote\n1,1\n",
         b"id,eps,vote\n1,1,yes,no\n",

@@ -25,6 +25,7 @@ import hetdp
 from hetdp import duck
 from hetdp.cli.main import main
 from hetdp.partitioned import workspace
+from hetdp.tables.dialect import FileOptions
 from hetdp.tables.sources import open_source
 from tests.partitioned.inline import Inline
 from tests.tables.extremes import BAD_TEXTS, MAKERS, arrow_columns, text_array
@@ -284,9 +285,9 @@ def test_code_in_an_sqlite_schema_is_not_run(tmp_path):
         file.execute("CREATE VIRTUAL TABLE found USING fts5(vote)")
         file.executemany("INSERT INTO people (id, vote) VALUES (?, ?)", [(1, 5), (2, 6), (3, None)])
     for sheet in ("seen", "found"):
-        with pytest.raises(hetdp.UsageError, match="there is no table"), open_source(place, sheet):
+        with pytest.raises(hetdp.UsageError, match="there is no table"), open_source(place, FileOptions(sheet)):
             pass
-    with open_source(place, "people") as source:
+    with open_source(place, FileOptions("people")) as source:
         assert set(map(str, outcomes(source, "computed"))) == {"refused"}
         assert outcomes(source, "kept")[0] == [1, 1, 0]
 

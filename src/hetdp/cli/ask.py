@@ -30,8 +30,8 @@ ABOUT = """
 Reads the public columns (who is in the table, and with which ε), chooses a private mechanism by --design, states what
 it promises, and writes the plan. Only then does it read the counted columns, once. Neighbouring tables differ in one
 person's answer; the number of people and their ε are public. A row is yes if --count holds, no if it does not, and
-blank if a missing value leaves it unknown. TABLE is a .csv, .parquet, .arrow or .sqlite file with one row for each
-person, or a folder of files, all .parquet or all .csv, that form one table. With --engine dask, workers read the
+blank if a missing value leaves it unknown. TABLE is a .csv, .xlsx, .parquet, .arrow or .sqlite file with one row for
+each person, or a folder of files, all .parquet or all .csv, that form one table. With --engine dask, workers read the
 folder; all numbers stay the same. With --ledger the answer is released: each person is charged the largest loss that
 the mechanism can cause them, at most their ε, and the answer is shown as soon as the charge is durable. The same
 question asked again, however it is worded, returns the same answer and costs nothing. --dry-run --ledger shows the
@@ -97,7 +97,17 @@ OPTIONS = [
     click.Option(["--title"], metavar="TEXT", help="The question in your own words, for the page and the record."),
     click.Option(["--yes"], metavar="TEXT", help="Your words for the answer yes, such as 'They may move'."),
     click.Option(["--no"], metavar="TEXT", help="Your words for the answer no."),
-    click.Option(["--table", "sheet"], metavar="NAME", help="The table in an SQLite file that holds several."),
+    click.Option(
+        ["--table", "sheet"], metavar="NAME", help="The sheet of an Excel file, or the table of an SQLite file."
+    ),
+    click.Option(
+        ["--encoding"], metavar="NAME", help="The encoding of a CSV file, such as cp1252 (Latin-1). Default: utf-8."
+    ),
+    click.Option(
+        ["--delimiter"],
+        metavar="CHARACTER",
+        help="What separates the columns of a CSV file: ',', ';', tab or '|'. Default: found in its header row.",
+    ),
     click.Option(
         ["--plan"],
         type=PATH,
@@ -159,7 +169,7 @@ def ask(
 
     def announce(promised: AskResult) -> None:
         promised_before.append(promised)
-        shown = [promised.promise] if as_json or not dry_run else []
+        shown = [promised.read, promised.promise] if as_json or not dry_run else []
         for line in (*shown, promised.plan_file, *(() if dry_run else promised.similar)):
             if line:
                 out.say(line)

@@ -227,6 +227,7 @@ def plot(problem: Problem, picture: str, output: str) -> Shape:
 def ask(given: AskResult, plan: str | None) -> Shape:
     """The promise of `ask`, with simulated answers if there are any."""
     found = document("ask", released=given.released, **({} if plan is None else {"plan_file": plan}))
+    found["read"] = given.read
     found["plan"] = given.plan
     has_curves = len(given.promises) <= MOST_CURVES
     found["promises"] = [

@@ -24,6 +24,7 @@ from hetdp.partitioned.shared_files import FileState
 from hetdp.problem.answer_words import NO, YES
 from hetdp.tables import conditions as condition
 from hetdp.tables import kinds
+from hetdp.tables.dialect import FileOptions
 from hetdp.tables.formats import label_of_file
 from hetdp.tables.people_table import hash_people, part_digests
 from hetdp.tables.policy import Names, Policy, deciding_epsilons, epsilon_cells, epsilons_of_rows, require_names
@@ -55,16 +56,28 @@ class Tally(NamedTuple):
     answers: NDArray[np.int64] | None
 
 
-def describe(path: FileState, curator: bool) -> dict[str, str]:
+class Opening(NamedTuple):
+    """How a file is opened.
+
+    Attributes:
+        options: its encoding and delimiter.
+        curator: whether messages may name rows and values.
+    """
+
+    options: FileOptions
+    curator: bool
+
+
+def describe(path: FileState, opening: Opening) -> dict[str, str]:
     """The columns of a file: name → type."""
-    with _file(path, curator) as source:
+    with _file(path, opening) as source:
         return source.columns
 
 
-def tally_file(path: FileState, request: AskRequest, curator: bool, with_answers: bool) -> Tally:
+def tally_file(path: FileState, request: AskRequest, opening: Opening, with_answers: bool) -> Tally:
     """Counts the people of a file by kind and, in the same pass, their answers if `with_answers`."""
     before = stamp_across_machines(path.path)
-    with _file(path, curator) as source:
+    with _file(path, opening) as source:
         assert isinstance(source, QueriedSource)
         keys, flags, uses = _public_columns(source, request)
         parameters: list[Any] = []
@@ -101,9 +114,9 @@ def _public_columns(source: QueriedSource, request: AskRequest) -> tuple[dict[st
     return keys, flags, request.public
 
 
-def write_digests(path: FileState, person: str, place: str, curator: bool) -> str:
+def write_digests(path: FileState, person: str, place: str, opening: Opening) -> str:
     """Writes a sorted array of 64-bit hashes of the ids; returns the software that made them."""
-    with _file(path, curator) as source:
+    with _file(path, opening) as source:
         found = source.read({"digest": f"hash({quote_name(person)})"}, uses=[person])["digest"].astype(
             np.uint64, copy=False
         )
@@ -112,9 +125,9 @@ def write_digests(path: FileState, person: str, place: str, curator: bool) -> st
     return duck.version()
 
 
-def write_people(path: FileState, request: AskRequest, place: str, curator: bool) -> None:
+def write_people(path: FileState, request: AskRequest, place: str, opening: Opening) -> None:
     """Writes the sorted 256-bit hashes of the people, with their ε."""
-    with _file(path, curator) as source:
+    with _file(path, opening) as source:
         _write(place, hash_people(source, request))
 
 
@@ -138,22 +151,22 @@ def find_repeated(places: Sequence[str], low: int, high: int) -> list[int]:
     return [int(digest) for digest in np.unique(together[1:][together[1:] == together[:-1]])]
 
 
-def find_ids(path: FileState, person: str, digests: Sequence[int], curator: bool) -> list[tuple[int, str]]:
+def find_ids(path: FileState, person: str, digests: Sequence[int], opening: Opening) -> list[tuple[int, str]]:
     """The row numbers and ids of the people whose ids have some hashes."""
-    with _file(path, curator) as source:
+    with _file(path, opening) as source:
         assert isinstance(source, QueriedSource)
         wanted = f"list_contains(CAST(? AS UBIGINT[]), hash({quote_name(person)}))"
         return source.find_rows(kinds.text(person), wanted, [list(digests)], [person])
 
 
-def _file(file: FileState, curator: bool) -> AbstractContextManager[Source]:
+def _file(file: FileState, opening: Opening) -> AbstractContextManager[Source]:
     """A file of the folder, named in messages as on one machine.
 
     Raises:
         ClusterError: the file on this machine differs from the one that the driver sees.
     """
     file.require()
-    return open_source(file.path, curator=curator, name=label_of_file(Path(file.path)))
+    return open_source(file.path, opening.options, opening.curator, label_of_file(Path(file.path)))
 
 
 def _write(place: str, found: NDArray[np.uint64]) -> None:

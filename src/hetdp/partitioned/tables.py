@@ -27,7 +27,8 @@ from hetdp.partitioned.shared_files import file_state, make_folder
 from hetdp.partitioned.table_tasks import MergedTallies, Tally, columns_of, merge_tallies
 from hetdp.partitioned.workspace import MEMORY, Workspace
 from hetdp.tables import kinds
-from hetdp.tables.formats import label_of_file, list_files, require_alike
+from hetdp.tables.dialect import AS_FOUND, FileOptions
+from hetdp.tables.formats import form_of_files, label_of_file, list_files, require_alike, settle_options
 from hetdp.tables.people_table import PARTS, Payers, PeopleTable, combine_digests
 from hetdp.tables.plan import require_outside_table
 from hetdp.tables.policy import (
@@ -96,7 +97,9 @@ class IdSequence(Sequence[str]):
 # Payers ---------------------------------------------------------------------------------------------------------------
 
 
-def read_payers(files: Sequence[Path], request: AskRequest, policy: Policy, curator: bool) -> Payers | None:
+def read_payers(
+    files: Sequence[Path], request: AskRequest, policy: Policy, curator: bool, options: FileOptions = AS_FOUND
+) -> Payers | None:
     """Reads all ids and kinds, file by file; returns None if a kind is not in the policy. No answer is read.
 
     Args:
@@ -104,6 +107,7 @@ def read_payers(files: Sequence[Path], request: AskRequest, policy: Policy, cura
         request: names the public columns.
         policy: the kinds of people that workers counted.
         curator: whether messages may name rows and values.
+        options: how the files are read.
 
     Raises:
         InputError: a file cannot be read.
@@ -112,7 +116,7 @@ def read_payers(files: Sequence[Path], request: AskRequest, policy: Policy, cura
     ids, entries, place = IdSequence(), [np.empty(0, np.int64)], _KindIndex(policy)
     for file in files:
         wanted, uses = {"person": kinds.text(request.person)}, [request.person]
-        with open_source(file, curator=curator, name=label_of_file(file)) as source:
+        with open_source(file, options, curator, label_of_file(file)) as source:
             for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
                 if where is not None and where.column is not None:
                     wanted, uses = wanted | epsilon_cells(source, where.column, role), [*uses, where.column]
@@ -175,18 +179,23 @@ class PartitionedTable(PeopleTable):
         workers: runs the tasks.
         work: a folder that all workers can access, for hashes of ids, which are removed after the comparison.
         curator: whether messages may name rows and values.
+        options: how the files are read.
     """
 
-    def __init__(self, folder: Path, workers: TaskRunner, work: str, curator: bool) -> None:
+    def __init__(
+        self, folder: Path, workers: TaskRunner, work: str, curator: bool, options: FileOptions = AS_FOUND
+    ) -> None:
         place = folder.absolute()
         self.name, self._folder, self._workers, self._work, self._curator = place.name, place, workers, work, curator
         self._files = list_files(place)
         for file in self._files:
             require_file(file)
         self._seen: tuple[list[Any], MergedTallies] | None = None
+        self.form, self.facts = form_of_files(self._files, options)
+        self._options = settle_options(self._files[0], options)
         self._shared = [file_state(file) for file in self._files]
         self._stamp = self.stamp
-        columns = self._run(tasks.describe, curator, words="reading the files")
+        columns = self._run(tasks.describe, self._opening, words="reading the files")
         for file, found in zip(self._files, columns, strict=True):
             require_alike(columns[0], found, self._files[0].name, label_of_file(file))
         self.columns = columns[0]
@@ -202,7 +211,7 @@ class PartitionedTable(PeopleTable):
         for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
             if where is not None and where.column is not None:
                 epsilon_cells(self, where.column, role)  # refuses a column whose type cannot hold ε
-        tallies: list[Tally] = self._run(tasks.tally_file, request, self._curator, False, words="reading the policy")
+        tallies: list[Tally] = self._run(tasks.tally_file, request, self._opening, False, words="reading the policy")
         faults = Faults(self.name, request)
         faults.require_rows(sum(int(one.people.sum()) for one in tallies))
         try:
@@ -225,7 +234,7 @@ class PartitionedTable(PeopleTable):
     def people(self, request: AskRequest) -> str:
         """SHA-256 of the people; see `people_digest`."""
         with self._places("people") as places:
-            items = [(file, request, to, self._curator) for file, to in zip(self._shared, places, strict=True)]
+            items = [(file, request, to, self._opening) for file, to in zip(self._shared, places, strict=True)]
             self._by_workers(tasks.write_people, items, "reading the people")
             parts = [(places, range(at, at + PARTS // TASKS)) for at in range(0, PARTS, PARTS // TASKS)]
             return combine_digests(part for found in self._by_workers(tasks.people_digests, parts) for part in found)
@@ -238,7 +247,7 @@ class PartitionedTable(PeopleTable):
         """
         assert self._seen is not None
         self._require_unchanged()
-        tallies: list[Tally] = self._run(tasks.tally_file, request, self._curator, True, words="reading the answers")
+        tallies: list[Tally] = self._run(tasks.tally_file, request, self._opening, True, words="reading the answers")
         stamps, before = self._seen
         if [one.stamp for one in tallies] == stamps:
             found = merge_tallies(self.name, request, tallies)
@@ -255,7 +264,7 @@ class PartitionedTable(PeopleTable):
         assert self._seen is not None
         self._require_unchanged()
         policy = self._seen[1].policy
-        found = read_payers(self._files, request, policy, self._curator)
+        found = read_payers(self._files, request, policy, self._curator, self._options)
         if found is None or len(found.ids) != policy.size:
             raise self._change_error()
         return found
@@ -264,6 +273,10 @@ class PartitionedTable(PeopleTable):
     def stamp(self) -> Any:
         """The files by name, and the stamp of each."""
         return tuple((file.name, *file_stamp(file)) for file in list_files(self._folder))
+
+    @property
+    def _opening(self) -> tasks.Opening:
+        return tasks.Opening(self._options, self._curator)
 
     def _run(self, task: Task, *arguments: Any, words: str = "") -> list[Any]:
         return self._by_workers(task, [(file, *arguments) for file in self._shared], words)
@@ -296,7 +309,7 @@ class PartitionedTable(PeopleTable):
             UsageError: workers cannot compare them.
         """
         with self._places("ids") as places:
-            items = [(file, person, to, self._curator) for file, to in zip(self._shared, places, strict=True)]
+            items = [(file, person, to, self._opening) for file, to in zip(self._shared, places, strict=True)]
             makers = set(self._by_workers(tasks.write_digests, items, "reading (comparing ids)"))
             if len(makers) > 1:
                 rule = "all workers must have the same version of DuckDB, so that they compare ids alike"
@@ -310,7 +323,7 @@ class PartitionedTable(PeopleTable):
 
     def _require_only_digests(self, person: str, digests: list[int]) -> None:
         """Refuses ids that are really equal; different ids with equal hashes are fine."""
-        having = self._run(tasks.find_ids, person, digests, self._curator)
+        having = self._run(tasks.find_ids, person, digests, self._opening)
         counts = Counter(text for found in having for _, text in found)
         twice = [
             (label_of_file(file), row, text)
@@ -349,7 +362,7 @@ class PartitionedTable(PeopleTable):
         for file, one in zip(self._files, tallies, strict=True):
             if self._curator and len(one.people):
                 try:
-                    with open_source(file, curator=True, name=label_of_file(file)) as source:
+                    with open_source(file, self._options, True, label_of_file(file)) as source:
                         read_policy(source, request, True)
                 except UsageError:  # such as a group that occurs in other files only
                     continue
@@ -373,7 +386,7 @@ class Workers:
     memory: str | None = None
     work: str | Path | None = None
 
-    def require_table(self, table: Any, sheet: str | None) -> None:
+    def require_table(self, table: Any, options: FileOptions) -> None:
         """Refuses a table that is not a folder, before anything is read.
 
         Raises:
@@ -382,13 +395,13 @@ class Workers:
         """
         if isinstance(table, str | Path):
             require_exists(Path(table))
-        if sheet is not None or not isinstance(table, str | Path) or not Path(table).is_dir():
+        if options.sheet is not None or not isinstance(table, str | Path) or not Path(table).is_dir():
             rule = "workers read a folder of .parquet or .csv files, each file by one worker"
             raise UsageError("workers= for a table that is not a folder", rule, "leave workers= out")
         require_outside_table(table, [self.work])
 
     @contextmanager
-    def open_table(self, table: Any, sheet: str | None, curator: bool) -> Iterator[PeopleTable]:
+    def open_table(self, table: Any, options: FileOptions, curator: bool) -> Iterator[PeopleTable]:
         """Starts or reaches the workers and opens a folder; the workers end with it.
 
         Raises:
@@ -400,6 +413,6 @@ class Workers:
         space = Workspace(self.cluster, self.number, memory, self.work, None)
         place = space.make_folder()
         try:
-            yield PartitionedTable(Path(table), space.start(place, len(files)), place, curator)
+            yield PartitionedTable(Path(table), space.start(place, len(files)), place, curator, options)
         finally:
             space.end()

@@ -29,13 +29,14 @@ from hetdp.releases.release import Release
 from hetdp.releases.release import release as publish
 from hetdp.releases.request import DrawRequest, Releasable, check_version
 from hetdp.releases.simulation import MARK, draw_seeded
+from hetdp.tables.dialect import FileOptions
 from hetdp.tables.people_table import LOCAL, TableReader
-from hetdp.tables.plan import Plan, read_approved_plan, require_outside_table, save_plan, sheet_of
+from hetdp.tables.plan import Plan, options_of, read_approved_plan, require_outside_table, save_plan
 from hetdp.tables.preparation import Preparation, prepare
 from hetdp.tables.promise import Promise, promise_lines
 from hetdp.tables.release import TableRequest
 from hetdp.tables.request import BALANCED, AskRequest, DesignName, build_request
-from hetdp.text import format_value
+from hetdp.text import format_value, pluralize
 from hetdp.theory.coordinate import LAPLACE
 
 WARNING = "not a release: drawn from a known seed; keep it as secret as the table itself"
@@ -75,6 +76,7 @@ class AskResult(Releasable):
         simulated: one simulated answer for each area; empty after a dry run and after a release.
         released: True if the answers were released.
         release: the Release, if the answers were released.
+        read: how the table was read, in words: its format, with what was found about it, and its size.
         plan_file: what happened to the plan's file, in words; empty without one.
         price: after a dry run with a payment, what the release would cost; else None.
         similar: with a payment, similar questions that were asked before, in words.
@@ -87,6 +89,7 @@ class AskResult(Releasable):
     simulated: tuple[SimulatedAnswer, ...] = ()
     released: bool = False
     release: Release | None = None
+    read: str = field(default="", repr=False)
     plan_file: str = field(default="", repr=False)
     price: Price | None = field(default=None, repr=False)
     similar: tuple[str, ...] = field(default=(), repr=False)
@@ -94,7 +97,7 @@ class AskResult(Releasable):
 
     def __str__(self) -> str:
         ended = [one for one in (self.price, self.release) if one is not None]
-        return "\n".join([self.promise, *map(str, self.simulated), *map(str, ended)])
+        return "\n".join([self.read, self.promise, *map(str, self.simulated), *map(str, ended)])
 
     @contextmanager
     def open_request(self) -> Iterator[DrawRequest]:
@@ -162,6 +165,8 @@ def ask(
     yes: str | None = None,
     no: str | None = None,
     sheet: str | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
     plan: str | Path | None = None,
     dry_run: bool = False,
     simulate: bool = False,
@@ -179,9 +184,9 @@ def ask(
     `simulate`.
 
     Args:
-        table: a ``.csv``, ``.parquet``, ``.arrow`` or ``.sqlite`` file; a folder whose files, all ``.parquet`` or all
-            ``.csv``, are one table; or a pandas or Polars data frame, or an Arrow table. It has one row for each
-            person.
+        table: a ``.csv``, ``.xlsx``, ``.parquet``, ``.arrow`` or ``.sqlite`` file; a folder whose files, all
+            ``.parquet`` or all ``.csv``, are one table; or a pandas or Polars data frame, or an Arrow table. It has one
+            row for each person.
         count: which rows are yes, such as ``"vote = 'yes'"``. A row for which the condition is false is no. A row for
             which it is unknown, because a value is missing, is blank.
         at_least: how many yes rows the answer yes needs: a whole number, or a share such as ``"50%"``, ``"2/3"`` or
@@ -204,7 +209,11 @@ def ask(
         yes: your words for the answer yes, such as ``"They may move"``.
         no: the same for the answer no. These words are part of the plan, but not of the question's identity: the same
             question under another title has the same answer, in the words of its first release, and costs nothing.
-        sheet: the table within an SQLite file that holds several.
+        sheet: the sheet of an Excel file, or the table of an SQLite file, that holds several.
+        encoding: the encoding of a CSV file, such as ``"cp1252"`` (Western European Windows, also called Latin-1). By
+            default UTF-8, or UTF-16 if the file begins with its byte order mark.
+        delimiter: what separates the columns of a CSV file: ``","``, ``";"``, ``"tab"`` or ``"|"``. By default the one
+            that makes most columns of the header row.
         plan: a ``.json`` file. If it exists, exactly that plan is carried out. If not, `dry_run` and `simulate` write
             it, and a release is refused.
         dry_run: only says what would be promised and, with a `payment`, what it would cost whom. The counted columns
@@ -249,11 +258,12 @@ def ask(
             f"workers= is {format_value(workers)}", "it must be a hetdp.Workers", "workers=hetdp.Workers(number=4)"
         )
     reader = LOCAL if workers is None else workers
-    reader.require_table(table, sheet)
+    given = FileOptions(sheet, encoding, delimiter)
+    reader.require_table(table, given)
     paths = () if payment is None else (payment.record, payment.html, payment.ledger)
     require_outside_table(table, (plan, *paths))
     approved = read_approved_plan(plan, table, releases=payment is not None and not dry_run)
-    sheet = sheet_of(approved) if sheet is None else sheet
+    file_options = options_of(approved, given)
     options = {"at_least": at_least, "more_than": more_than, "of": of, "question": _read_question(question)}
     options |= {"epsilon": epsilon, "by_group": epsilon_by, "person": person, "group": group, "area": by}
     options |= {"deciding": deciding_epsilon, "deciding_by_group": deciding_epsilon_by, "objective": design}
@@ -261,9 +271,9 @@ def ask(
     options["exact_text"] = exact_text or None
     request = _request(count, options, approved, plan)
     identified = plan is not None or payment is not None  # a digest of all people takes time, so only where it is used
-    with reader.open_table(table, sheet, curator) as rows:
+    with reader.open_table(table, file_options, curator) as rows:
         prepared = replace(prepare(rows, request, identified=identified), approved=plan is not None)
-        again = partial(_prepare_again, reader, table, sheet, curator, request, prepared.plan, prepared.approved)
+        again = partial(_prepare_again, reader, table, file_options, curator, request, prepared.plan, prepared.approved)
         to_draw = None if payment is None else TableRequest(prepared)
         paid = {} if to_draw is None or payment is None else _price(to_draw, payment, dry_run)
         result = AskResult(
@@ -271,6 +281,7 @@ def ask(
             prepared.plan.digest,
             "\n".join(promise_lines(prepared.request, prepared.policy, prepared.promises)),
             prepared.promises,
+            read=_reading_words(prepared),
             plan_file=save_plan(prepared.plan, approved, plan),
             _again=again,
             **paid,
@@ -300,16 +311,28 @@ def _price(request: DrawRequest, payment: Payment, dry_run: bool) -> dict[str, A
     return {"similar": similar_words(core, core.find_source(payment.source)[0], request, version)}
 
 
+def _reading_words(prepared: Preparation) -> str:
+    """How the table was read, from its header and its format alone, and its size."""
+    size = f"{pluralize(prepared.policy.size, 'row')}, {pluralize(len(prepared.source.columns), 'column')}"
+    return f"read {prepared.source.name}: {prepared.source.form}, {size}"
+
+
 def _say_nothing(similar: tuple[str, ...]) -> None:
     """Does nothing: the announced result has the similar questions already."""
 
 
 @contextmanager
 def _prepare_again(
-    reader: TableReader, table: Any, sheet: str | None, curator: bool, request: AskRequest, plan: Plan, approved: bool
+    reader: TableReader,
+    table: Any,
+    options: FileOptions,
+    curator: bool,
+    request: AskRequest,
+    plan: Plan,
+    approved: bool,
 ) -> Iterator[Preparation]:
     """Opens the table again for a release of exactly what was promised."""
-    with reader.open_table(table, sheet, curator) as rows:
+    with reader.open_table(table, options, curator) as rows:
         prepared = prepare(rows, request, identified=plan.facts["people_sha256"] is not None)
         prepared.plan.require_same(plan, "what was promised")
         yield replace(prepared, approved=approved)

@@ -5,26 +5,45 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterator, Sequence
+import codecs
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from hetdp.documents import require_path
 from hetdp.duck import CURATOR_HINT, TABLE_RULE, hide_details
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.formats.parquet import require_no_brotli
 from hetdp.frames import is_arrow, is_frame, is_lazy_polars, is_pandas, is_polars
 from hetdp.tables.arrow import arrow_file, arrow_table, polars_table, require_no_interrupt
 from hetdp.tables.comparison import open_locked
+from hetdp.tables.dialect import (
+    AS_FOUND,
+    UTF8,
+    Dialect,
+    FileOptions,
+    dialect_of,
+    not_utf8,
+    require_option_for,
+)
 from hetdp.tables.frames import PandasFrame
-from hetdp.tables.sources import Arrays, Expressions, QueriedSource, Source, file_stamp, require_different, require_file
-from hetdp.tables.sqlite import SqliteTable
-from hetdp.text import format_type, format_value
+from hetdp.tables.sources import (
+    Arrays,
+    Expressions,
+    QueriedSource,
+    Source,
+    file_stamp,
+    require_different,
+    require_exists,
+    require_file,
+)
+from hetdp.tables.sqlite import SqliteTable, list_tables
+from hetdp.tables.texts import DecodedCsv, TextTable
+from hetdp.text import format_type, format_value, pluralize
 
-CSV_RULE = "a CSV file is UTF-8 text with a header row, commas, and as many fields in each row as in the header"
 MILLISECONDS = "TIMESTAMP in milliseconds"  # not a type of DuckDB, so such a column is refused
-Opener = Callable[[Any, Path, str, str | None, bool], Source]  # database, file, name in messages, sheet, curator
+Opener = Callable[[Any, Path, str, FileOptions, bool], Source]  # database, file, name in messages, options, curator
 PIECE_BYTES = 1 << 24  # bytes of a CSV file at a time
 
 
@@ -40,20 +59,28 @@ def find_opener(place: Path) -> Opener:
     return maker
 
 
-def open_csv(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
+def open_csv(database: Any, place: Path, name: str, options: FileOptions, curator: bool) -> QueriedSource:
     """Opens a CSV file: every cell is text, and an empty cell is missing."""
+    dialect = dialect_of(place, name, options)
+    source = _open_dialect(database, place, name, dialect, curator)
+    source.form, source.options, source.facts = str(dialect), dialect.options, dialect.facts
+    return source
+
+
+def _open_dialect(database: Any, place: Path, name: str, dialect: Dialect, curator: bool) -> QueriedSource:
+    if dialect.encoding != UTF8:
+        return DecodedCsv(database, name, place, dialect, curator)
     _require_text(place, name)
-    header = _header(place, name)
-    ours = {column: f"column_{at}" for at, column in enumerate(header)}
+    ours = {column: f"column_{at}" for at, column in enumerate(dialect.header)}
     kinds = ", ".join(f"'{column}': 'VARCHAR'" for column in ours.values())
     scan = (
-        "read_csv(?, auto_detect=false, header=true, delim=',', quote='\"', escape='\"', nullstr='', strict_mode=true,"
-        f" max_line_size=10000000, hive_partitioning=false, columns={{{kinds}}})"
+        f"read_csv(?, auto_detect=false, header=true, delim='{dialect.delimiter}', quote='\"', escape='\"', nullstr='',"
+        f" strict_mode=true, max_line_size=10000000, hive_partitioning=false, columns={{{kinds}}})"
     )
     return QueriedSource(database, scan, name, place, ours, [str(place)], curator)
 
 
-def open_parquet(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
+def open_parquet(database: Any, place: Path, name: str, _: FileOptions, curator: bool) -> QueriedSource:
     """Opens a Parquet file. DuckDB cannot read every cell of milliseconds, so such columns get a type of their own."""
     millis = "coalesce(converted_type = 'TIMESTAMP_MILLIS' OR contains(logical_type, 'MILLIS=Milli'), false)"
     query = f"SELECT name, coalesce(num_children, 0), {millis} FROM parquet_schema(?)"
@@ -67,16 +94,25 @@ def open_parquet(database: Any, place: Path, name: str, _: str | None, curator: 
     source.columns |= {
         column: MILLISECONDS for column, is_coarse in outermost if is_coarse and column in source.columns
     }
+    source.form = "Parquet"
     return source
 
 
-def open_arrow(database: Any, place: Path, name: str, _: str | None, curator: bool) -> Source:
+def open_arrow(database: Any, place: Path, name: str, _: FileOptions, curator: bool) -> Source:
     """Opens an Arrow file with PyArrow."""
-    return arrow_file(database, place, name, curator)
+    source = arrow_file(database, place, name, curator)
+    source.form = "Arrow"
+    return source
 
 
 def open_frame(database: Any, table: Any, curator: bool) -> Source:
     """Opens a data frame or an Arrow table. A lazy frame is computed once: the order of its rows may change."""
+    source = _open_frame(database, table, curator)
+    source.form = f"{type(table).__module__.partition('.')[0]}.{type(table).__name__}"
+    return source
+
+
+def _open_frame(database: Any, table: Any, curator: bool) -> Source:
     if is_lazy_polars(table):
         table = _collect(table, curator)
     if is_pandas(table) and is_frame(table):
@@ -116,9 +152,9 @@ def _collect(lazy: Any, curator: bool) -> Any:
     raise InputError("the table", [fault])
 
 
-def open_sqlite(database: Any, place: Path, _: str, sheet: str | None, curator: bool) -> Source:
+def open_sqlite(database: Any, place: Path, _: str, options: FileOptions, curator: bool) -> Source:
     """Opens a table of an SQLite file: every cell is text, and a number has all its digits."""
-    return SqliteTable(database, place, sheet, curator)
+    return SqliteTable(database, place, options.sheet, curator)
 
 
 OPENERS: dict[str, Opener] = {
@@ -128,25 +164,29 @@ OPENERS: dict[str, Opener] = {
     **dict.fromkeys((".sqlite", ".sqlite3", ".db"), open_sqlite),
 }
 
+OPENERS_OF_SEVERAL: dict[Opener, Callable[[Path], Sequence[str]]] = {
+    open_sqlite: list_tables
+}  # of files that hold several tables, and what lists them
 
-def _header(place: Path, name: str) -> list[str]:
-    """The names of the columns of a CSV file."""
-    try:
-        with place.open(encoding="utf-8-sig", newline="") as lines:
-            header = next(csv.reader(lines, strict=True), [])  # DuckDB takes the first line, too, even an empty one
-    except (UnicodeDecodeError, csv.Error):
-        header = []
-    if not header or "" in header or (len(header) == 1 and set(";\t|") & set(header[0])):
-        raise InputError(name, [Fault("no readable header row", name, "", CSV_RULE)])
-    if len(set(header)) < len(header):
-        raise InputError(name, [Fault("a duplicate column", name, "", CSV_RULE)])
-    return header
+
+def list_sheets(table: str | Path) -> tuple[str, ...]:
+    """The sheets of an Excel file that are not hidden, or the tables of an SQLite file; none of other files.
+
+    Raises:
+        UsageError: no format is known for the file.
+        InputError: it cannot be read.
+    """
+    place = require_path(table)
+    require_exists(place)
+    listing = None if place.is_dir() else OPENERS_OF_SEVERAL.get(find_opener(place))
+    if listing is None:
+        return ()
+    require_file(place)
+    return tuple(listing(place.absolute()))
 
 
 def _require_text(place: Path, name: str) -> None:
     """Refuses a file that is not UTF-8 throughout, whichever columns are read."""
-    import codecs
-
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         with place.open("rb") as file:
@@ -154,7 +194,7 @@ def _require_text(place: Path, name: str) -> None:
                 decoder.decode(piece)
             decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        raise InputError(name, [Fault("not UTF-8 text", name, "", CSV_RULE)]) from None
+        raise not_utf8(name) from None
 
 
 def _outermost_columns(described: list[tuple[str, int, bool]], count: int) -> Iterator[tuple[str, bool]]:
@@ -191,9 +231,10 @@ class Folder(QueriedSource):
 
     def __init__(self, database: Any, place: Path, parts: Sequence[QueriedSource], curator: bool) -> None:
         first = parts[0]
-        every = [[bound for part in parts for bound in part.bound]]
+        every = [[bound for part in parts for bound in part.bound]] if first.bound else []
         super().__init__(database, first.scan, place.name, None, first.scanned, every, curator)
         self.columns, self._folder, self._parts = first.columns, place, parts
+        self.form, self.options, self.facts = form_of_folder(len(parts), first.form), first.options, first.facts
 
     def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
         """One pass; see `Source`."""
@@ -213,6 +254,14 @@ class Folder(QueriedSource):
                 part.distinct(column, most)
             raise
 
+    def _selection(self, uses: Sequence[str]) -> str:
+        decoded = [part for part in self._parts if isinstance(part, TextTable)]
+        if decoded:
+            columns = list(dict.fromkeys(uses))
+            found = [part.texts(columns) for part in decoded]
+            decoded[0].register({name: [text for part in found for text in part[name]] for name in found[0]})
+        return super()._selection(uses)
+
     def row(self, at: int) -> str:
         """The file of a row, and its place there."""
         for part in self._parts:
@@ -229,11 +278,12 @@ class Folder(QueriedSource):
 
 
 @contextmanager
-def open_folder(place: Path, curator: bool = False) -> Iterator[Folder]:
+def open_folder(place: Path, curator: bool = False, options: FileOptions = AS_FOUND) -> Iterator[Folder]:
     """Opens a folder as one table, to be read column by column.
 
     Args:
         place: the folder.
+        options: how its files are read. What is not named is found in the first file, and holds for all.
         curator: whether messages may name rows and values.
 
     Raises:
@@ -245,7 +295,9 @@ def open_folder(place: Path, curator: bool = False) -> Iterator[Folder]:
     for file in files:
         require_file(file)
     with open_locked(*map(str, files)) as database:
-        parts = [_part(database, file, curator) for file in files]
+        parts = [_part(database, files[0], options, curator)]
+        settled = settle_options(files[0], options)
+        parts += [_part(database, file, settled, curator) for file in files[1:]]
         for file, part in zip(files, parts, strict=True):
             require_alike(parts[0].columns, part.columns, files[0].name, label_of_file(file))
         yield Folder(database, path, parts, curator)
@@ -302,7 +354,37 @@ def require_alike(first: dict[str, str], other: dict[str, str], first_name: str,
     raise InputError(name, [Fault(what, name, found, ALIKE_RULE)])
 
 
-def _part(database: Any, file: Path, curator: bool) -> QueriedSource:
-    found = FOLDER_OPENERS[file.suffix.lower()](database, file, label_of_file(file), None, curator)
+def settle_options(first: Path, options: FileOptions) -> FileOptions:
+    """How all files of a folder are read: as the first of them, where nothing is named.
+
+    Raises:
+        UsageError: an encoding or a delimiter is named for Parquet files.
+        InputError: the first file has no header row.
+    """
+    if FOLDER_OPENERS[first.suffix.lower()] is open_csv:
+        return dialect_of(first, label_of_file(first), options).options
+    require_option_for("a folder of Parquet files", options)
+    return AS_FOUND
+
+
+def form_of_files(files: Sequence[Path], options: FileOptions) -> tuple[str, Mapping[str, str]]:
+    """The form of the files of a folder in words, and the entries of a plan about it."""
+    if FOLDER_OPENERS[files[0].suffix.lower()] is not open_csv:
+        return form_of_folder(len(files), "Parquet"), {}
+    dialect = dialect_of(files[0], label_of_file(files[0]), options)
+    return form_of_folder(len(files), str(dialect)), dialect.facts
+
+
+def form_of_folder(count: int, form: str) -> str:
+    """The form of a folder in words.
+
+    >>> form_of_folder(3, "Parquet")
+    'a folder of 3 files, Parquet'
+    """
+    return f"a folder of {pluralize(count, 'file')}, {form}"
+
+
+def _part(database: Any, file: Path, options: FileOptions, curator: bool) -> QueriedSource:
+    found = FOLDER_OPENERS[file.suffix.lower()](database, file, label_of_file(file), options, curator)
     assert isinstance(found, QueriedSource)
     return found

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from hetdp import progress
 from hetdp.tables import kinds
 from hetdp.tables.conditions import NO, UNKNOWN, YES, condition
+from hetdp.tables.dialect import FileOptions
 from hetdp.tables.policy import Policy, epsilon_cells, read_epsilons, read_policy
 from hetdp.tables.request import AskRequest
 from hetdp.tables.sources import Columns, Source, open_source
@@ -148,6 +149,7 @@ class LocalTable(PeopleTable):
 
     def __init__(self, source: Source, curator: bool = False) -> None:
         self.name, self.columns, self.sheet = source.name, source.columns, source.sheet
+        self.form, self.facts = source.form, source.facts
         self._source, self._curator = source, curator
 
     @property
@@ -181,7 +183,7 @@ class LocalTable(PeopleTable):
 class TableReader(Protocol):
     """Opens tables for `ask`: in this process, or on workers."""
 
-    def require_table(self, table: Any, sheet: str | None) -> None:
+    def require_table(self, table: Any, options: FileOptions) -> None:
         """Refuses a table that this reader cannot read, before anything is read.
 
         Raises:
@@ -189,12 +191,12 @@ class TableReader(Protocol):
             InputError: the table does not exist.
         """
 
-    def open_table(self, table: Any, sheet: str | None, curator: bool) -> AbstractContextManager[PeopleTable]:
+    def open_table(self, table: Any, options: FileOptions, curator: bool) -> AbstractContextManager[PeopleTable]:
         """Opens a table.
 
         Args:
             table: the table, as `ask` takes it.
-            sheet: the table within an SQLite file.
+            options: how its file is read.
             curator: whether messages may name rows and values.
         """
 
@@ -202,13 +204,13 @@ class TableReader(Protocol):
 class LocalReader:
     """Reads tables in this process: the default TableReader."""
 
-    def require_table(self, table: Any, sheet: str | None) -> None:
+    def require_table(self, table: Any, options: FileOptions) -> None:
         """Accepts every table; opening one checks it."""
 
     @contextmanager
-    def open_table(self, table: Any, sheet: str | None, curator: bool) -> Iterator[PeopleTable]:
+    def open_table(self, table: Any, options: FileOptions, curator: bool) -> Iterator[PeopleTable]:
         """Opens a table; see `TableReader`."""
-        with open_source(table, sheet, curator) as source:
+        with open_source(table, options, curator) as source:
             yield LocalTable(source, curator)
 
 

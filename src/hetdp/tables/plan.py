@@ -20,6 +20,7 @@ from hetdp.people.questions.thresholds import BLANK
 from hetdp.problem.answer_words import NO
 from hetdp.tables.comparison import describe_moments as moments_meaning
 from hetdp.tables.comparison import moment_of
+from hetdp.tables.dialect import FileOptions
 from hetdp.tables.policy import Policy
 from hetdp.tables.predicates import EQUALITIES, Comparison
 from hetdp.tables.request import (
@@ -30,6 +31,7 @@ from hetdp.tables.request import (
     request_from_document,
     request_part,
 )
+from hetdp.tables.sources import Columns
 from hetdp.text import format_value
 from hetdp.version import VERSION as SOFTWARE
 
@@ -157,8 +159,7 @@ def _digest(facts: dict[str, Any]) -> str:
 def plan_of(
     request: AskRequest,
     policy: Policy,
-    table: str,
-    sheet: str | None,
+    table: dict[str, Any],
     areas: list[dict[str, Any]],
     people: str | None = None,
     request_sha256: str = "",
@@ -168,8 +169,7 @@ def plan_of(
     Args:
         request: the request.
         policy: the public facts of the table.
-        table: the name of the file, without its folder.
-        sheet: the table within it, if it has several.
+        table: the entry about the table; see `table_facts`.
         areas: the promise in each area.
         people: SHA-256 of all people with their ε, group and area; None if nothing depends on it.
         request_sha256: SHA-256 of what is asked, in its canonical form; see `identity_of`.
@@ -183,7 +183,7 @@ def plan_of(
         "schema_version": VERSION,
         "kind": KIND,
         "software": f"hetdp {SOFTWARE}",
-        "table": {"file": table, "table": sheet},
+        "table": table,
         **request.document(),
         "missing": meaning_of_missing(request),
         "unit": UNIT,
@@ -273,11 +273,22 @@ def read_approved_plan(path: str | Path | None, table: Any, releases: bool = Fal
     return read_plan(place) if place.exists() else None
 
 
-def sheet_of(plan: Plan | None) -> str | None:
-    """The table within an SQLite file that a plan names, if it does."""
+def table_facts(table: Columns) -> dict[str, Any]:
+    """The entry of a plan about the table: its file without the folder, the sheet or table, and how a CSV file is read.
+
+    Nothing is said about a CSV file that is UTF-8 with commas.
+    """
+    return {"file": Path(table.name).name, "table": table.sheet, **table.facts}
+
+
+def options_of(plan: Plan | None, given: FileOptions) -> FileOptions:
+    """How a table is read: as a caller says, else as the plan does."""
     named = None if plan is None else plan.facts["table"]
-    found = named.get("table") if isinstance(named, dict) else None
-    return found if isinstance(found, str) else None
+    if not isinstance(named, dict):
+        return given
+    found = given.sheet or named.get("table"), *(named.get(name) for name in ("encoding", "delimiter"))
+    sheet, encoding, delimiter = (one if isinstance(one, str) else None for one in found)
+    return FileOptions(sheet, given.encoding or encoding, given.delimiter or delimiter)
 
 
 def require_outside_table(table: Any, places: Iterable[Any]) -> None:

@@ -31,7 +31,7 @@ from hetdp.threads import slices, sort_in_threads
 NO_HASH = 2**64 - 1  # instead of a hash, where the id is missing
 MOST_SHOWN = 20  # rows or values that are shown to a curator
 HINT = "curator=True shows the first rows"
-EPSILON_RULE = "each person must have an ε, a number ≥ 0 or inf; there is no default"
+EPSILON_RULE = "each person must have an ε, a number ≥ 0 such as 0.5, or inf; there is no default"
 NAMELESS, NAME_RULE = "a person without a group or area", "each person must have one; an empty cell is not a name"
 PERSON_RULE = "each person must appear once and have an id"
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from hetdp.problem.space import Floats
 from hetdp.tables.conditions import condition
 from hetdp.tables.identity import Identity, identity_of
 from hetdp.tables.people_table import PeopleTable
-from hetdp.tables.plan import Plan, plan_of
+from hetdp.tables.plan import Plan, plan_of, table_facts
 from hetdp.tables.policy import Policy
 from hetdp.tables.promise import Promise, promise_of
 from hetdp.tables.request import FAIR, AskRequest
@@ -117,7 +116,7 @@ def prepare(
         else source.people(identity.reduced_request)
     )
     areas = [promise.body() for promise in promises]
-    plan = plan_of(request, policy, Path(source.name).name, source.sheet, areas, people, identity.request_sha256)
+    plan = plan_of(request, policy, table_facts(source), areas, people, identity.request_sha256)
     return Preparation(source, request, policy, tuple(promises), plan, identity, same, stamp)
 
 

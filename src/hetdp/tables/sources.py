@@ -6,9 +6,10 @@ A source is read several times. Each pass reads the named columns of all rows, i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,11 @@ from hetdp.documents import require_path
 from hetdp.duck import define_enum, hide_details, quote_name
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.tables.comparison import open_locked
-from hetdp.text import format_value
+from hetdp.tables.dialect import AS_FOUND, FileOptions, require_option_for
+from hetdp.text import did_you_mean, format_value
 
 BATCH_ROWS = 1 << 17  # rows at a time
+MOST_SHEETS = 20  # that a message lists
 NOTHING = '"NULL"'  # DuckDB's type of a column in which every cell is missing
 Arrays = dict[str, Any]
 Expressions = dict[str, str]  # name of a result → SQL expression
@@ -31,10 +34,16 @@ class Columns(ABC):
     Attributes:
         name: the name of the table in messages.
         columns: name → DuckDB's type, in the order of the table.
-        sheet: the table within the file; None if the file is one table.
+        sheet: the sheet or table within the file; None if the file is one table.
+        form: the format of the file in words, with what was found about it.
+        options: how the file is read, with what was found.
+        facts: entries of a plan by which the same file is read in the same way.
     """
 
     sheet: str | None = None
+    form: str = ""
+    options: FileOptions = AS_FOUND
+    facts: Mapping[str, str] = MappingProxyType({})
     name: str
     columns: dict[str, str]
 
@@ -68,6 +77,10 @@ class Source(Columns):
     @abstractmethod
     def define(self, kind: str, names: Sequence[str]) -> None:
         """Creates an enum type of these texts, so that they can be read as numbers."""
+
+    def length(self) -> int:
+        """The number of rows."""
+        return len(self.read({"row": "1"})["row"])
 
     def row(self, at: int) -> str:
         """The name of a row in messages to the curator; rows are numbered from 0."""
@@ -165,7 +178,9 @@ class QueriedSource(Source):
     def length(self) -> int:
         """The number of rows."""
         with hide_details(self.name, self._curator):
-            return int(self._database.execute(f"SELECT count(*) FROM {self.scan}", self.bound).fetchone()[0])
+            return int(
+                self._database.execute(f"SELECT count(*) FROM ({self._selection([])})", self.bound).fetchone()[0]
+            )
 
     @property
     def stamp(self) -> Any:
@@ -249,46 +264,85 @@ def require_different(names: Sequence[str], name: str) -> None:
 
 
 @contextmanager
-def open_source(table: Any, sheet: str | None = None, curator: bool = False, name: str = "") -> Iterator[Source]:
+def open_source(table: Any, options: FileOptions = AS_FOUND, curator: bool = False, name: str = "") -> Iterator[Source]:
     """Opens a table of people, to be read column by column.
 
     Args:
-        table: the name of a ``.csv``, ``.parquet``, ``.arrow``, ``.feather``, ``.sqlite`` or ``.db`` file, or of a
-            folder of CSV or of Parquet files; or a pandas or Polars data frame, or an Arrow table.
-        sheet: the table within an SQLite file; it may be left out if there is only one.
+        table: the name of a ``.csv``, ``.xlsx``, ``.parquet``, ``.arrow``, ``.feather``, ``.sqlite`` or ``.db`` file,
+            or of a folder of CSV or of Parquet files; or a pandas or Polars data frame, or an Arrow table.
+        options: the sheet, encoding and delimiter; what is not named is found in the file.
         curator: whether messages may name rows and values.
         name: the name of the file in messages; its own name by default.
 
     Raises:
-        UsageError: the name says no format, or `sheet` is for another one.
+        UsageError: the name says no format, or an option is for another one.
         InputError: the table cannot be read.
     """
     from hetdp.tables import formats
 
     if not isinstance(table, str | Path):
-        if sheet is not None:
-            raise UsageError(f"a table {format_value(sheet)} in a data frame", "only SQLite files hold several tables")
+        require_single("a data frame", options)
+        require_option_for("a data frame", options)
         with open_locked(None) as database:
             yield formats.open_frame(database, table, curator)
         return
     place = require_path(table)
     require_exists(place)
-    maker = None if place.is_dir() else formats.find_opener(place)
-    if sheet is not None and maker is not formats.open_sqlite:
-        raise UsageError(f"a table {format_value(sheet)} in {place.name}", "only SQLite files hold several tables")
-    if maker is None:
-        from hetdp.tables.formats import open_folder
-
-        with open_folder(place, curator) as source:
+    if place.is_dir():
+        require_single(place.name, options)
+        with formats.open_folder(place, curator, options) as source:
             yield source
         return
+    maker = formats.find_opener(place)
+    if maker not in formats.OPENERS_OF_SEVERAL:
+        require_single(place.name, options)
+    if maker is not formats.open_csv:
+        require_option_for(place.name, options)
     require_file(place)
     path = place.absolute()
     with (
         open_locked(str(path)) as database,
-        closing(maker(database, path, name or path.name, sheet, curator)) as source,
+        closing(maker(database, path, name or path.name, options, curator)) as source,
     ):
         yield source
+
+
+def require_single(what: str, options: FileOptions) -> None:
+    """Refuses a sheet for a file that is one table.
+
+    Raises:
+        UsageError: one is named.
+    """
+    if options.sheet is not None:
+        rule = "only Excel and SQLite files hold several tables"
+        raise UsageError(f"a table {format_value(options.sheet)} in {what}", rule)
+
+
+def choose_sheet(name: str, sheets: Sequence[str], sheet: str | None, rule: str, what: str = "table") -> str:
+    """The sheet or table of a file that holds several: the named one, or the only one.
+
+    Args:
+        name: the name of the file in messages.
+        sheets: the names of those that it holds.
+        sheet: the one that is named, if any.
+        rule: what such a file is, for the message that it has none.
+        what: what they are called.
+
+    Raises:
+        UsageError: none is named and there are several, or there is no such one.
+        InputError: there are none.
+    """
+    if sheet is None and len(sheets) == 1:
+        return sheets[0]
+    if not sheets:
+        raise InputError(name, [Fault(f"no {what}", name, "", rule)])
+    if sheet is None or sheet not in sheets:
+        missing = f"{name} holds several {what}s" if sheet is None else f"there is no {what} {format_value(sheet)}"
+        missing += "" if sheet is None else f" in {name}"
+        meant = "" if sheet is None else did_you_mean(sheet, sheets)
+        listed = f"the {what}s are {', '.join(map(format_value, sheets[:MOST_SHEETS]))}"
+        raise UsageError(missing, listed, meant or "sheet= names one")
+    return sheet
 
 
 def require_exists(place: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.duck import quote_name
-from hetdp.errors import Fault, InputError, UsageError
-from hetdp.tables.sources import BATCH_ROWS, Arrays, BatchSource, file_stamp, require_different
+from hetdp.errors import Fault, InputError
+from hetdp.tables.sources import BATCH_ROWS, Arrays, BatchSource, choose_sheet, file_stamp, require_different
 from hetdp.text import format_value
 
 SQLITE_RULE = "it must be an SQLite file"
@@ -48,14 +48,14 @@ class SqliteTable(BatchSource):
         self._place = place
         require_plain_beside(place)
         with self._refusals():
-            self._file = sqlite3.connect(f"{place.as_uri()}?mode=ro", uri=True, isolation_level=None)
+            self._file = _connect(place)
         try:
             described = self._begin(sheet)
         except BaseException:
             self.close()
             raise
         require_different(list(described), self.name)
-        self.columns = described
+        self.columns, self.form = described, f"SQLite, table {format_value(self.sheet)}"
 
     def holds_reals(self, column: str) -> bool:
         """True if SQLite stores cells of a column as floats; see `Source`."""
@@ -77,40 +77,16 @@ class SqliteTable(BatchSource):
 
         Changes by others are not seen, not even in WAL mode.
         """
-        self._file.text_factory = lambda raw: raw.decode("utf-8", "replace")
         with self._refusals():
-            for setting in SETTINGS:
-                self._file.execute(f"PRAGMA {setting}")
-            self._file.execute("BEGIN")
-            listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND rootpage > 0"
-            self.sheet = self._choose([str(row[0]) for row in self._file.execute(listed)], sheet)
+            self.sheet = choose_sheet(self.name, _begin_and_list(self._file), sheet, SQLITE_RULE)
             described = self._file.execute(f"PRAGMA table_xinfo({quote_name(self.sheet)})").fetchall()
         columns = {str(name): COMPUTED_TYPE if hidden == 2 else "VARCHAR" for _, name, *_, hidden in described}
         if len(columns) < len(described) or not columns:
             raise InputError(self.name, [Fault("cannot be read", self.name, "", SQLITE_RULE)])
         return columns
 
-    @contextmanager
-    def _refusals(self) -> Iterator[None]:
-        """Turns errors of SQLite into one InputError, always in the same words."""
-        try:
-            yield
-        except (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError):  # the second is raised by names
-            raise InputError(self.name, [Fault("cannot be read", self.name, "", SQLITE_RULE)]) from None
-
-    def _choose(self, sheets: list[str], sheet: str | None) -> str:
-        if sheet is None and len(sheets) == 1:
-            return sheets[0]
-        if not sheets:
-            raise InputError(self.name, [Fault("no table", self.name, "", SQLITE_RULE)])
-        if sheet not in sheets or sheet is None:
-            what = (
-                f"there is no table {format_value(sheet)} in {self.name}"
-                if sheet
-                else f"{self.name} holds several tables"
-            )
-            raise UsageError(what, f"the tables are {', '.join(map(format_value, sheets[:20]))}", "sheet= names one")
-        return sheet
+    def _refusals(self) -> AbstractContextManager[None]:
+        return _sqlite_errors(self.name)
 
     def _batches(self, uses: Sequence[str]) -> Iterator[Arrays]:
         """The named columns as texts; see `BatchSource`."""
@@ -125,6 +101,40 @@ class SqliteTable(BatchSource):
                 table = np.empty((len(batch), len(names)), dtype=object)
                 table[:] = batch
                 yield {name: _texts(table[:, at]) for at, name in enumerate(names)}
+
+
+def list_tables(place: Path) -> list[str]:
+    """The tables of an SQLite file.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    require_plain_beside(place)
+    with _sqlite_errors(place.name), closing(_connect(place)) as file:
+        return _begin_and_list(file)
+
+
+def _connect(place: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{place.as_uri()}?mode=ro", uri=True, isolation_level=None)
+
+
+def _begin_and_list(file: sqlite3.Connection) -> list[str]:
+    """Begins a transaction, and returns the names of the tables."""
+    file.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    for setting in SETTINGS:
+        file.execute(f"PRAGMA {setting}")
+    file.execute("BEGIN")
+    listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND rootpage > 0"
+    return [str(row[0]) for row in file.execute(listed)]
+
+
+@contextmanager
+def _sqlite_errors(name: str) -> Iterator[None]:
+    """Turns errors of SQLite into one InputError, always in the same words."""
+    try:
+        yield
+    except (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError):  # the second is raised by names
+        raise InputError(name, [Fault("cannot be read", name, "", SQLITE_RULE)]) from None
 
 
 def _cell(column: str) -> str:
