@@ -171,3 +171,20 @@ def test_the_digest_is_of_every_value():
         digest(q.majority(), [0.1, 0.5, 0.5], "balanced"),
     ]
     assert len({first, *others}) == 4
+
+
+def test_groups_that_a_question_treats_alike_are_counted_together():
+    """The question names them or not; a merged group has the people of all of them."""
+    groups = ["a", "b", "c", "d"] * 3
+    asked = q.count("yes", 5, ["a", "b"]) & q.count("yes", 2)
+    people = tally_people(asked, [0.5] * 12, groups=groups)
+    assert people.classes.names == ("a", "c")
+    assert people.size == 7**2
+    assert [name for name, _ in people.people] == ["a", "b", "c", "d"]
+    mechanism = people.design("balanced")
+    for yes in range(13):
+        table = [YES if at < yes else NO for at in range(12)]
+        holds = sum(1 for at in range(yes) if groups[at] in "ab") >= 5 and yes >= 2
+        assert (mechanism.coordinate(table) > 0) == holds
+    few = tally_people(q.ratio_of_shares("yes", "a", "b"), [0.5] * 12, groups=groups)
+    assert few.classes.names == ("a", "b", "c")

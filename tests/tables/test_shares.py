@@ -70,7 +70,7 @@ def test_blank_rows_are_assumed_away_in_words():
 
 
 def test_a_question_without_a_share_says_what_is_not_offered():
-    question = hetdp.questions.count("yes", 3) & hetdp.questions.majority()
+    question = hetdp.questions.count("yes", 3) & ~hetdp.questions.majority()
     asked = hetdp.ask(people(20), "vote = 'yes'", question=question, person="id", epsilon=0.5, dry_run=True)
     with pytest.raises(hetdp.UsageError, match="accuracy by true share is known for counts"):
         asked.promises[0].at_share(0.5)

@@ -12,14 +12,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetdp.errors import UsageError
-from hetdp.people.populations.scores import scores_of
+from hetdp.people.populations.scores import JoinedCounts, formula_scores, scores_of
 from hetdp.people.questions.logic import And, Combination, Not, Or
 from hetdp.people.questions.question import Question
+from hetdp.problem.scores import Scores
 from hetdp.tables.policy import Policy
 from hetdp.tables.promise import Promise
 from hetdp.tables.request import VALUES, AskRequest, Epsilon
@@ -67,6 +69,13 @@ def canonical_question(question: Question, sizes: Mapping[str, int]) -> Form:
             return _sum(question, sizes)
         except UsageError:  # its scores are too large for a formula, so it stays as written
             return ["as written", question.body()]
+    found = formula_scores(question, list(sizes), np.array(list(sizes.values()), dtype=np.int64), VALUES)
+    if isinstance(found, JoinedCounts):  # parts that have the same formula together are one
+        word = "and" if found.asks_all else "or"
+        parts = [_sum_form(part, sizes) for part in found.parts]
+        return [word, sorted(parts, key=partial(json.dumps, sort_keys=True))]
+    if found is not None:
+        return _sum_form(found, sizes)
     if isinstance(question, Combination):
         return _join_forms(type(question), [canonical_question(part, sizes) for part in question.parts])
     if isinstance(question, Not):
@@ -75,11 +84,13 @@ def canonical_question(question: Question, sizes: Mapping[str, int]) -> Form:
 
 
 def _sum(question: Question, sizes: Mapping[str, int]) -> Form:
-    groups = list(sizes)
-    found = scores_of(question, groups, np.array(list(sizes.values()), dtype=np.int64), VALUES)
+    return _sum_form(scores_of(question, list(sizes), np.array(list(sizes.values()), dtype=np.int64), VALUES), sizes)
+
+
+def _sum_form(found: Scores, sizes: Mapping[str, int]) -> Form:
     if found.constant:
         return found.constant == 1
-    rows = {group: row for group, row in zip(groups, found.scores.tolist(), strict=True) if sizes[group]}
+    rows = {group: row for group, row in zip(sizes, found.scores.tolist(), strict=True) if sizes[group]}
     first = next(iter(rows.values()))
     if all(row == first for row in rows.values()):
         rows = {EVERYBODY: first}

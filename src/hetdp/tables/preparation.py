@@ -124,9 +124,9 @@ def _maker(request: AskRequest) -> Callable[..., Any] | None:
     """The function that makes a population: on tallies where no formula is known; None for a formula."""
     if request.objective != FAIR and request.question.linear() is not None:
         return None
-    from hetdp.people.products.tallied import tally_people
+    from hetdp.people.products.tallied import people_of, tally_people
 
-    return tally_people
+    return tally_people if request.objective == FAIR else people_of
 
 
 def _require_groups(request: AskRequest, policy: Policy) -> None:

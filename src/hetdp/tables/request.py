@@ -403,9 +403,8 @@ def _require_possible(found: AskRequest) -> None:
         )
     if found.objective == WEIGHTED_VOTE and found.question.linear() is None:
         rule = "a weighted vote is about a sum over people that reaches a threshold"
-        raise UsageError(
-            f"the question is {words}", rule, "design='balanced' or design='fair' answers it, if people are few"
-        )
+        hint = "design='balanced' answers it: counts of disjoint groups for any number of people, others for a few"
+        raise UsageError(f"the question is {words}", rule, hint)
     both = [column for column in found.private if column in found.public]
     if both:
         rule = "the columns of person, ε, group and area are public, the counted ones are private"

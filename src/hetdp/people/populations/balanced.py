@@ -25,6 +25,7 @@ from hetdp.threads import run_in_threads, slices
 
 FEW_CLASSES = 8  # classes that plain Python sums sooner than NumPy does
 SPAN = 1 << 9  # classes whose sums are stored together; it divides BLOCK
+Label = int | float  # units; or an infinity
 
 
 class Sums(NamedTuple):
@@ -98,6 +99,16 @@ class Level:
         rest = slice(begin, min(span * self._span, len(self._people)))
         found = self._after[min(span, len(self._after) - 1)]
         return found if rest.start >= rest.stop else min(found, int(self._over(rest, ONE).least[0]))
+
+    def least_sum(self, people: int) -> Label:
+        """The sum of the ε of so many people with the smallest ε; infinite if not so many are protected."""
+        if people > self.up_to(self._classes.bounded).people:
+            return math.inf
+        if people == 0:
+            return 0
+        last = self.class_of(people - 1)
+        before = self.up_to(last)
+        return before.epsilon + (people - int(before.people)) * int(self._classes.units[last])
 
     def payment_at(self, price: int) -> tuple[int, int]:
         """The amount that these people pay at a price, and the most that one of them saves by going last."""
@@ -191,7 +202,18 @@ def least_meeting(classes: Classes, people: NDArray[Any]) -> int:
 # The balanced mechanism -----------------------------------------------------------------------------------------------
 
 
-Label = int | float  # units; or an infinity
+class CheapestChange(NamedTuple):
+    """The cheapest change of the answer of a table to a count question.
+
+    Attributes:
+        answer: the answer of the table, 1 (yes) or 2.
+        total: the sum of the ε of the people who change.
+        label: the same, where one person goes last and crosses the boundary: the label of the table, without its sign.
+    """
+
+    answer: int
+    total: Label
+    label: Label
 
 
 class Prices:
@@ -222,7 +244,7 @@ class Balanced:
 
     def __init__(self, population: Population) -> None:
         self.population = population
-        self.classes, self.scores = population.classes, population.scores
+        self.classes, self.scores = population.classes, population.require_sum()
         self._constant = self.scores.constant
         self.counted = self.classes.by_class(self.scores.most > 0)
         bounded = slice(0, self.classes.bounded)
@@ -274,15 +296,15 @@ class Balanced:
         if self._constant:
             return math.inf if self._constant == 1 else -math.inf
         way = self.scores.way(by_group(self.classes, counts))
-        levels, least, gains = [], UNBOUNDED, way.gains.tolist()
-        for gain in sorted(set(chain.from_iterable(gains))):
-            there = self._count_with_values(counts, [[other == gain for other in row] for row in gains])
-            if gain:
-                levels.append(Level(self.classes, gain, there))
-            else:
-                least = least_meeting(self.classes, there if self.all_count else there * self.counted)
+        levels, least = self._levels(counts, way)
         found = self._highest(levels, least, way)
         return found if way.answer == 1 else -found
+
+    def change(self, counts: Whole) -> CheapestChange:
+        """The cheapest change of the answer of a table; only for counts that are not constant."""
+        way = self.scores.way(by_group(self.classes, counts))
+        levels, least = self._levels(counts, way)
+        return CheapestChange(way.answer, levels[0].least_sum(way.need), self._highest(levels, least, way))
 
     def worst(self, margin: int) -> Label:
         """The least label, signed so that larger is better, of all tables at this margin from the other answer.
@@ -318,6 +340,17 @@ class Balanced:
         gains = self.classes.by_class(self.scores.most)
         found = sorted({gain for gain in self.scores.most.tolist() if gain})
         return [Level(self.classes, gain, np.where(gains == gain, self.classes.sizes, 0)) for gain in found]
+
+    def _levels(self, counts: Whole, way: OtherAnswerDistance) -> tuple[list[Level], int]:
+        """The people who can move the sum, by how far, and the least meeting label of all others."""
+        levels, least, gains = [], UNBOUNDED, way.gains.tolist()
+        for gain in sorted(set(chain.from_iterable(gains))):
+            there = self._count_with_values(counts, [[other == gain for other in row] for row in gains])
+            if gain:
+                levels.append(Level(self.classes, gain, there))
+            else:
+                least = least_meeting(self.classes, there if self.all_count else there * self.counted)
+        return levels, least
 
     def _count_with_values(self, counts: NDArray[Any], chosen: list[list[bool]]) -> NDArray[Any]:
         """The number of people of each class that have one of the values chosen for their group."""

@@ -47,9 +47,10 @@ class Table(NamedTuple):
 
 def baselines_at(population: Population, margin: int, threshold: Any = None) -> dict[str, float]:
     """The worst accuracy of each method at one margin; see `Population.baselines`."""
-    farthest, scores = population.farthest(), population.scores
-    if not scores.is_count:
+    farthest = population.farthest()
+    if not population.is_count:
         raise UsageError(f"the question is {population.question}", "baselines are known for counts, and shares of all")
+    scores = population.require_sum()
     if not 1 <= parse_whole(margin, "the margin", 1) <= farthest:
         raise UsageError(f"no table has the margin {margin:,}", f"margins are from 1 to {farthest:,}")
     weights = weights_of(population)
@@ -82,7 +83,7 @@ def baselines_by_distance(population: Population, objective: str) -> dict[str, C
         population: the people and the question.
         objective: the objective to compare with, which is left out.
     """
-    scores, classes = population.scores, population.classes
+    scores, classes = population.require_sum(), population.classes
     if scores.constant:
         return {}
     least = int(np.min(classes.deciding, where=scores.most[classes.group] > 0, initial=UNBOUNDED))

@@ -16,12 +16,14 @@ from hetdp.certificate.additive import LOSS_MARGIN, ratios
 from hetdp.certificate.losses import SCALE
 from hetdp.people.populations.balanced import Balanced
 from hetdp.people.populations.folding import BLOCK, Whole
+from hetdp.people.populations.joined import JoinedBalanced
 from hetdp.people.populations.vote import WeightedVote
 from hetdp.people.privacy.epsilons import UNBOUNDED
 from hetdp.problem.decimals import GRID
 from hetdp.problem.space import Floats
 from hetdp.threads import run_in_threads, slices
 
+Formula = Balanced | WeightedVote | JoinedBalanced
 HALF_BITS = GRID // 2
 LOWER_HALF = (1 << HALF_BITS) - 1
 WIDE_BLOCK = 4 * BLOCK  # classes at a time, where each piece of work begins with many small steps
@@ -60,14 +62,20 @@ class Limits(NamedTuple):
 
 def limits_of(formula: Balanced) -> Limits:
     """The proofs behind `losses_of`, for the odds. Not for populations that are `mixed`."""
-    classes, sides = formula.classes, _sides(formula)
-    (yes, other_no), (no, other_yes) = _ends(formula, sides)
+    sides = _sides(formula)
+    return _limits_within(formula, sides, _ends(formula, sides))
+
+
+def _limits_within(formula: Balanced, sides: list[Side], ends: list[tuple[Whole, Whole]]) -> Limits:
+    """The limits of every class, from what bounds all tables of each answer."""
+    classes = formula.classes
+    (yes, other_no), (no, other_yes) = ends
     pairs = [(yes, other_no), (other_yes, no)]
     across = [tuple(np.minimum(classes.meeting, classes.by_class(limit)) for limit in pair) for pair in pairs]
     return Limits(_losses_beside(formula, sides), [(one, other) for one, other in across])
 
 
-def losses_of(formula: Balanced | WeightedVote) -> Whole:
+def losses_of(formula: Formula) -> Whole:
     """For each class an upper bound on the loss over all tables and all changes of one value, in units of 2⁻⁴⁰.
 
     It is never above the class's ε. For counts without a deciding ε, where everybody has a finite ε, it is exact, but
@@ -83,7 +91,7 @@ def losses_of(formula: Balanced | WeightedVote) -> Whole:
     return found
 
 
-def largest_losses_of(formula: Balanced | WeightedVote) -> Whole:
+def largest_losses_of(formula: Formula) -> Whole:
     """The largest of these bounds in each group, without storing those of all classes."""
     losses, classes = _losses_by_piece(formula), formula.classes
     found: list[Whole] = []
@@ -100,8 +108,10 @@ def largest_losses_of(formula: Balanced | WeightedVote) -> Whole:
     return np.asarray(np.max(found, axis=0))
 
 
-def _losses_by_piece(formula: Balanced | WeightedVote) -> Callable[[slice], Whole]:
+def _losses_by_piece(formula: Formula) -> Callable[[slice], Whole]:
     """The function that computes the losses of a piece of the classes; see `losses_of`."""
+    if isinstance(formula, JoinedBalanced):
+        return _joined_losses(formula).__getitem__
     classes, scores = formula.classes, formula.scores
     most = classes.by_class(scores.most)
     if scores.constant:
@@ -112,7 +122,13 @@ def _losses_by_piece(formula: Balanced | WeightedVote) -> Callable[[slice], Whol
     if formula.mixed:  # nothing less is shown
         return lambda piece: np.where(most[piece] > 0, classes.units[piece], 0)
     sides = _sides(formula)
-    ends = _ends(formula, sides)
+    return _losses_within(formula, sides, _ends(formula, sides))
+
+
+def _losses_within(formula: Balanced, sides: list[Side], ends: list[tuple[Whole, Whole]]) -> Callable[[slice], Whole]:
+    """The function that computes the losses of a piece of the classes, from what bounds all tables of each answer."""
+    classes = formula.classes
+    most = classes.by_class(formula.scores.most)
     is_finite, all_count = all(side.is_finite for side in sides), formula.all_count
 
     def losses(piece: slice) -> Whole:
@@ -292,3 +308,75 @@ def _limits(most: Whole, side: Side, rich: int, least: int) -> Whole:
     """The most that a label can be, by group, at tables where somebody with a label of at most `rich` can go."""
     found = [min(rich + side.price * (one - 1), least + side.price * one, UNBOUNDED) for one in most.tolist()]
     return np.where(most > 0, np.array(found, dtype=np.int64), 0)
+
+
+# Counts that are joined by and / or -----------------------------------------------------------------------------------
+
+
+def joined_limits_of(formula: JoinedBalanced) -> list[tuple[Limits, Whole]]:
+    """The limits and the losses of the classes of each part; not for populations that are `mixed`."""
+    found = []
+    for part, sides, ends in _joined_sides(formula):
+        losses = _losses_within(part, sides, ends)(slice(0, None))
+        found.append((_limits_within(part, sides, ends), losses))
+    return found
+
+
+def _joined_losses(formula: JoinedBalanced) -> Whole:
+    """The losses of all classes; who is in no part changes nothing."""
+    losses = np.zeros(len(formula.classes.units), dtype=np.int64)
+    if formula.mixed:  # nothing less is shown
+        for part in formula.parts:
+            losses[part.rows] = formula.classes.units[part.rows]
+        return losses
+    for part, (own, sides, ends) in zip(formula.parts, _joined_sides(formula), strict=True):
+        losses[part.rows] = _losses_within(own, sides, ends)(slice(0, None))
+    return losses
+
+
+def _joined_sides(formula: JoinedBalanced) -> list[tuple[Balanced, list[Side], list[tuple[Whole, Whole]]]]:
+    """What bounds all tables of each answer, for the people of each part; docs/theory/losses.md has the proofs.
+
+    Where all parts hold, no label is above the largest of another part. Where several fail, somebody of another part
+    may go last, so that a label changes by up to the price.
+    """
+    parts = [part.formula for part in formula.parts]
+    each = [_sides(part) for part in parts]
+    highest = [part.worst(part.scores.farthest(1)) for part in parts]  # where everybody says yes
+    saved = [_most_saved(part, no.price) for part, (_, no) in zip(parts, each, strict=True)]
+    is_finite = all(side.is_finite for sides in each for side in sides)
+    found = []
+    for at, (part, (yes, no)) in enumerate(zip(parts, each, strict=True)):
+        ceiling = int(min(UNBOUNDED, *(one for other, one in enumerate(highest) if other != at)))
+        others_save = max(one for other, one in enumerate(saved) if other != at)
+        ends = _ends(part, [yes, no])
+        below = max(0, ceiling - part.movable_people.least_from(0))
+        sides = [
+            yes._replace(step=min(yes.step, below), is_finite=is_finite),
+            no._replace(step=_step_beside_others(part, no, others_save), is_finite=is_finite),
+        ]
+        ends = [
+            (np.minimum(ends[0][0], ceiling), ends[0][1]),
+            (ends[1][0], np.minimum(ends[1][1], ceiling)),
+        ]
+        found.append((part, sides, ends))
+    return found
+
+
+def _most_saved(part: Balanced, price: int) -> int:
+    """The most that is saved where the dearest who goes has at most the price, and the best of all goes last."""
+    saved = int(part.movable_people.up_to(part.classes.end_of(price)).saved)
+    return saved if part.is_plain else max(saved, price - part.movable_people.least_from(0))
+
+
+def _step_beside_others(part: Balanced, side: Side, others_save: int) -> int:
+    """The most by which a label changes if other parts fail, too, where somebody saves so much by going last."""
+    if not part.is_plain:
+        return side.price
+    classes, movable = part.classes, part.movable_people
+    reserve = part.scores.total - part.scores.threshold
+    upper = movable.class_of(movable.size - reserve - 1)
+    lower = movable.class_of(movable.size - reserve - 2) if movable.size >= reserve + 2 else None
+    own, before = (0 if at is None else int(classes.units[at]) - int(classes.meeting[at]) for at in (upper, lower))
+    rounding = 4 + (int(classes.meeting.max()) >> 44)
+    return min(side.price, int(classes.units[upper]) - max(own, others_save) + max(before, others_save) + rounding)

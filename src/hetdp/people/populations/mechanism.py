@@ -17,9 +17,11 @@ from hetdp.mechanism.odds import ComputesOdds, Odds
 from hetdp.numbers import parse_whole
 from hetdp.people.populations.balanced import Balanced, Label
 from hetdp.people.populations.baselines import baselines_by_distance
-from hetdp.people.populations.losses import largest_losses_of, losses_of, round_units_up
+from hetdp.people.populations.joined import JoinedBalanced
+from hetdp.people.populations.losses import Formula, largest_losses_of, losses_of, round_units_up
 from hetdp.people.populations.odds import odds_of_all
 from hetdp.people.populations.population import BALANCED, OBJECTIVES, WEIGHTED_VOTE, Population, document_of
+from hetdp.people.populations.scores import JoinedCounts
 from hetdp.people.populations.shares import ComputesCurves, Distance, ShareScale, margins_to_show, require_scale
 from hetdp.people.populations.vote import WeightedVote
 from hetdp.problem.decimals import GRID
@@ -84,6 +86,7 @@ LARGEST_LABEL = (
 MARGINS = [size * 10**power for power in range(10) for size in (1, 2, 5)]
 NEGLIGIBLE_ERROR = 1e-9  # an error below which larger margins are not listed
 FORMULAS: dict[str, type[Balanced] | type[WeightedVote]] = {BALANCED: Balanced, WEIGHTED_VOTE: WeightedVote}
+WEIGHTED_RULE = "a weighted vote is about a sum over people that reaches a threshold"
 STATEMENTS: dict[str, str] = {
     BALANCED: "the label of a table is a lower bound on the least sum of ε to the other answer, and one person's value"
     " changes it by at most that person's ε",
@@ -111,7 +114,7 @@ class PopulationMechanism(ComputesOdds, ComputesCurves):
 
     population: Population
     objective: str
-    formula: Balanced | WeightedVote = field(repr=False)
+    formula: Formula = field(repr=False)
 
     def coordinate(self, answers: Any) -> float:
         """The exact z of a table, a multiple of 2⁻⁴⁰. This is for the draw, and is never released.
@@ -134,7 +137,8 @@ class PopulationMechanism(ComputesOdds, ComputesCurves):
     def accuracy(self, margin: int) -> float:
         """The worst probability of the right answer over all tables of one margin. It is public.
 
-        It is exact for counts, shares of all rows, and majorities of all; for other questions it is a lower bound.
+        It is exact for counts, shares of all rows and majorities of all, and where & or | joins several of them about
+        disjoint groups; for other questions it is a lower bound.
 
         Args:
             margin: how many people must change before the answer does; 1 where one suffices.
@@ -182,7 +186,8 @@ class PopulationMechanism(ComputesOdds, ComputesCurves):
             return math.inf
         if isinstance(self.formula, Balanced):
             return self.formula.worst_at(distance.need)
-        scores = self.population.scores
+        scores = self.population.require_sum()
+        assert isinstance(self.formula, WeightedVote)
         moving = scores.most[scores.most > 0]
         if not (moving == moving[0]).all():
             rule = "the accuracy of a weighted vote by true share is known where everybody's answer counts the same"
@@ -322,12 +327,16 @@ def design_population(population: Population, objective: str) -> PopulationMecha
     """The mechanism with an objective.
 
     Raises:
-        UsageError: there is no such objective.
+        UsageError: there is no such objective, or it is not for this question.
     """
     if objective not in FORMULAS:
         rule = f"the objectives of a population are {', '.join(OBJECTIVES)}"
         raise UsageError(f"unknown objective {format_value(objective)}", rule, did_you_mean(objective, OBJECTIVES))
-    return PopulationMechanism(population, objective, FORMULAS[objective](population))
+    if not isinstance(population.scores, JoinedCounts):
+        return PopulationMechanism(population, objective, FORMULAS[objective](population))
+    if objective != BALANCED:
+        raise UsageError(f"the question is {population.question}", WEIGHTED_RULE, "design='balanced' answers it")
+    return PopulationMechanism(population, objective, JoinedBalanced(population))
 
 
 def as_float(label: Label) -> float:

@@ -10,8 +10,10 @@ import numpy as np
 
 from hetdp.mechanism.odds import ClassOdds, describe_frequency
 from hetdp.people.populations.balanced import Balanced
+from hetdp.people.populations.classes import Classes
 from hetdp.people.populations.folding import Whole
-from hetdp.people.populations.losses import Limits, limits_of, losses_of
+from hetdp.people.populations.joined import JoinedBalanced
+from hetdp.people.populations.losses import Formula, Limits, joined_limits_of, limits_of, losses_of
 from hetdp.people.populations.vote import WeightedVote
 from hetdp.people.privacy.epsilons import UNBOUNDED, units_to_floats
 from hetdp.problem.answer_words import YES_AND_NO
@@ -19,7 +21,6 @@ from hetdp.problem.decimals import GRID
 from hetdp.problem.space import Floats, Indices
 
 SMALLEST = float(np.finfo(np.float64).tiny)
-Formula = Balanced | WeightedVote
 ByRank = Callable[[Indices], Floats]  # from places in increasing order to ε
 
 
@@ -90,18 +91,31 @@ NOTHING = Change(np.array([0.5]), np.array([0.5]), np.array([1]))  # no answer c
 
 
 class OddsContext:
-    """Facts shared by the groups of a population, computed once."""
+    """Facts shared by the groups of a population, computed once.
 
-    def __init__(self, formula: Formula) -> None:
+    Args:
+        formula: the formula of all these groups.
+        limits: the limits and losses of every class, if it is one part of several.
+        least: the least label of any table, in units; that of these people by default.
+    """
+
+    def __init__(
+        self, formula: Balanced | WeightedVote, limits: tuple[Limits, Whole] | None = None, least: int | None = None
+    ) -> None:
         self.is_constant = bool(formula.scores.constant)
+        self.is_part, self.least = least is not None, least
         self._counted: dict[float, tuple[Change, float]] = {}
-        self._limits: tuple[Limits, Whole] | None = None
+        self._limits = limits
 
     def count_change(self, formula: Balanced, epsilon: float) -> tuple[Change, float]:
         """The largest differences of an ε, where the question is a count."""
         if epsilon not in self._counted:
             self._counted[epsilon] = _count_change(formula, epsilon)
         return self._counted[epsilon]
+
+    def is_mixed(self, formula: Balanced) -> bool:
+        """True if no limits are known: somebody, perhaps of another part, is protected when deciding, and only then."""
+        return formula.mixed if self.least is None else self._limits is None
 
     def limits(self, formula: Balanced) -> tuple[Limits, Whole]:
         """The limits proved for every class in docs/theory/losses.md, and the largest loss."""
@@ -112,15 +126,50 @@ class OddsContext:
 
 def odds_of_all(formula: Formula) -> dict[str, PopulationOdds]:
     """The odds of each group: those of its largest finite ε, since everything here grows with ε."""
+    if isinstance(formula, JoinedBalanced):
+        return _odds_of_joined(formula)
+    return _odds_of_groups(formula, OddsContext(formula))
+
+
+def _odds_of_groups(formula: Balanced | WeightedVote, known: OddsContext) -> dict[str, PopulationOdds]:
     names, group = formula.classes.names, formula.classes.group
     if len(names) == 1:
-        return {names[0]: _odds(formula, 0, slice(0, None), OddsContext(formula))}
-    order, known = np.argsort(group, kind="stable"), OddsContext(formula)
+        return {names[0]: _odds(formula, 0, slice(0, None), known)}
+    order = np.argsort(group, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(group, minlength=len(names)))[:-1])
     return {name: _odds(formula, number, parts[number], known) for number, name in enumerate(names)}
 
 
-def _odds(formula: Formula, number: int, members: Any, known: OddsContext) -> PopulationOdds:
+def _odds_of_joined(formula: JoinedBalanced) -> dict[str, PopulationOdds]:
+    """The odds of each group of a question that joins several counts; they are bounds."""
+    limits: list[tuple[Limits, Whole] | None] = [None] * len(formula.parts)
+    if not formula.mixed:
+        limits = list(joined_limits_of(formula))
+    least = min(part.formula.movable_people.least_from(0) for part in formula.parts)
+    found: dict[str, PopulationOdds] = {}
+    for part, limit in zip(formula.parts, limits, strict=True):
+        found |= _odds_of_groups(part.formula, OddsContext(part.formula, limit, least))
+    classes = formula.classes
+    for number, name in enumerate(classes.names):
+        if name not in found:
+            found[name] = _odds_of_nobody(classes, name, np.flatnonzero(classes.group == number))
+    return {name: found[name] for name in classes.names}
+
+
+def _odds_of_nobody(classes: Classes, name: str, members: Indices) -> PopulationOdds:
+    """The odds of a group whose people change nothing."""
+    sizes, units, strict = classes.sizes[members], classes.units[members], classes.deciding[members]
+    epsilon = float(units_to_floats(np.max(units, where=units < UNBOUNDED, initial=0, keepdims=True))[0])
+    only = (units == UNBOUNDED) & (strict < UNBOUNDED)
+    people, unprotected = int(sizes.sum()), int(sizes[strict == UNBOUNDED].sum())
+    deciding = None
+    if only.any():
+        most = float(units_to_floats(strict[only]).max())
+        deciding = PopulationOdds(name, 1, 0.5, 0.5, 0.0, most, int(sizes[only].sum()), 0, True)
+    return PopulationOdds(name, 1, 0.5, 0.5, 0.0, epsilon, people, unprotected, True, deciding)
+
+
+def _odds(formula: Balanced | WeightedVote, number: int, members: Any, known: OddsContext) -> PopulationOdds:
     """The odds of the group of some classes."""
     classes, scores = formula.classes, formula.scores
     sizes, units, strict = classes.sizes[members], classes.units[members], classes.deciding[members]
@@ -135,7 +184,7 @@ def _odds(formula: Formula, number: int, members: Any, known: OddsContext) -> Po
         change, loss = Change(np.array([0.0]), np.array([1.0]), np.array([1])), np.inf
     elif isinstance(formula, WeightedVote):
         change, loss = _vote_change(units_to_floats(formula.weights[members][:bounded].max(keepdims=True)))
-    elif scores.is_count and formula.is_plain:
+    elif scores.is_count and formula.is_plain and not known.is_part:
         (change, loss), exact = known.count_change(formula, epsilon), True
     else:
         change, loss = _bounded_change(formula, members, bounded, epsilon, known)
@@ -151,7 +200,9 @@ def _odds(formula: Formula, number: int, members: Any, known: OddsContext) -> Po
     )
 
 
-def _where_deciding(formula: Formula, name: str, members: Any, only: Indices, same: bool) -> PopulationOdds:
+def _where_deciding(
+    formula: Balanced | WeightedVote, name: str, members: Any, only: Indices, same: bool
+) -> PopulationOdds:
     """The odds of people who are protected where they decide, and there only: bounds for the steps between answers."""
     classes = formula.classes
     epsilon, people = (
@@ -181,11 +232,12 @@ def _bounded_change(
     """Bounds for any population: steps between the answers, and steps on one side of them."""
     own = formula.classes.meeting[members][:bounded]
     beside, loss, across = epsilon, epsilon, [(own, own)]
-    if not formula.mixed:
+    if not known.is_mixed(formula):
         limits, losses = known.limits(formula)
         beside, loss = (float(units_to_floats(units[members][:bounded]).max()) for units in (limits.beside, losses))
         across = [(yes[members][:bounded], no[members][:bounded]) for yes, no in limits.across]
-    least = 0.5 * np.exp(-units_to_floats(np.array([formula.movable_people.least_from(0)])))
+    lowest = formula.movable_people.least_from(0) if known.least is None else known.least
+    least = 0.5 * np.exp(-units_to_floats(np.array([lowest])))
     low, high = [least * np.exp(-beside)], [least]
     for yes, no in across:
         low.append(0.5 * np.exp(-units_to_floats(no.max(keepdims=True))))

@@ -1,4 +1,4 @@
-"""Populations: people with one ε each and a threshold question; and the documents of their mechanisms.
+"""Populations: people with one ε each and a question with a formula; and the documents of their mechanisms.
 
 A population holds the public policy only, no answers. A document names the question, the digest of the policy and the
 objective, so that `Population.design_from` can rebuild the mechanism for exactly this policy.
@@ -20,7 +20,7 @@ from hetdp.errors import Fault, UsageError
 from hetdp.people.names import require_values
 from hetdp.people.populations.classes import Classes, KindsFold, classes_of
 from hetdp.people.populations.folding import Fold, Whole
-from hetdp.people.populations.scores import scores_of
+from hetdp.people.populations.scores import FORMULA_HINT, FORMULA_RULE, JoinedCounts, formula_scores, scores_of
 from hetdp.people.populations.shares import ShareScale, share_scale
 from hetdp.people.privacy.epsilons import Units
 from hetdp.people.questions.question import Question
@@ -88,14 +88,15 @@ class Population:
         groups: the names of the groups.
         classes: people who are alike, by class: `member` is the class of each person; then for each class `sizes`,
             `group`, `units`, `deciding` and `meeting`.
-        scores: the contribution of each group and value to the threshold.
+        scores: the contribution of each group and value to the threshold; or to that of each part, if the question
+            joins several counts.
     """
 
     question: Question
     values: tuple[str, ...]
     groups: tuple[str, ...]
     classes: Classes = field(repr=False)
-    scores: Scores = field(repr=False)
+    scores: Scores | JoinedCounts = field(repr=False)
 
     @property
     def size(self) -> int:
@@ -117,6 +118,17 @@ class Population:
         """True if one person moves the sum by one step or not at all; then the balanced mechanism is optimal."""
         return self.scores.is_count
 
+    def require_sum(self) -> Scores:
+        """The scores of a question that is one sum.
+
+        Raises:
+            UsageError: the question joins several counts.
+        """
+        if isinstance(self.scores, JoinedCounts):
+            rule = "this is known for one sum over people that reaches a threshold, not for several joined by and / or"
+            raise UsageError(f"the question is {self.question}", rule)
+        return self.scores
+
     def farthest(self) -> int:
         """The largest margin of any table: the number of people who must change before the answer does."""
         return max(self.scores.farthest(1), self.scores.farthest(2))
@@ -124,6 +136,8 @@ class Population:
     @cached_property
     def share_scale(self) -> ShareScale | None:
         """The numbers of people who may have the counted value; None where accuracy by true share is not known."""
+        if isinstance(self.scores, JoinedCounts):
+            return None
         return share_scale(self.question, self.values, self.scores)
 
     def with_units(self, units: Units, deciding: Units) -> Population:
@@ -134,9 +148,10 @@ class Population:
         """The same question about as many people who all have one ε, in units; for accuracy, since nobody has a row."""
         names = self.classes.names
         every = np.arange(len(names))
-        there = every[self.scores.sizes > 0]
+        sizes = self.require_sum().sizes
+        there = every[sizes > 0]
         alike = np.full(len(there), units, dtype=np.int64)
-        return replace(self, classes=Classes(Fold(self.scores.sizes[there], lambda: there), there, alike, alike, names))
+        return replace(self, classes=Classes(Fold(sizes[there], lambda: there), there, alike, alike, names))
 
     @cached_property
     def digest(self) -> str:
@@ -158,7 +173,8 @@ class Population:
                 more often than rightly.
 
         Raises:
-            UsageError: there is no such objective.
+            UsageError: there is no such objective, or the question joins several counts and the objective is
+                ``"weighted-vote"``.
 
         >>> import hetdp
         >>> people = hetdp.spaces.population(hetdp.questions.count("yes", at_least=50), 0.5, size=100)
@@ -241,13 +257,13 @@ def population(
     deciding: Any = None,
     size: int | None = None,
 ) -> Population:
-    """Any number of people with one ε each, and a threshold question about them.
+    """Any number of people with one ε each, and a question about them for which a formula is known.
 
     Neighbouring tables differ in one person's value, and ε is public. Answers are not needed here.
 
     Args:
         question: from `hetdp.questions`; a count, share, majority, A against B, weighted sum, all of a group, or the
-            opposite of one of these.
+            opposite of one of these. Counts, shares of all and vetoes of disjoint groups may be joined by & and |.
         epsilon: the ε of each person, as written; or one number for all, with `size`. Infinity promises nothing.
         values: the values that a person may have.
         groups: the group of each person: names, or numbers, which then are their names.
@@ -256,7 +272,7 @@ def population(
         size: how many people there are; needed if `epsilon` is one number.
 
     Raises:
-        UsageError: the question is not a threshold of a sum, or the arguments do not fit each other.
+        UsageError: no formula is known for the question, or the arguments do not fit each other.
         InputError: some values are not an ε. The message says how many, and names nobody.
 
     >>> import hetdp
@@ -266,5 +282,19 @@ def population(
     """
     known = require_values(values)
     classes = classes_of(epsilon, deciding, groups, size)
+    scores = scores_for(question, classes, known)
+    if scores is None:
+        raise UsageError(f"the question is {question}", FORMULA_RULE, FORMULA_HINT)
+    return Population(question, known, classes.names, classes, scores)
+
+
+def scores_for(question: Any, classes: Classes, values: Sequence[str]) -> Scores | JoinedCounts | None:
+    """The scores of a question to these people; None if no formula is known.
+
+    Raises:
+        UsageError: the question names what is not there, or its scores are too large.
+    """
     sizes = classes.by_group(classes.sizes)
-    return Population(question, known, classes.names, classes, scores_of(question, classes.names, sizes, known))
+    if not isinstance(question, Question) or question.linear() is not None:
+        return scores_of(question, classes.names, sizes, values)
+    return formula_scores(question, classes.names, sizes, values)

@@ -1,8 +1,12 @@
-"""Scores: the contribution of each group and value to the threshold of a question, in the smallest whole numbers."""
+"""Scores: the contribution of each group and value to the threshold of a question, in the smallest whole numbers.
+
+`scores_of` is for one threshold, `formula_scores` also for counts of disjoint groups that are joined by and / or.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import gcd
 from typing import Any
 
@@ -17,6 +21,11 @@ from hetdp.problem.scores import Scores, Whole
 LARGEST_SCORE = 1 << 31
 MOST_SUM = 1 << 26  # bits, one for each sum
 MOST_WORK = 1 << 33  # bits that are shifted to find who decides; about a second
+FORMULA_RULE = (
+    "a population answers a threshold question: a count, a share, a majority, A against B, a weighted sum;"
+    " or counts of disjoint groups, joined by and / or"
+)
+FORMULA_HINT = "other questions are for spaces whose tables are listed"
 Row = list[int]
 
 
@@ -28,8 +37,7 @@ def scores_of(question: Any, groups: Sequence[str], sizes: Whole, values: Sequen
     """
     form = question.linear() if isinstance(question, Question) else None
     if form is None:
-        rule = "a population answers a threshold question: a count, a share, a majority, A against B, a weighted sum"
-        raise UsageError(f"the question is {question}", rule, "other questions are for spaces whose tables are listed")
+        raise UsageError(f"the question is {question}", FORMULA_RULE, FORMULA_HINT)
     require_known(question.groups_used(), groups, "group")
     require_known(question.values_used(), values, "value")
     rows = [[form.score(group, value) for value in values] for group in groups]
@@ -123,3 +131,107 @@ def constant_answer(question: Question, groups: Sequence[str], sizes: Whole, val
         enough = 2 if isinstance(question, And) else 1  # one part that has this answer decides
         return enough if enough in found else 3 - enough if found == {3 - enough} else 0
     return 0 if question.linear() is None else scores_of(question, groups, sizes, values).constant
+
+
+# Counts of disjoint groups, joined by and / or ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedCounts:
+    """Two counts or more, each about groups of its own, joined by and / or.
+
+    Attributes:
+        parts: the counts, none of which is constant; nobody counts in two of them.
+        asks_all: True if the answer is yes where all of them are (and), False if one suffices (or).
+    """
+
+    parts: tuple[Scores, ...]
+    asks_all: bool
+
+    constant = 0
+    is_count = False
+    all_decide = True  # the other parts can have any answer
+
+    def farthest(self, answer: int) -> int:
+        """The largest margin that a table of this answer can have."""
+        each = [part.farthest(answer) for part in self.parts]
+        return min(each) if self.asks_all == (answer == 1) else sum(each)
+
+
+def formula_scores(
+    question: Any, groups: Sequence[str], sizes: Whole, values: Sequence[str]
+) -> Scores | JoinedCounts | None:
+    """The scores of a question for which a population has a formula; None if no formula is known.
+
+    These are sums over people, and counts of disjoint groups joined by and / or, after constant parts are left out.
+
+    Raises:
+        UsageError: the question names what is not there.
+
+    >>> import hetdp
+    >>> asked = hetdp.questions.count("yes", 2, "a") & hetdp.questions.count("yes", 1, "b")
+    >>> [part.threshold for part in formula_scores(asked, ["a", "b"], np.array([4, 5]), ["yes", "no"]).parts]
+    [2, 1]
+    >>> formula_scores(asked, ["a", "b"], np.array([4, 0]), ["yes", "no"]).constant  # nobody of b can say yes
+    2
+    """
+    require_known(question.groups_used(), groups, "group")
+    require_known(question.values_used(), values, "value")
+    return _reduce_question(question, False, groups, sizes, values)
+
+
+def _reduce_question(
+    question: Question, negated: bool, groups: Sequence[str], sizes: Whole, values: Sequence[str]
+) -> Scores | JoinedCounts | None:
+    """The same for a question or, if `negated`, its opposite."""
+    if question.linear() is not None:
+        try:
+            return scores_of(Not(question) if negated else question, groups, sizes, values)
+        except UsageError:  # its scores are too large
+            return None
+    if isinstance(question, Not):
+        return _reduce_question(question.part, not negated, groups, sizes, values)
+    if not isinstance(question, Combination):
+        return None
+    asks_all = isinstance(question, And) != negated
+    found = [_reduce_question(part, negated, groups, sizes, values) for part in question.parts]
+    if any(part is not None and part.constant == (2 if asks_all else 1) for part in found):
+        return _constant_scores(not asks_all, sizes, len(values))
+    parts: list[Scores] = []
+    for part in found:
+        if part is None or (isinstance(part, JoinedCounts) and part.asks_all != asks_all):
+            return None
+        if not part.constant:
+            parts += part.parts if isinstance(part, JoinedCounts) else [part]
+    return _join_counts(parts, asks_all) if parts else _constant_scores(asks_all, sizes, len(values))
+
+
+def _join_counts(given: list[Scores], asks_all: bool) -> Scores | JoinedCounts | None:
+    """Joins scores, of which none is constant; None if they are not counts of disjoint groups.
+
+    Of two thresholds of one sum one decides; and parts that everybody can veto, or pass, are one such part.
+    """
+    by_scores: dict[bytes, Scores] = {}
+    for part in given:
+        other = by_scores.setdefault(part.scores.tobytes(), part)
+        if (part.threshold > other.threshold) == asks_all:
+            by_scores[part.scores.tobytes()] = part
+    parts = list(by_scores.values())
+    if len(parts) == 1:
+        return parts[0]
+    people = sum(part.most * (part.sizes > 0) for part in parts)
+    if not all(part.is_count for part in parts) or int(np.max(people)) > 1:
+        return None
+    alike = [part for part in parts if part.threshold == (part.total if asks_all else 1)]
+    if len(alike) > 1:
+        scores = sum((part.scores for part in alike[1:]), alike[0].scores)
+        whole = sum(part.total for part in alike)
+        alike = [Scores(scores, scores.max(axis=1), alike[0].sizes, whole if asks_all else 1)]
+    parts = alike + [part for part in parts if part.threshold != (part.total if asks_all else 1)]
+    return parts[0] if len(parts) == 1 else JoinedCounts(tuple(parts), asks_all)
+
+
+def _constant_scores(is_yes: bool, sizes: Whole, values: int) -> Scores:
+    """The scores of a question with one answer for every table."""
+    nothing = np.zeros((len(sizes), values), dtype=np.int64)
+    return Scores(nothing, nothing[:, 0], sizes, 0 if is_yes else 1)

@@ -22,7 +22,7 @@ class WeightedVote:
 
     def __init__(self, population: Population) -> None:
         self.population = population
-        self.classes, self.scores = population.classes, population.scores
+        self.classes, self.scores = population.classes, population.require_sum()
         self.weights = weights_of(population)
         self.total = exact_dot(self.classes.sizes, self.weights)
         self.shift = voting.shift(self.total, self.scores.threshold, self.scores.total)
@@ -86,7 +86,7 @@ class WeightedVote:
 def weights_of(population: Population) -> Whole:
     """The weight of each class, in units; people without a promise weigh as much as the heaviest of the others."""
     classes = population.classes
-    counts = population.scores.most[classes.group] > 0
+    counts = population.require_sum().most[classes.group] > 0
     return voting.weights(classes.deciding, classes.deciding < UNBOUNDED, counts, 1 << GRID)
 
 

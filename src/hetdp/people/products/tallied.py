@@ -24,20 +24,21 @@ from hetdp.people.populations.folding import Whole
 from hetdp.people.populations.losses import round_units_up
 from hetdp.people.populations.mechanism import MARGINS, NEGLIGIBLE_ERROR, MarginAccuracy
 from hetdp.people.populations.odds import PopulationOdds
-from hetdp.people.populations.population import Population
-from hetdp.people.populations.scores import scores_of
+from hetdp.people.populations.population import Population, scores_for
+from hetdp.people.populations.scores import formula_scores, scores_of
 from hetdp.people.populations.shares import NOT_OFFERED, ComputesCurves, Distance, ShareScale, margins_to_show
 from hetdp.people.privacy.epsilons import UNBOUNDED, Units, units_to_floats
 from hetdp.people.privacy.rules import Privacy, Rule
 from hetdp.people.privacy.situations import DECIDING
 from hetdp.people.products.margins import margins_of
 from hetdp.people.products.problems import UNIFORM, tallies
-from hetdp.people.questions.logic import RegroupedQuestion
+from hetdp.people.questions.logic import RegroupedQuestion, alike_groups
 from hetdp.people.questions.question import Question
 from hetdp.problem.axis import MOST_POSITIONS
 from hetdp.problem.labels import Labels
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import MOST_ARCS, ProductSpace
+from hetdp.problem.scores import Scores
 from hetdp.problem.space import Floats
 from hetdp.theory.coordinate import LAPLACE
 from hetdp.theory.pure import PURE
@@ -276,7 +277,8 @@ class TalliedPeople:
         question: what is asked.
         values: the values that a person may have.
         classes: people who are alike: those of one class make one axis.
-        people: the reported groups: for each its name, and the number of its people in each class.
+        people: the reported groups: for each its name, and the number of its people in each class. People of several
+            groups are of one class, named after the first of these groups, if the question treats them alike.
     """
 
     question: Question
@@ -306,7 +308,7 @@ class TalliedPeople:
         asked = self.question
         if self.question.groups_used():
             group_of = {part: classes.names[group] for part, group in zip(parts, classes.group.tolist(), strict=True)}
-            asked = RegroupedQuestion(self.question, group_of, classes.names)
+            asked = RegroupedQuestion(self.question, group_of, tuple(name for name, _ in self.people))
         sizes = dict(zip(parts, classes.sizes.tolist(), strict=True))
         return tallies(sizes, asked, Privacy(rules), self.values, UNIFORM)
 
@@ -329,8 +331,16 @@ class TalliedPeople:
         """The same people for formulas; None if the question is no threshold of a sum."""
         if self.question.linear() is None:
             return None
-        classes = self.classes
-        scores = scores_of(self.question, classes.names, classes.by_group(classes.sizes), self.values)
+        classes, sizes = self.classes, self.classes.by_group(self.classes.sizes)
+        if not self.question.groups_used():
+            scores = scores_of(self.question, classes.names, sizes, self.values)
+        else:  # a group whose people are counted with those of another has nobody
+            names = [name for name, _ in self.people]
+            place = [names.index(name) for name in classes.names]
+            found = np.zeros(len(names), dtype=np.int64)
+            found[place] = sizes
+            every = scores_of(self.question, names, found, self.values)
+            scores = Scores(every.scores[place], every.most[place], sizes, every.threshold, every.all_decide)
         return Population(self.question, self.values, classes.names, classes, scores)
 
     def require_few(self, objective: str) -> None:
@@ -349,9 +359,17 @@ class TalliedPeople:
             what = f"{people:,} people of {kinds:,} kinds, by their ε and what is asked, make {size_words} tallies"
             rule = f"the design {objective} needs memory for each, and is offered for at most {most:,} here"
             rule += f", and at most {MOST_POSITIONS:,} from people of one kind"
-            hint = "design='balanced' and design='weighted-vote' need none, and work for any number of people"
-            formula = self.question.linear() is not None
-            raise UsageError(what, rule, hint if formula else "by= asks each area by itself, with fewer people")
+            raise UsageError(what, rule, self._hint())
+
+    def _hint(self) -> str:
+        """The hint for too many tallies."""
+        if self.question.linear() is not None:
+            return "design='balanced' and design='weighted-vote' need none, and work for any number of people"
+        if self.question.groups_used():
+            sizes = np.array([int(row.sum()) for _, row in self.people])
+            if formula_scores(self.question, [name for name, _ in self.people], sizes, self.values) is not None:
+                return "design='balanced' needs none, and works for any number of people"
+        return "by= asks each area by itself, with fewer people"
 
 
 def tally_people(
@@ -375,11 +393,33 @@ def tally_people(
     >>> people.size, round(people.design("fair").coordinate([0, 0, 1]), 3)
     (6, 0.051)
     """
-    classes = classes_of(epsilon, deciding, groups if question.groups_used() else None, None)
-    group_names, code = np.zeros(1, dtype=np.int64), np.zeros(len(classes.member), dtype=np.int64)
+    named, group_names, code = None, np.zeros(1, dtype=np.int64), None
     if groups is not None:
         group_names, code = np.unique(groups, return_inverse=True)
+        if question.groups_used():
+            alike = alike_groups(question, [str(name) for name in group_names.tolist()], values)
+            named = np.array(list(alike.values()))[code]
+    classes = classes_of(epsilon, deciding, named, None)
+    code = np.zeros(len(classes.member), dtype=np.int64) if code is None else code
     kinds = len(classes.sizes)
     counts = classes.fold.people_by(code * kinds + classes.member, len(group_names) * kinds).reshape(-1, kinds)
     people = tuple((str(group), row) for group, row in zip(group_names.tolist(), counts, strict=True))
     return TalliedPeople(question, tuple(values), classes, people)
+
+
+def people_of(
+    question: Question, epsilon: Any, values: Sequence[str] = ("yes", "no"), groups: Any = None, deciding: Any = None
+) -> Population | TalliedPeople:
+    """People and a question: a population if a formula is known for it, tallies otherwise. Arguments as above.
+
+    >>> import hetdp
+    >>> asked = hetdp.questions.count("yes", 2, "a") & hetdp.questions.all_of("b")
+    >>> type(people_of(asked, [0.1, 0.5, 0.5], groups=["a", "a", "b"])).__name__
+    'Population'
+    """
+    classes = classes_of(epsilon, deciding, groups, None)
+    known = tuple(values)
+    scores = scores_for(question, classes, known)
+    if scores is None:
+        return tally_people(question, epsilon, values, groups, deciding)
+    return Population(question, known, classes.names, classes, scores)

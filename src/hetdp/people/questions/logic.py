@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -98,6 +98,31 @@ def combine(how: type[Combination], *questions: Question) -> Question:
 
 
 # A question about groups, asked about parts of these groups: people of a group who differ in ε are counted apart.
+
+
+def alike_groups(question: Question, groups: Sequence[str], values: Sequence[str]) -> dict[str, str]:
+    """For each group the first of those whose people the question treats alike: nothing tells their answers apart.
+
+    >>> import hetdp
+    >>> asked = hetdp.questions.count("yes", 3) & hetdp.questions.all_of("staff")
+    >>> alike_groups(asked, ["guest", "pupil", "staff"], ["yes", "no"])
+    {'guest': 'guest', 'pupil': 'guest', 'staff': 'staff'}
+    """
+    first: dict[Any, str] = {}
+    return {group: first.setdefault(_treatment(question, group, values), group) for group in groups}
+
+
+def _treatment(question: Question, group: str, values: Sequence[str]) -> Any:
+    """Equal for two groups only if the question stays the same where their people are exchanged."""
+    if isinstance(question, Combination):
+        return tuple(_treatment(part, group, values) for part in question.parts)
+    if isinstance(question, Not):
+        return _treatment(question.part, group, values)
+    form = question.linear()
+    if form is not None:
+        return tuple(form.score(group, value) for value in values)
+    is_named = group in question.groups_used() or isinstance(question, FunctionQuestion)
+    return group if is_named else None
 
 
 @dataclass(frozen=True)
