@@ -265,6 +265,8 @@ def promise(given: Promise) -> Shape:
                 "unprotected": one.unprotected,
                 "only_deciding": one.only_deciding,
                 "odds": one.odds,
+                "belief": one.strength.belief,
+                "protects_practically_nobody": one.strength.protects_practically_nobody,
             }
             for one in given.protections
         ],

@@ -21,6 +21,7 @@ from hetdp.people.populations.population import population as population_of
 from hetdp.people.populations.scores import constant_answer
 from hetdp.people.populations.shares import NOT_OFFERED, AccuracyCurves, AccuracyPoint, ComputesCurves
 from hetdp.people.privacy.epsilons import format_epsilon
+from hetdp.people.privacy.strength import Strength, strength
 from hetdp.people.questions.thresholds import count
 from hetdp.problem.answer_words import TITLE, YES_AND_NO, answer_name, constant_odds, constant_words, margin_words
 from hetdp.tables.comparison import group_similar_names
@@ -53,6 +54,11 @@ class Protection:
     unprotected: int
     only_deciding: int
     odds: str
+
+    @property
+    def strength(self) -> Strength:
+        """The strength of the protection in everyday terms, by the largest loss of any of them."""
+        return strength(self.used)
 
     def body(self) -> dict[str, Any]:
         """The entry of a plan."""
@@ -257,6 +263,8 @@ def _area_lines(promise: Promise) -> Iterator[str]:
     for protection in promise.protections[:MOST_GROUPS]:
         yield f"{indent}protected: {_protection_words(protection)}"
         yield f"{indent}  {protection.odds}"
+        if protection.strength.warning and protection.used < float("inf"):  # else the line above says so
+            yield f"{indent}  caution: {protection.strength.warning}"
     if len(promise.protections) > MOST_GROUPS:
         yield f"{indent}and {pluralize(len(promise.protections) - MOST_GROUPS, 'group')} more, in the plan"
     if promise.tallies is not None:

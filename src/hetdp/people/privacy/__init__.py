@@ -1,18 +1,20 @@
 """Privacy rules as data; `hetdp.privacy` is their public name.
 
-`rules` holds the rules and the table of ε that they make, `situations` when a rule applies, and `epsilons` how an ε is
-read, rounded down to the grid and written.
+`rules` holds the rules and the table of ε that they make, `situations` when a rule applies, `epsilons` how an ε is
+read, rounded down to the grid and written, and `strength` what it means in everyday terms.
 
 `people` and the packages above it may import this package; `files`, `mechanism` and the packages below may not.
 """
 
 from hetdp.people.privacy.rules import Privacy, Rule, Table, from_document, from_json, from_toml, rules
 from hetdp.people.privacy.situations import States, When, answer, within
+from hetdp.people.privacy.strength import Strength, strength
 
 __all__ = [
     "Privacy",
     "Rule",
     "States",
+    "Strength",
     "Table",
     "When",
     "answer",
@@ -20,5 +22,6 @@ __all__ = [
     "from_json",
     "from_toml",
     "rules",
+    "strength",
     "within",
 ]

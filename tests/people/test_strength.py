@@ -1,0 +1,89 @@
+"""The strength of an ε in everyday terms: never understated, and said where it protects practically nobody."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from typing import Any
+
+import flint
+import numpy as np
+import pandas
+import pytest
+
+import hetdp
+
+strength = hetdp.privacy.strength
+TABLE: dict[str, Any] = {"count": "vote = 'yes'", "at_least": "50%", "person": "id", "dry_run": True}
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.3, 0.5, 1, 1.5, 2, math.log(3), 3, 4.5, 4.6, 5, 7.25, 10, 14])
+def test_no_sentence_understates_what_an_epsilon_allows(epsilon):
+    flint.ctx.prec = 100
+    found, ratio = strength(epsilon), flint.arb(str(epsilon)).exp()
+    sure = ratio / (1 + ratio)
+    percent = Decimal(re.search(r"at most ([\d.]+)% sure", found.belief)[1])
+    assert flint.arb(str(percent)) > 100 * sure - flint.arb("1e-6")
+    step = Decimal(1).scaleb(percent.as_tuple().exponent)
+    assert flint.arb(str(percent - step)) < 100 * sure
+    assert percent < 100
+    most, runs, least = (
+        int(number.replace(",", ""))
+        for number in re.search(r"at most ([\d,]+) of ([\d,]+) runs instead of ([\d,]+)", found.questionnaire).groups()
+    )
+    assert flint.arb(most) / runs > sure - flint.arb("1e-9")
+    assert flint.arb(least) / runs < 1 - sure + flint.arb("1e-9")
+
+
+def test_an_epsilon_protects_practically_nobody_where_even_odds_can_become_99_per_cent():
+    assert [strength(epsilon).protects_practically_nobody for epsilon in (0, 1, 4.59, 4.6, 40, "inf")] == [
+        False,
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
+    assert strength(4.59).warning == ""
+    assert strength("4.6").warning.startswith("ε = 4.6 protects practically nobody: ")
+    assert strength(4.6).warning in str(strength(4.6))
+
+
+def test_the_ends_of_the_scale_have_words_of_their_own():
+    assert str(strength(0)) == (
+        "If you answer differently, the published answer is yes just as often. Nobody can learn anything about your"
+        " answer from it."
+    )
+    assert "may reveal your answer with certainty" in strength(math.inf).questionnaire
+    assert "can become certain" in strength(math.inf).belief
+    assert "nearly 100%" in strength(60).belief
+    for wrong in (-1, "many", None, True):
+        with pytest.raises(hetdp.UsageError):
+            strength(wrong)
+
+
+def test_a_promise_warns_of_a_loss_that_protects_practically_nobody():
+    people = pandas.DataFrame({"id": range(9), "vote": ["yes"] * 9, "eps": [0.5] * 5 + [6.0] * 4})
+    asked = hetdp.ask(people, **TABLE, epsilon=6)
+    assert f"  caution: {strength(asked.promises[0].protections[0].used).warning}" in asked.promise.splitlines()
+    lower = hetdp.ask(people, **TABLE, epsilon="eps")  # who allows more loses no more than the others allow
+    assert lower.promises[0].protections[0].used < 4
+    assert "practically nobody" not in lower.promise
+    nothing = hetdp.ask(people, **TABLE, epsilon="inf")
+    assert "practically nobody" not in nothing.promise
+    assert "No promise is made" in nothing.promise
+
+
+def test_who_knows_everybody_else_learns_no_more_than_stated():
+    people = hetdp.spaces.population(hetdp.questions.majority(), [0.4, 0.4, 1.5, 1.5, 3.0])
+    mechanism = people.design()
+    found = strength(max(mechanism.losses))
+    for others in range(16):
+        table = [others >> at & 1 for at in range(4)]
+        p = [
+            0.5 * math.exp(z) if z < 0 else 1 - 0.5 * math.exp(-z)
+            for z in (mechanism.coordinate(np.array([*table, own])) for own in (0, 1))
+        ]
+        for one, other in ((p[0], p[1]), (1 - p[0], 1 - p[1])):
+            assert max(one, other) / (one + other) <= found.high + 1e-9
