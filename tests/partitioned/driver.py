@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ import dask
 from hetdp.cli.main import main
 from hetdp.partitioned import cluster as dask_cluster
 from hetdp.partitioned.workspace import Mark, mark_folder
-from tests.partitioned.processes import take_memory
+from tests.partitioned.processes import TIMEOUT, take_memory
 
 GATE = ".gate-"  # prefix of files that show that a worker has reached a task, and that it may continue
 ANSWERS = sys.stdout
@@ -33,7 +34,7 @@ def report(**facts: Any) -> None:
 def wait_at_gate(gate: str, task: Any, *arguments: Any) -> Any:
     """Runs a task after its gate has been opened; until then the worker is held within the task."""
     Path(f"{gate}-{os.urandom(4).hex()}").touch()
-    end = time.monotonic() + 300
+    end = time.monotonic() + TIMEOUT
     while not Path(gate).exists() and time.monotonic() < end:
         time.sleep(0.02)
     return task(*arguments)
@@ -58,8 +59,8 @@ def add_load(seconds: float, mebibytes: int) -> Any:
     return lambda: setattr(dask_cluster.Cluster, "run", run)
 
 
-def stop_at(name: str) -> Any:
-    """Makes workers wait within the first tasks of a name; returns a function that undoes this."""
+def stop_at(name: str, then: Callable[[], None]) -> Any:
+    """Makes workers wait within the first tasks of a name, and calls `then`; returns a function that undoes this."""
     run, stopped = dask_cluster.Cluster.run, list[bool]()
 
     def run_and_stop(self: Any, task: Any, items: Any, words: str = "") -> Any:
@@ -70,9 +71,10 @@ def stop_at(name: str) -> Any:
         gate = str(folder / f"{GATE}{os.urandom(4).hex()}")
 
         def watch() -> None:
-            end = time.monotonic() + 300
+            end = time.monotonic() + TIMEOUT
             while not list(folder.glob(f"{Path(gate).name}-*")) and time.monotonic() < end:
                 time.sleep(0.02)
+            then()
             report(event="stopped", gate=gate)
 
         threading.Thread(target=watch, daemon=True).start()
@@ -80,6 +82,21 @@ def stop_at(name: str) -> Any:
 
     dask_cluster.Cluster.run = run_and_stop  # type: ignore[method-assign]
     return lambda: setattr(dask_cluster.Cluster, "run", run)
+
+
+LIMITS = {  # the waits of hetdp that a test may shorten, by the name of the test's option
+    "patience": "LOST_TIMEOUT",
+    "still": "HEARTBEAT_TIMEOUT",
+    "start": "START_TIMEOUT",
+    "answer": "ANSWER_TIMEOUT",
+    "connect": "CONNECT_TIMEOUT",
+}
+
+
+def set_limits(**seconds: float) -> None:
+    """Sets these waits; by default they are long enough for a busy machine."""
+    for option, name in LIMITS.items():
+        setattr(dask_cluster, name, seconds.get(option, TIMEOUT))
 
 
 def mark_as(software: str | None, work: str) -> Mark:
@@ -93,16 +110,15 @@ def serve() -> None:
     report(event="ready")
     for line in sys.stdin:
         request = json.loads(line)
-        dask_cluster.LOST_TIMEOUT = request.get("patience", 60.0)
-        dask_cluster.HEARTBEAT_TIMEOUT = request.get("still", 660.0)
-        dask_cluster.START_TIMEOUT = request.get("start", 60.0)
-        dask_cluster.ANSWER_TIMEOUT = request.get("answer", 10.0)
-        dask_cluster.CONNECT_TIMEOUT = request.get("connect", 20.0)
+        limits = {option: request[option] for option in LIMITS if option in request}
         undo = lambda: None  # noqa: E731
         if request.get("stop_at"):
-            undo = stop_at(request["stop_at"])
-        elif request.get("slow") or request.get("hungry"):
-            undo = add_load(request.get("slow", 0.0), request.get("hungry", 0))
+            set_limits()
+            undo = stop_at(request["stop_at"], partial(set_limits, **limits))  # until then, slow is not lost
+        else:
+            set_limits(**limits)
+            if request.get("slow") or request.get("hungry"):
+                undo = add_load(request.get("slow", 0.0), request.get("hungry", 0))
         dask_cluster.mark_folder = partial(mark_as, request.get("software"))  # type: ignore[attr-defined]
         output, errors = io.StringIO(), io.StringIO()
         with dask.config.set(request.get("config", {})), redirect_stdout(output), redirect_stderr(errors):

@@ -32,11 +32,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tests.partitioned.processes import TIMEOUT
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "how-to" / "cluster.md"
 HOSTS = ("first", "second", "third", "me")  # as the page calls them: the scheduler's, two workers', the user's
 PREFIX = "hetdp-"
-TIMEOUT = float(os.environ.get("HETDP_TEST_LONG", "240"))  # seconds, on a busy machine
 SHORT_TIMEOUTS = {  # so that tests do not wait for the default timeouts of half a minute
     "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "11s",  # the least that Dask allows
     "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s",
@@ -154,7 +155,7 @@ class Hosts:
     def environment(self, **more: str) -> dict[str, str]:
         """The environment of all processes: this source tree and short timeouts."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("DASK_", "HETDP_"))}
-        inherited |= {"HETDP_COMPILE": "now"}
+        inherited |= {"HETDP_COMPILE": "now", "HETDP_TEST_LONG": str(TIMEOUT)}
         path = os.pathsep.join([str(Path(sys.executable).parent), inherited.get("PATH", os.defpath)])
         return (
             inherited
@@ -196,9 +197,9 @@ class Hosts:
 
     def start_scheduler(self) -> subprocess.Popen[Any]:
         """Starts the scheduler, as the page says."""
-        started = self._run_page("Start the scheduler", "first")
-        self.wait_for(started, "Scheduler at:")
-        return started
+        self._scheduler = self._run_page("Start the scheduler", "first")
+        self.wait_for(self._scheduler, "Scheduler at:")
+        return self._scheduler
 
     def start_worker(
         self, host: str = "second", wait: bool = True, change: Callable[[str], str] = str, outer: str = ""
@@ -212,6 +213,7 @@ class Hosts:
             script = script.replace(f"--host {self._address['second']}", f"--host {self._address[host]}")
             script = script.replace("second.", f"{host}.")
             script = script.replace("--memory-limit 8GB", "--memory-limit 800MB")
+            script = script.replace("--death-timeout 60", f"--death-timeout {TIMEOUT}")
             return change(re.sub(r" --(worker|nanny)-port \d+", "", script))
 
         started = self._run_page("Start the workers", host, change=adapt, outer=outer)
@@ -227,6 +229,15 @@ class Hosts:
             assert started.poll() is None, text
             assert time.monotonic() < end, text
             time.sleep(0.05)
+
+    def registered(self) -> set[str]:
+        """The hosts whose workers the scheduler knows, as its log says."""
+        known = set[str]()
+        log = self._scheduler.log.read_text(errors="replace")  # type: ignore[attr-defined]
+        for change, worker in re.findall(r"(Register|Remove) worker addr: \w+://(\S+)", log):
+            known = known | {worker} if change == "Register" else known - {worker}
+        addresses = {worker.rpartition(":")[0] for worker in known}
+        return {host for host, address in self._address.items() if address in addresses}
 
     @staticmethod
     def processes_of(started: subprocess.Popen[Any]) -> list[psutil.Process]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+TIMEOUT = float(os.environ.get("HETDP_TEST_LONG", "240"))  # seconds, on a busy machine
 QUIET: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
@@ -22,7 +23,7 @@ class Processes:
         self._folder, self._file = folder, folder / "scheduler.json"
         self.workers: list[subprocess.Popen] = []
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-        end = time.monotonic() + 300
+        end = time.monotonic() + TIMEOUT
         while not self._file.exists() or not self._file.read_text().strip():
             assert time.monotonic() < end, "no scheduler"
             time.sleep(0.05)
@@ -32,7 +33,16 @@ class Processes:
 
     def add(self) -> subprocess.Popen:
         """Starts one more worker without a nanny, so that it is not restarted when it is killed."""
-        options = ("--nthreads", "1", "--no-nanny", "--memory-limit", "0", "--no-dashboard", "--death-timeout", "60")
+        options = (
+            "--nthreads",
+            "1",
+            "--no-nanny",
+            "--memory-limit",
+            "0",
+            "--no-dashboard",
+            "--death-timeout",
+            f"{TIMEOUT}",
+        )
         self.workers.append(self._start("worker", *options, "--local-directory", str(self._folder)))
         return self.workers[-1]
 

@@ -14,6 +14,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,11 @@ from hetdp.files.formats.parquet import write_parquet
 from tests.partitioned.driver import GATE
 from tests.partitioned.hosts import ROOT, Driver, Hosts, can_make_namespaces
 from tests.partitioned.problems import random_problem
+from tests.partitioned.processes import TIMEOUT
 from tests.stress import long, mostly_long
 
 PARTITIONS = 4
+RETURN_TIMEOUT = TIMEOUT / 4  # seconds in which a nanny brings its worker back
 ASK = [
     "--count",
     "vote = 'yes'",
@@ -104,6 +107,19 @@ class Cluster:
         """The hosts that have a worker."""
         return [host for host, worker in self.workers.items() if worker.poll() is None]
 
+    def settle(self) -> None:
+        """Waits until the scheduler knows a worker of each host that has one; restarts those that do not come back.
+
+        Their nannies restart workers that were lost. A worker that was lost in the middle of a change of its own, such
+        as for lack of memory, may stay without its scheduler for ever.
+        """
+        end = time.monotonic() + RETURN_TIMEOUT
+        while (lost := {*self.running()} - self.hosts.registered()) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.restart(*lost)
+        if not self.running():
+            self.restart("second")
+
     def start_missing(self) -> None:
         """Starts a worker on each host that has none."""
         self.restart(*(host for host in self.workers if host not in self.running()))
@@ -140,8 +156,7 @@ def bare_cluster():
 @pytest.fixture
 def cluster(bare_cluster):
     """The cluster with a worker, or two."""
-    if not bare_cluster.running():
-        bare_cluster.restart("second")
+    bare_cluster.settle()
     return bare_cluster
 
 
@@ -252,6 +267,7 @@ def test_a_worker_without_memory_is_reported(cluster):
     if result[0] != 0:  # it may suffice
         died = "most likely it needs too much memory|all workers were lost"  # if it died of it, or both did
         cluster.assert_refused(result, f"a worker ran out of memory|{died}", "starved")
+        cluster.settle()
         assert cluster.driver.run(*cluster.extend("out", "starved"))[0] == 0
     assert cluster.same_bits("out")
     hungry = cluster.driver.run(*cluster.extend("out"), hungry=2000)
