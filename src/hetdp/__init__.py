@@ -1,153 +1,204 @@
 """hetdp: the provably best private yes/no answer when different people, or situations, need different privacy.
 
-The public names are listed twice, and a test compares the two lists: the imports below are what type checkers and the
-import linter see, so that a misspelt name is an error and every dependency is visible; ``_NAMES`` is what runs. A name
-is loaded when it is first used, so ``import hetdp`` itself loads no library, not even NumPy. To add a name, add it to
-both lists, to docs/generator/described.py and to the changelog.
+A name is loaded when it is first used, so ``import hetdp`` itself loads no library, not even NumPy. ``__all__`` lists
+the public names, the imports below it are for type checkers, and ``__getattr__`` imports the module that defines one.
+To add a name, add it to all three (a test compares them), to docs/generator/described.py and to the changelog.
 """
 
 from __future__ import annotations
 
 import sys
 
-from hetdp.version import VERSION as __version__  # noqa: F401 (public, as __all__ says)
+from hetdp.version import VERSION as __version__
 
 TYPE_CHECKING = False  # type checkers take it as true; importing it would double the cost of `import hetdp`
 
+# fmt: off
+__all__ = [
+    "Accuracy", "AskResult", "Audit", "BindingPath", "BudgetError", "Certificate", "Charge", "ClassOdds",
+    "ClusterError", "ColumnDescription", "DatasetGraph", "DeviceError", "EngineName", "Entry", "Fault", "HetdpError",
+    "InputError", "Ledger", "LedgerError", "Mechanism", "NoExtensionError", "NotionName", "ObjectiveName", "Odds",
+    "PartialMechanism", "PartitionedFile", "PartitionedProblem", "Payment", "Price", "Problem", "ProblemFile",
+    "PublicValues", "RecordVerdict", "Release", "Repair", "Simulation", "SolvedEpsilon", "TableDescription",
+    "UnknownDatasetError", "UnwrittenRecordError", "UsageError", "Verdict", "VerificationError", "Witness", "Workers",
+    "__version__", "accuracy", "ask", "audit", "check", "describe_table", "design", "extend", "from_networkx",
+    "from_scipy", "from_table", "induced_bounds", "odds", "path_mechanism", "plot", "polish", "price", "privacy",
+    "questions", "read_mechanism", "read_partitioned", "read_pins", "read_problem", "read_record", "release", "save",
+    "simulate", "solve_epsilon", "spaces", "verify", "verify_record",
+]
+# fmt: on
+
 if TYPE_CHECKING:
-    # isort: off
-    # one import for each module; isort would make one for each name
-    from hetdp import privacy as privacy, questions as questions, spaces as spaces
-    from hetdp.certificate.certificate import Certificate as Certificate
-    from hetdp.engines.registry import EngineName as EngineName
+    from hetdp import privacy, questions, spaces
+    from hetdp.certificate.certificate import Certificate
+    from hetdp.engines.registry import EngineName
     from hetdp.errors import (
-        BudgetError as BudgetError,
-        ClusterError as ClusterError,
-        DeviceError as DeviceError,
-        Fault as Fault,
-        HetdpError as HetdpError,
-        InputError as InputError,
-        LedgerError as LedgerError,
-        NoExtensionError as NoExtensionError,
-        UnknownDatasetError as UnknownDatasetError,
-        UnwrittenRecordError as UnwrittenRecordError,
-        UsageError as UsageError,
-        VerificationError as VerificationError,
+        BudgetError,
+        ClusterError,
+        DeviceError,
+        Fault,
+        HetdpError,
+        InputError,
+        LedgerError,
+        NoExtensionError,
+        UnknownDatasetError,
+        UnwrittenRecordError,
+        UsageError,
+        VerificationError,
     )
-    from hetdp.files.frames import from_table as from_table
-    from hetdp.files.matrices import from_scipy as from_scipy
-    from hetdp.files.mechanisms import read_mechanism as read_mechanism
-    from hetdp.files.networks import from_networkx as from_networkx
-    from hetdp.files.problems import ProblemFile as ProblemFile, read_pins as read_pins, read_problem as read_problem
-    from hetdp.files.saving import save as save
-    from hetdp.mechanism.accuracy.report import Accuracy as Accuracy, accuracy as accuracy
-    from hetdp.mechanism.compatibility import Verdict as Verdict, Witness as Witness, check as check
-    from hetdp.mechanism.design import ObjectiveName as ObjectiveName, design as design
-    from hetdp.mechanism.explanation import BindingPath as BindingPath
-    from hetdp.mechanism.extension import extend as extend, induced_bounds as induced_bounds, polish as polish
-    from hetdp.mechanism.mechanism import Mechanism as Mechanism
-    from hetdp.mechanism.odds import ClassOdds as ClassOdds, Odds as Odds, odds as odds
-    from hetdp.mechanism.repair import Repair as Repair
-    from hetdp.mechanism.solve import SolvedEpsilon as SolvedEpsilon, solve_epsilon as solve_epsilon
-    from hetdp.mechanism.verification import verify as verify
-    from hetdp.partitioned.problem import PartitionedProblem as PartitionedProblem
-    from hetdp.partitioned.reading import PartitionedFile as PartitionedFile, read_partitioned as read_partitioned
-    from hetdp.partitioned.tables import Workers as Workers
-    from hetdp.plots.plot import plot as plot
-    from hetdp.problem.graph import DatasetGraph as DatasetGraph
-    from hetdp.problem.partial import PartialMechanism as PartialMechanism
-    from hetdp.problem.problem import Problem as Problem
-    from hetdp.releases.audit import Audit as Audit, audit as audit
-    from hetdp.releases.ledger.chain import Entry as Entry
-    from hetdp.releases.ledger.charge import Charge as Charge
-    from hetdp.releases.ledger.ledger import Ledger as Ledger
-    from hetdp.releases.price import Price as Price, price as price
-    from hetdp.releases.record.document import read_record as read_record
-    from hetdp.releases.record.verification import RecordVerdict as RecordVerdict
-    from hetdp.releases.release import Release as Release, release as release
-    from hetdp.releases.simulation import Simulation as Simulation, simulate as simulate
-    from hetdp.tables.ask import AskResult as AskResult, Payment as Payment, ask as ask
-    from hetdp.tables.description import (
-        ColumnDescription as ColumnDescription,
-        PublicValues as PublicValues,
-        TableDescription as TableDescription,
-        describe_table as describe_table,
-    )
-    from hetdp.tables.record import verify_record as verify_record
-    from hetdp.theory.catalogue import NotionName as NotionName
-    from hetdp.theory.path import path_mechanism as path_mechanism
-    # isort: on
+    from hetdp.files.frames import from_table
+    from hetdp.files.matrices import from_scipy
+    from hetdp.files.mechanisms import read_mechanism
+    from hetdp.files.networks import from_networkx
+    from hetdp.files.problems import ProblemFile, read_pins, read_problem
+    from hetdp.files.saving import save
+    from hetdp.mechanism.accuracy.report import Accuracy, accuracy
+    from hetdp.mechanism.compatibility import Verdict, Witness, check
+    from hetdp.mechanism.design import ObjectiveName, design
+    from hetdp.mechanism.explanation import BindingPath
+    from hetdp.mechanism.extension import extend, induced_bounds, polish
+    from hetdp.mechanism.mechanism import Mechanism
+    from hetdp.mechanism.odds import ClassOdds, Odds, odds
+    from hetdp.mechanism.repair import Repair
+    from hetdp.mechanism.solve import SolvedEpsilon, solve_epsilon
+    from hetdp.mechanism.verification import verify
+    from hetdp.partitioned.problem import PartitionedProblem
+    from hetdp.partitioned.reading import PartitionedFile, read_partitioned
+    from hetdp.partitioned.tables import Workers
+    from hetdp.plots.plot import plot
+    from hetdp.problem.graph import DatasetGraph
+    from hetdp.problem.partial import PartialMechanism
+    from hetdp.problem.problem import Problem
+    from hetdp.releases.audit import Audit, audit
+    from hetdp.releases.ledger.chain import Entry
+    from hetdp.releases.ledger.charge import Charge
+    from hetdp.releases.ledger.ledger import Ledger
+    from hetdp.releases.price import Price, price
+    from hetdp.releases.record.document import read_record
+    from hetdp.releases.record.verification import RecordVerdict
+    from hetdp.releases.release import Release, release
+    from hetdp.releases.simulation import Simulation, simulate
+    from hetdp.tables.ask import AskResult, Payment, ask
+    from hetdp.tables.description import ColumnDescription, PublicValues, TableDescription, describe_table
+    from hetdp.tables.record import verify_record
+    from hetdp.theory.catalogue import NotionName
+    from hetdp.theory.path import path_mechanism
 
 if not TYPE_CHECKING:  # hidden from type checkers: a module with __getattr__ has every name, for them
-    _NAMES = {
-        "hetdp.certificate.certificate": ("Certificate",),
-        "hetdp.engines.registry": ("EngineName",),
-        "hetdp.errors": (
-            "BudgetError",
-            "ClusterError",
-            "DeviceError",
-            "Fault",
-            "HetdpError",
-            "InputError",
-            "LedgerError",
-            "NoExtensionError",
-            "UnknownDatasetError",
-            "UnwrittenRecordError",
-            "UsageError",
-            "VerificationError",
-        ),
-        "hetdp.files.frames": ("from_table",),
-        "hetdp.files.matrices": ("from_scipy",),
-        "hetdp.files.mechanisms": ("read_mechanism",),
-        "hetdp.files.networks": ("from_networkx",),
-        "hetdp.files.problems": ("ProblemFile", "read_pins", "read_problem"),
-        "hetdp.files.saving": ("save",),
-        "hetdp.mechanism.accuracy.report": ("Accuracy", "accuracy"),
-        "hetdp.mechanism.compatibility": ("Verdict", "Witness", "check"),
-        "hetdp.mechanism.design": ("ObjectiveName", "design"),
-        "hetdp.mechanism.explanation": ("BindingPath",),
-        "hetdp.mechanism.extension": ("extend", "induced_bounds", "polish"),
-        "hetdp.mechanism.mechanism": ("Mechanism",),
-        "hetdp.mechanism.odds": ("ClassOdds", "Odds", "odds"),
-        "hetdp.mechanism.repair": ("Repair",),
-        "hetdp.mechanism.solve": ("SolvedEpsilon", "solve_epsilon"),
-        "hetdp.mechanism.verification": ("verify",),
-        "hetdp.partitioned.problem": ("PartitionedProblem",),
-        "hetdp.partitioned.reading": ("PartitionedFile", "read_partitioned"),
-        "hetdp.partitioned.tables": ("Workers",),
-        "hetdp.plots.plot": ("plot",),
-        "hetdp.problem.graph": ("DatasetGraph",),
-        "hetdp.problem.partial": ("PartialMechanism",),
-        "hetdp.problem.problem": ("Problem",),
-        "hetdp.releases.audit": ("Audit", "audit"),
-        "hetdp.releases.ledger.chain": ("Entry",),
-        "hetdp.releases.ledger.charge": ("Charge",),
-        "hetdp.releases.ledger.ledger": ("Ledger",),
-        "hetdp.releases.price": ("Price", "price"),
-        "hetdp.releases.record.document": ("read_record",),
-        "hetdp.releases.record.verification": ("RecordVerdict",),
-        "hetdp.releases.release": ("Release", "release"),
-        "hetdp.releases.simulation": ("Simulation", "simulate"),
-        "hetdp.tables.ask": ("AskResult", "Payment", "ask"),
-        "hetdp.tables.description": ("ColumnDescription", "PublicValues", "TableDescription", "describe_table"),
-        "hetdp.tables.record": ("verify_record",),
-        "hetdp.theory.catalogue": ("NotionName",),
-        "hetdp.theory.path": ("path_mechanism",),
-    }
-    _MODULES = ("privacy", "questions", "spaces")  # public modules, loaded like names
-    _HOME = {name: module for module, names in _NAMES.items() for name in names}
-
-    __all__ = sorted([*_HOME, *_MODULES, "__version__"])
 
     def __getattr__(name):
-        if name not in _HOME and name not in _MODULES:
+        if name not in __all__:
             raise AttributeError(f"module 'hetdp' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
-        from importlib import import_module
+        from hetdp.interrupts import delay_interrupts
 
-        if name in _MODULES:
-            return import_module(f"hetdp.{name}")
-        value = getattr(import_module(_HOME[name]), name)
-        globals()[name] = value
+        with delay_interrupts():
+            match name:
+                case "Certificate":
+                    from hetdp.certificate import certificate as home
+                case "EngineName":
+                    from hetdp.engines import registry as home
+                case (
+                    "BudgetError"
+                    | "ClusterError"
+                    | "DeviceError"
+                    | "Fault"
+                    | "HetdpError"
+                    | "InputError"
+                    | "LedgerError"
+                    | "NoExtensionError"
+                    | "UnknownDatasetError"
+                    | "UnwrittenRecordError"
+                    | "UsageError"
+                    | "VerificationError"
+                ):
+                    from hetdp import errors as home
+                case "from_table":
+                    from hetdp.files import frames as home
+                case "from_scipy":
+                    from hetdp.files import matrices as home
+                case "read_mechanism":
+                    from hetdp.files import mechanisms as home
+                case "from_networkx":
+                    from hetdp.files import networks as home
+                case "ProblemFile" | "read_pins" | "read_problem":
+                    from hetdp.files import problems as home
+                case "save":
+                    from hetdp.files import saving as home
+                case "Accuracy" | "accuracy":
+                    from hetdp.mechanism.accuracy import report as home
+                case "Verdict" | "Witness" | "check":
+                    from hetdp.mechanism import compatibility as home
+                case "ObjectiveName" | "design":
+                    from hetdp.mechanism import design as home
+                case "BindingPath":
+                    from hetdp.mechanism import explanation as home
+                case "extend" | "induced_bounds" | "polish":
+                    from hetdp.mechanism import extension as home
+                case "Mechanism":
+                    from hetdp.mechanism import mechanism as home
+                case "ClassOdds" | "Odds" | "odds":
+                    from hetdp.mechanism import odds as home
+                case "Repair":
+                    from hetdp.mechanism import repair as home
+                case "SolvedEpsilon" | "solve_epsilon":
+                    from hetdp.mechanism import solve as home
+                case "verify":
+                    from hetdp.mechanism import verification as home
+                case "PartitionedProblem":
+                    from hetdp.partitioned import problem as home
+                case "PartitionedFile" | "read_partitioned":
+                    from hetdp.partitioned import reading as home
+                case "Workers":
+                    from hetdp.partitioned import tables as home
+                case "plot":
+                    from hetdp.plots import plot as home
+                case "DatasetGraph":
+                    from hetdp.problem import graph as home
+                case "PartialMechanism":
+                    from hetdp.problem import partial as home
+                case "Problem":
+                    from hetdp.problem import problem as home
+                case "Audit" | "audit":
+                    from hetdp.releases import audit as home
+                case "Entry":
+                    from hetdp.releases.ledger import chain as home
+                case "Charge":
+                    from hetdp.releases.ledger import charge as home
+                case "Ledger":
+                    from hetdp.releases.ledger import ledger as home
+                case "Price" | "price":
+                    from hetdp.releases import price as home
+                case "read_record":
+                    from hetdp.releases.record import document as home
+                case "RecordVerdict":
+                    from hetdp.releases.record import verification as home
+                case "Release" | "release":
+                    from hetdp.releases import release as home
+                case "Simulation" | "simulate":
+                    from hetdp.releases import simulation as home
+                case "AskResult" | "Payment" | "ask":
+                    from hetdp.tables import ask as home
+                case "ColumnDescription" | "PublicValues" | "TableDescription" | "describe_table":
+                    from hetdp.tables import description as home
+                case "verify_record":
+                    from hetdp.tables import record as home
+                case "NotionName":
+                    from hetdp.theory import catalogue as home
+                case "path_mechanism":
+                    from hetdp.theory import path as home
+                case "privacy":
+                    import hetdp.privacy as home
+
+                    return home
+                case "questions":
+                    import hetdp.questions as home
+
+                    return home
+                case "spaces":
+                    import hetdp.spaces as home
+
+                    return home
+        value = globals()[name] = getattr(home, name)
         return value
 
     def __dir__():

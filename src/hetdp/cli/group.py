@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
 
 import click
 
@@ -16,27 +15,7 @@ TYPE_CHECKING = False  # as in hetdp/__init__.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from hetdp.cli import (  # noqa: F401 (what `get_command` imports by name, so that the import linter sees it)
-        accuracy,
-        ask,
-        audit,
-        boundary,
-        check,
-        completion,
-        demo,
-        design,
-        explain,
-        extend,
-        ledger,
-        make,
-        plot,
-        record,
-        release,
-        studio,
-        verify,
-    )
-
-VERBS = {  # in the order of use; each is a module of this package
+VERBS = {  # in the order of use; each is a module of this package, imported by `import_verb`
     "demo": "show what hetdp does, on built-in examples",
     "boundary": "list the datasets that need a value",
     "check": "decide whether the given values can be private together",
@@ -105,10 +84,7 @@ class Verbs(click.Group):
 
     def get_command(self, _: click.Context, name: str) -> click.Command | None:
         """The command of that name, from its module."""
-        if name not in VERBS:
-            return None
-        command: click.Command = import_module(f"hetdp.cli.{name}").command
-        return command
+        return import_verb(name) if name in VERBS else None
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the list of verbs."""
@@ -123,6 +99,48 @@ class Verbs(click.Group):
 
         instead = ask_if_meant(closest(args[0], VERBS)) or f"the verbs are {', '.join(VERBS)}."
         raise click.UsageError(f"there is no verb {args[0]!r}; {instead}", ctx)
+
+
+def import_verb(name: str) -> click.Command:
+    """The command of a verb. Its module is imported only now, since each verb needs other libraries."""
+    match name:
+        case "accuracy":
+            from hetdp.cli.accuracy import command
+        case "ask":
+            from hetdp.cli.ask import command
+        case "audit":
+            from hetdp.cli.audit import command
+        case "boundary":
+            from hetdp.cli.boundary import command
+        case "check":
+            from hetdp.cli.check import command
+        case "completion":
+            from hetdp.cli.completion import command
+        case "demo":
+            from hetdp.cli.demo import command
+        case "design":
+            from hetdp.cli.design import command
+        case "explain":
+            from hetdp.cli.explain import command
+        case "extend":
+            from hetdp.cli.extend import command
+        case "ledger":
+            from hetdp.cli.ledger import command
+        case "make":
+            from hetdp.cli.make import command
+        case "plot":
+            from hetdp.cli.plot import command
+        case "record":
+            from hetdp.cli.record import command
+        case "release":
+            from hetdp.cli.release import command
+        case "studio":
+            from hetdp.cli.studio import command
+        case "verify":
+            from hetdp.cli.verify import command
+        case _:
+            raise LookupError(name)
+    return command
 
 
 def show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
