@@ -269,31 +269,34 @@ def test_a_coin_that_does_better_is_mentioned(coin, hint, said):
 
 def status_of(**more: Any) -> Status:
     given: dict[str, Any] = {"source": "s", "currency": "epsilon", "unit": "ε", "cap": "1", "cap_delta": None}
-    given |= {"classes": (), "people": 0, "named": None, "most_spent": "0", "exhausted": 0, "by_cap": ()}
+    given |= {"classes": (), "people": 0, "named": None, "most_spent": "0", "least_left": "1"}
+    given |= {"exhausted": 0, "by_cap": ()}
     return Status(**(given | more))
 
 
 def test_balances_are_listed_by_class_or_by_cap():
-    one = Balance("a", "1", "0.5", "0.1", "0.01")
+    one = Balance("a", "1", "0.5", "0.5", "0.1", "0.01", "0.09")
     lines = list(ledger_reports.status_lines(status_of(classes=(one,), cap_delta="0.1", privacy_unit="person")))
     assert lines == [
         "'s': epsilon, every account may spend ε 1, δ 0.1; unit 'person', relation not stated",
-        "  'a': spent ε 0.5 of 1, δ 0.01 of 0.1",
+        "  'a': spent ε 0.5 of 1, δ 0.01 of 0.1; 0.5, δ 0.09 left",
     ]
-    low, high = Group("0.5", None, ("x", "y"), 2, "0.5", 1), Group("1", None, (), 3, "0.2", 0)
-    people = status_of(people=5, named="id", most_spent="0.5", exhausted=1, by_cap=(low, high))
+    low, high = Group("0.5", None, ("x", "y"), 2, "0.5", "0", 1), Group("1", None, (), 3, "0.2", "0.8", 0)
+    people = status_of(people=5, named="id", most_spent="0.5", least_left="0", exhausted=1, by_cap=(low, high))
     assert list(ledger_reports.status_lines(people))[1:] == [
-        "  5 people, identified by 'id': spent at most ε 0.5 each; 1 have nothing left",
-        "    2 of them may spend ε 0.5, as in 'x', 'y': spent at most ε 0.5 each; 1 have nothing left",
-        "    3 of them may spend ε 1: spent at most ε 0.2 each; 0 have nothing left",
+        "  5 people, identified by 'id': spent at most ε 0.5 each, at least 0 left; 1 have nothing left",
+        "    2 of them may spend ε 0.5, as in 'x', 'y': spent at most ε 0.5 each, at least 0 left; 1 have nothing left",
+        "    3 of them may spend ε 1: spent at most ε 0.2 each, at least 0.8 left; 0 have nothing left",
     ]
     assert len(list(ledger_reports.status_lines(status_of(people=5, by_cap=(low,))))) == 2
     assert ledger_reports.about(status_of()) == "unit and relation not stated"
 
 
 def test_the_first_charge_says_what_it_fixes():
-    nobody, unpaid = status_of(), status_of(classes=(Balance("a", "1", "0"),))
-    paid, by_delta = (status_of(classes=(Balance("a", "1", *spent),)) for spent in (("0.5",), ("0", "1", "0.1")))
+    nobody, unpaid = status_of(), status_of(classes=(Balance("a", "1", "0", "1"),))
+    paid, by_delta = (
+        status_of(classes=(Balance("a", "1", *spent),)) for spent in (("0.5", "0.5"), ("0", "1", "1", "0.1", "0.9"))
+    )
     people = status_of(people=2, named="id")
     for before in (nobody, unpaid):
         assert ledger_reports._first_charge_lines(before, unpaid) == []
@@ -367,18 +370,18 @@ def test_the_label_of_the_dataset_is_one_line_of_a_file(tmp_path, monkeypatch):
     file = tmp_path / "label"
     for content, label in ((b"111\n", "111"), (b"111\r\n", "111"), (b"1\n\n", "1\n"), (b" 1 ", " 1 ")):
         file.write_bytes(content)
-        assert release._content(str(file)) == label
+        assert reading.read_private_line(str(file), "--dataset-from", "label") == label
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO("ä\n".encode())))
-    assert release._content("-") == "ä"
-    monkeypatch.setattr(release, "LARGEST_LABEL", 3)
+    assert reading.read_private_line("-", "--dataset-from", "label") == "ä"
+    monkeypatch.setattr(reading, "LARGEST_LINE", 3)
     file.write_bytes(b"abc")
-    assert release._content(str(file)) == "abc"
+    assert reading.read_private_line(str(file), "--dataset-from", "label") == "abc"
     for content in (b"abcd", b"\xff"):
         file.write_bytes(content)
         with pytest.raises(UsageError, match="no label can be read there"):
-            release._content(str(file))
+            reading.read_private_line(str(file), "--dataset-from", "label")
     with pytest.raises(UsageError, match="cannot be read: No such file"):
-        release._content(str(tmp_path / "nothing"))
+        reading.read_private_line(str(tmp_path / "nothing"), "--dataset-from", "label")
 
 
 def test_an_unknown_label_is_left_to_the_release():
@@ -394,13 +397,14 @@ def test_a_dry_run_ends_like_the_release():
 
 
 def make_release(repeated: bool, constant: int = 0, areas: tuple[Any, ...] = (None,)) -> Any:
-    record = {
+    record: dict[str, Any] = {
         "released": "2026-01-02T03",
         "composition": {"version": "7"},
         "cautions": ["c"],
         "constant": [0] * constant,
+        "plan": None,
     }
-    answers = [SimpleNamespace(area=area, words="aye") for area in areas]
+    answers = [SimpleNamespace(area=area, words="aye", answer=1) for area in areas]
     return SimpleNamespace(record=record, answers=answers, repeated=repeated, receipt={"entry": 3, "hash": "0" * 64})
 
 

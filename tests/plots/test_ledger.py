@@ -21,7 +21,7 @@ def test_accounts_are_the_rows_of_the_status():
 
 
 def test_people_are_shown_by_what_they_may_spend():
-    groups = (Group("1", None, ("pupils", "guests"), 2, "0.5", 0), Group("2", None, (), 3, "0.75", 0))
+    groups = (Group("1", None, ("pupils", "guests"), 2, "0.5", "0.5", 0), Group("2", None, (), 3, "0.75", "1.25", 0))
     assert accounts_of([replace(status(), classes=(), by_cap=groups)]) == [
         (f"pupils, guests: {PEOPLE}", 0.5, 1.0, "0.5 of 1 ε"),
         (PEOPLE, 0.75, 2.0, "0.75 of 2 ε"),
@@ -63,12 +63,12 @@ def test_a_ledger_without_accounts_says_so_and_has_no_axes():
 
 def test_an_unlimited_account_without_spends_has_a_plain_scale():
     for spent in ("0", "inf"):
-        axes = hetdp.plot([replace(status(), classes=(Balance("a", "inf", spent),), people=0)])
+        axes = hetdp.plot([replace(status(), classes=(Balance("a", "inf", spent, "inf"),), people=0)])
         assert axes.get_xlim() == (0.0, 1.3)
 
 
 def test_many_classes_are_truncated_with_a_note():
-    many = replace(status(), classes=tuple(Balance(f"class {at}", "2", "1") for at in range(100)), people=0)
+    many = replace(status(), classes=tuple(Balance(f"class {at}", "2", "1", "1") for at in range(100)), people=0)
     axes = hetdp.plot([many])
     assert len(axes.get_yticks()) == MOST_ROWS
     assert f"{100 - MOST_ROWS} more classes" in words(axes)

@@ -23,6 +23,7 @@ from hetdp.partitioned import shared_files as shared
 from hetdp.partitioned import table_tasks as tasks
 from hetdp.tables import formats as folders
 from hetdp.tables import sources
+from hetdp.tables.dialect import FileOptions
 from hetdp.tables.people_table import LocalTable
 from hetdp.tables.request import AskRequest, build_request
 from hetdp.tables.sources import open_source
@@ -186,11 +187,12 @@ def test_counting_on_workers_takes_the_same_work_too(form, queries, tmp_path):
     for share in SHARES:
         (tmp_path / share).mkdir()
         places[share] = FORMATS[form](people(share), tmp_path / share / form)
+    opening = tasks.Opening(FileOptions(), curator=False)
     for name in TEXTS_ONLY:
         done = {}
         for share, place in places.items():
             queries.clear()
-            report = tasks.tally_file(shared.file_state(place), make_request(name), False, True)
+            report = tasks.tally_file(shared.file_state(place), make_request(name), opening, True)
             assert report.answers is not None
             done[share] = list(queries)
         assert len(done["half"]) > 3

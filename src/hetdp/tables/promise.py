@@ -296,10 +296,10 @@ def share_lines(mechanism: Any) -> list[str]:
     >>> people = hetdp.spaces.population(hetdp.questions.majority(), 0.1, size=600)
     >>> print(*share_lines(people.design()), sep=chr(10))
     whoever they are, the answer is right in at least
-      997 of 1,000 runs if 40% say yes (240 of 600)
-      95 of 100 runs if 45% say yes (270 of 600)
+      998 of 1,000 runs if 40% say yes (240 of 600)
+      97 of 100 runs if 45% say yes (270 of 600)
       97 of 100 runs if 55% say yes (330 of 600)
-      997 of 1,000 runs if 60% say yes (360 of 600)
+      998 of 1,000 runs if 60% say yes (360 of 600)
     """
     try:
         scale = _curves_of(mechanism).share_scale

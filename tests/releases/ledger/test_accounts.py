@@ -164,9 +164,9 @@ def test_more_people_than_fit_into_one_row_begin_in_rows_that_are_half_full(monk
 
 def test_whoever_cannot_spend_one_unit_more_has_nothing_left():
     balances = np.array([[3, 3, 3, INFINITE], [3, 2, 2, INFINITE], [5, 5, 5, INFINITE], [0, 0, 5, 0]])
-    assert status._largest_spend(TERMS, balances) == ("inf", 2)
-    assert status._largest_spend(TERMS._replace(currency=PLAIN), balances[:, :3]) == ("0.000000003", 1)
-    assert status._largest_spend(TERMS, NOBODY.balances) == ("0", 0)
+    assert status._spending(TERMS, balances, 9) == ("inf", "0", 2)
+    assert status._spending(TERMS._replace(currency=PLAIN), balances[:, 1:3], 9) == ("0.000000002", "0.000000001", 0)
+    assert status._spending(TERMS, NOBODY.balances, 9) == ("0", "0.000000009", 0)
 
 
 def test_people_are_grouped_by_both_caps():
@@ -183,7 +183,7 @@ def test_people_are_grouped_by_both_caps():
 
 def test_what_is_left_is_never_below_nothing():
     balances = np.array([[3, 3, INFINITE], [1, 9, INFINITE], [5, 5, INFINITE], [5, 0, 3]])
-    assert charging._remaining(balances).tolist() == [[2, 0, INFINITE], [0, 5, INFINITE]]
+    assert charging.remaining_amounts(balances).tolist() == [[2, 0, INFINITE], [0, 5, INFINITE]]
     assert charging._largest(INFINITE, 10**12, True) == "inf"
     assert charging._largest(2 * 10**12, 10**12, True) == "1.414213"
     assert charging._largest(2 * 10**9, 10**9, False) == "2"

@@ -307,7 +307,7 @@ class ComputesCurves(ABC):
         >>> people = hetdp.spaces.population(hetdp.questions.majority(), 0.1, size=600)
         >>> point = people.design().accuracy_at_share("55%")
         >>> point.number, point.answer, point.margin, round(point.accuracy, 3)
-        (330, 'yes', 30, 0.971)
+        (330, 'yes', 30, 0.974)
         """
         scale = self.share_scale
         return self._point(scale, scale.number_at(share), {})
