@@ -121,6 +121,7 @@ PRESOLVED_SIMPLEX: dict[str, str | int] = {
 INTERIOR_FIRST = (INTERIOR, PRESOLVED_INTERIOR, SIMPLEX, PRESOLVED_SIMPLEX)  # in turn, until one succeeds
 SIMPLEX_FIRST = (SIMPLEX, PRESOLVED_SIMPLEX, PRESOLVED_INTERIOR)
 ROUGH_TOLERANCE = 1e-2
+CHECK_SECONDS = 0.1  # between looks whether Ctrl-C was pressed
 
 
 def has_many_rows(rows: int, columns: int, many: int = MANY_ROWS) -> bool:
@@ -204,7 +205,8 @@ class Solver:
 
         try:
             threading.Thread(target=work, daemon=True).start()
-            ended.wait()
+            while not ended.wait(CHECK_SECONDS):  # a signal that comes just before Python waits does not wake it
+                pass
         except BaseException:
             self._highs.cancelSolve()
             if begun.wait(1.0):  # False if the interrupt came before the thread started
