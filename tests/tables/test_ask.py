@@ -210,7 +210,7 @@ def test_the_deciding_epsilon_by_group_and_by_person(tmp_path):
         ({"deciding_epsilon": "county"}, "missing or invalid ε"),
         ({"question": hetdp.questions.majority()}, "a threshold together with a question"),
         ({"at_least": None, "question": "majority"}, "no format is known for 'majority'"),
-        ({"at_least": None, "question": 7}, "it must be made by hetdp.questions"),
+        ({"at_least": None, "question": 7}, "expected a question, got 7"),
         ({"at_least": None, "question": hetdp.questions.majority("maybe")}, "is about 'maybe'"),
         ({"at_least": None, "question": hetdp.questions.all_of("pupil")}, "names groups"),
         ({"at_least": None, "question": hetdp.questions.all_of("pupils"), "group": "role"}, "did you mean 'pupil'"),

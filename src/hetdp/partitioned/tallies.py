@@ -41,7 +41,7 @@ from hetdp.people.products.problems import (
     sizes_of,
     tables_of,
 )
-from hetdp.people.questions.question import Question
+from hetdp.people.questions.question import Question, require_question
 from hetdp.problem.axis import Axis
 from hetdp.problem.classes import names_to_bytes
 from hetdp.problem.decimals import marks_of, unpack_marks
@@ -50,7 +50,6 @@ from hetdp.problem.product import ProductSpace, TupleLabels, as_graph, is_listab
 from hetdp.problem.query import Answers
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import label_to_json
-from hetdp.text import format_value
 from hetdp.theory.pure import PURE
 from hetdp.version import VERSION
 
@@ -247,10 +246,7 @@ def partitioned_tallies(
         ClusterError: no worker could be reached, or the last one was lost.
     """
     sizes, known = sizes_of(groups), require_values(values)
-    if not isinstance(question, Question):
-        raise UsageError(
-            f"the question is {format_value(question)}", "it must be made by hetdp.questions, such as majority()"
-        )
+    require_question(question)
     require_few(list(sizes.values()), len(known), True, MOST, RULE, "a population, as in hetdp.ask, needs no datasets")
     promised = privacy_of(privacy)
     axes = []

@@ -17,7 +17,7 @@ from hetdp.errors import UsageError
 from hetdp.numbers import parse_exact, parse_whole
 from hetdp.people.names import quote_if_needed, require_name
 from hetdp.people.privacy.epsilons import epsilon_for_document, epsilon_in_words, parse_argument
-from hetdp.people.questions.question import Question
+from hetdp.people.questions.question import Question, require_question
 from hetdp.people.questions.reading import from_document as question_from
 from hetdp.people.questions.thresholds import ALL, BLANK, RESPONDENTS, count, share
 from hetdp.problem.answer_words import NO, WORDING_KEYS, YES, YES_AND_NO, answer_words, require_wording
@@ -353,14 +353,11 @@ def looks_at_text(counted: Predicate) -> bool:
 
 def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Question:
     if question is not None:
-        if not isinstance(question, Question):
-            raise UsageError(
-                f"the question is {format_value(question)}", "it must be made by hetdp.questions, or read from a file"
-            )
+        found = require_question(question)
         if not at_least is more_than is of is None:
             rule = "a question already states its threshold and its rows"
             raise UsageError("a threshold together with a question", rule, "leave at_least=, more_than= and of= out")
-        return question
+        return found
     if (at_least is None) == (more_than is None):
         what = "no threshold" if at_least is None else "two thresholds"
         raise UsageError(what, "a threshold says how many rows must be yes", "at_least='50%'")

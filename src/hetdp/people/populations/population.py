@@ -23,7 +23,7 @@ from hetdp.people.populations.folding import Fold, Whole
 from hetdp.people.populations.scores import FORMULA_HINT, FORMULA_RULE, JoinedCounts, formula_scores, scores_of
 from hetdp.people.populations.shares import ShareScale, share_scale
 from hetdp.people.privacy.epsilons import Units
-from hetdp.people.questions.question import Question
+from hetdp.people.questions.question import Question, require_question
 from hetdp.problem.scores import Scores
 from hetdp.text import format_value
 from hetdp.version import VERSION as SOFTWARE
@@ -295,6 +295,6 @@ def scores_for(question: Any, classes: Classes, values: Sequence[str]) -> Scores
         UsageError: the question names what is not there, or its scores are too large.
     """
     sizes = classes.by_group(classes.sizes)
-    if not isinstance(question, Question) or question.linear() is not None:
+    if require_question(question).linear() is not None:
         return scores_of(question, classes.names, sizes, values)
     return formula_scores(question, classes.names, sizes, values)

@@ -15,7 +15,7 @@ import numpy as np
 from hetdp.errors import UsageError
 from hetdp.people.names import require_known
 from hetdp.people.questions.logic import And, Combination, Not
-from hetdp.people.questions.question import Question
+from hetdp.people.questions.question import Question, require_question
 from hetdp.problem.scores import Scores, Whole
 
 LARGEST_SCORE = 1 << 31
@@ -35,7 +35,7 @@ def scores_of(question: Any, groups: Sequence[str], sizes: Whole, values: Sequen
     Raises:
         UsageError: the question is not a threshold of a sum, or names what is not there.
     """
-    form = question.linear() if isinstance(question, Question) else None
+    form = require_question(question).linear()
     if form is None:
         raise UsageError(f"the question is {question}", FORMULA_RULE, FORMULA_HINT)
     require_known(question.groups_used(), groups, "group")

@@ -20,7 +20,7 @@ from hetdp.people.populations.scores import scores_of
 from hetdp.people.privacy.epsilons import LARGEST, epsilon_to_units
 from hetdp.people.privacy.rules import ByGroup, Privacy, Table, rules
 from hetdp.people.products.margins import states_of
-from hetdp.people.questions.question import Question
+from hetdp.people.questions.question import Question, require_question
 from hetdp.problem.answer_words import KEYS, YES_AND_NO
 from hetdp.problem.axis import Axis
 from hetdp.problem.problem import Problem
@@ -171,10 +171,7 @@ def problem_of(
         prior: as in `tallies`; votes have none.
         folded: whether people of a group are only counted.
     """
-    if not isinstance(question, Question):
-        raise UsageError(
-            f"the question is {format_value(question)}", "it must be made by hetdp.questions, such as majority()"
-        )
+    require_question(question)
     require_searchable(list(sizes.values()), len(values), folded)
     promised = privacy_of(privacy)
     table = promised.table(list(sizes), values)

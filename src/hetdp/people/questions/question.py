@@ -18,7 +18,7 @@ from hetdp.documents import SCHEMA_VERSION
 from hetdp.errors import UsageError
 from hetdp.numbers import parse_whole
 from hetdp.people.names import require_known
-from hetdp.text import format_value
+from hetdp.text import format_type, format_value
 
 Counts = NDArray[Any]  # whole numbers ≥ 0
 Truth = NDArray[np.bool_]
@@ -210,6 +210,23 @@ class Question(ABC):
 
 QUESTION_KINDS: dict[str, Callable[..., Question]] = {}  # name in documents → maker, as imported; listed by name
 Maker = TypeVar("Maker", bound=Callable[..., Question])
+
+
+def require_question(question: Any) -> Question:
+    """The question, if it is one.
+
+    Raises:
+        UsageError: it is not a question; a hint says how to make one of a function.
+    """
+    if isinstance(question, Question):
+        return question
+    rule, hint = "hetdp.questions makes questions, such as hetdp.questions.majority()", ""
+    if any(question is make for make in QUESTION_KINDS.values()):
+        hint = f"{question.__name__}() makes the question"
+    elif callable(question):
+        hint = "hetdp.questions.function(f, words) makes a question of a function, for votes and tallies"
+    found = format_type(question) if callable(question) else format_value(question)
+    raise UsageError(f"expected a question, got {found}", rule, hint)
 
 
 def question_kind(make: Maker) -> Maker:
