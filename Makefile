@@ -93,7 +93,7 @@ $(VENV)/place:
 	  true  # uv would not use the index that pip is set to use
 	@printf '%s\n' "$(CURDIR)" > $@
 
-USED := .[plots,studio]
+USED := .[excel,plots,studio]
 
 $(VENV)/runtime.stamp: pyproject.toml $(VENV)/place
 	@echo "hetdp: installing hetdp and what it needs"
