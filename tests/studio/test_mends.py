@@ -139,10 +139,13 @@ def test_a_map_is_complete_again_after_another_view(studio):
     opened = studio(GALLERY["survey"].make())
     page = opened.page
     page.wait_for_selector("#chart-box:not(.away) .heatmaplayer image")
+    opened.settle()
     before = page.evaluate(RANGES)
     assert before == [-0.5, 60.5, -0.5, 40.5]
     page.click("#view label:has-text('Summary')")
     page.wait_for_selector("#chart-box .scatterlayer path", state="attached")
+    opened.settle()
     page.click("#view label:has-text('Map')")
     page.wait_for_selector("#chart-box .heatmaplayer image")
+    opened.settle()  # the image may be that of an earlier drawing, which this one replaces
     assert page.evaluate(RANGES) == before

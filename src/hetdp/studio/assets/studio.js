@@ -174,6 +174,8 @@
       window.hetdp.act("enter", details, isSlider ? [kind, ...subject, control.dataset.control].join(" ") : "");
     } else if (event.type === "change" && event.target.closest && event.target.closest("#objective")) {
       window.hetdp.act("objective", event.target.value);
+    } else if (event.type === "change" && event.target.closest && event.target.closest("#view, #tab")) {
+      window.hetdp.drawFrames(2); // Dash sends its request meanwhile
     }
   }
   ["input", "change"].forEach((kind) => document.addEventListener(kind, entered, true));
