@@ -34,6 +34,7 @@ FILES |= {
     "gaussian.json": GOOD.replace('"epsilon"', '"mu"'),
 }
 FILES |= {"survey.csv": "id,county,eps,vote\n1,N,0.5,yes\n2,S,1,no\n3,S,inf,\n"}
+FILES["survey.csv"] += "".join(f"{at},N,1,yes\n" for at in range(4, 25))  # enough for accuracy by share
 QUESTION = "--count vote='yes' --at-least 50% --person id"
 HEADINGS = {
     "extend": "extend and design",
@@ -94,7 +95,7 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
         f"ask survey.csv {QUESTION} --epsilon 1 --group county --design fair --title Dogs? --yes May --no Not"
         " --ledger people.ledger",
     ),
-    (0, f"ask survey.csv {QUESTION.replace('50%', '5')} --epsilon 1 --ledger people.ledger"),
+    (0, f"ask survey.csv {QUESTION.replace('50%', '500')} --epsilon 1 --ledger people.ledger"),
     (0, "record verify record.json --ledger class.ledger --problem good.json --mechanism mechanism.json"),
     (3, "record verify good.json"),
     (0, "ledger init school.ledger --source survey --cap 1 --class-cap pupils=0.6"),

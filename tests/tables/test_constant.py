@@ -46,7 +46,7 @@ def test_a_constant_answer_is_reported_everywhere_and_nobody_pays(case, tmp_path
     words = f"The answer is the same for every table: {answer}. It uses no randomness and costs no privacy."
     dry = hetdp.ask(PEOPLE, **OPTIONS, **given, dry_run=True, plan=tmp_path / "plan.json")
     assert dry.promise.splitlines()[-1] == words
-    assert "right with a probability" not in dry.promise
+    assert "would be right" not in dry.promise
     assert [one["constant"] for one in dry.plan["areas"]] == [answer]
     monkeypatch.setattr(request_module, "draw", fail_if_drawn)
     ledger = hetdp.Ledger.create(tmp_path / "a.ledger", source="people", cap=0)
@@ -61,7 +61,7 @@ def test_a_constant_answer_is_reported_everywhere_and_nobody_pays(case, tmp_path
     record = first.record
     assert record["constant"] == [{"area": None, "answer": answer}]
     assert [one["used"] for one in record["privacy"]["promises"]] == ["0"]
-    assert record["accuracy"] == [{"area": None, "where": "for any data", "probability": "1"}]
+    assert record["accuracy"] == [{"area": None, "by": "any data", "where": "for any data", "probability": "1"}]
     page = page_of(record)
     assert words in page
     assert "A little randomness" not in page

@@ -7,6 +7,7 @@ infinite.
 from __future__ import annotations
 
 import math
+import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 import numpy as np
@@ -135,14 +136,14 @@ def format_percentage(error: float, decimals: int = 1, right: float | None = Non
     return f"{math.floor(right * (1.0 + SLACK) * 100.0 / unit) * unit:.{decimals}f}"
 
 
-MOST_RUNS = 1_000_000_000
+MOST_RUNS = 1_000_000
 
 
 def format_runs(error: float) -> str:
     """How often the answer is right at least, rounded down; in as many runs as show that it may be wrong.
 
     >>> format_runs(0.025), format_runs(0.0004), format_runs(1e-30), format_runs(0.0)
-    ('97 of 100', '9,996 of 10,000', '999,999,999 of 1,000,000,000', 'all')
+    ('97 of 100', '9,996 of 10,000', 'more than 999,999 of 1,000,000', 'all')
     """
     if error == 0.0:
         return "all"
@@ -150,7 +151,19 @@ def format_runs(error: float) -> str:
     while error * runs < 1.0 and runs < MOST_RUNS:
         runs *= 10
     right = min(math.floor((1.0 - error) * runs * (1.0 + SLACK)), runs - 1)
-    return f"{right:,} of {runs:,}"
+    return f"{'more than ' if error * runs < 1.0 else ''}{right:,} of {runs:,}"
+
+
+def promise_in_runs(promise: str) -> str:
+    """A promise as `format_promise` writes it, as a number of runs; any other text stays as it is.
+
+    >>> promise_in_runs("0.574442"), promise_in_runs("1 − 1.2e-22"), promise_in_runs("1"), promise_in_runs("often")
+    ('57 of 100', 'more than 999,999 of 1,000,000', 'all', 'often')
+    """
+    found = re.fullmatch(r"1 − ([0-9.]{1,9}e-[0-9]{2,3})|([01]|0\.[0-9]{1,9})", promise)
+    if found is None:
+        return promise
+    return format_runs(float(found[1]) if found[1] else float(1 - Decimal(promise)))
 
 
 def clip_uncertain(p: ArrayLike, z: ArrayLike) -> Floats:

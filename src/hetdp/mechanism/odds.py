@@ -34,7 +34,8 @@ from hetdp.theory.coordinate import Coordinate
 
 FEWEST_RUNS = 100
 MOST_RUNS = 10**9
-ENOUGH_RUNS = 5.0  # the smaller number and the difference are at least this many runs, up to the largest number of runs
+ENOUGH_RUNS = 5.0  # the smaller number is at least this many runs, up to the largest number of runs
+ENOUGH_MORE = 2.0  # the difference likewise: 53 of 100 instead of 47, rather than 525 of 1,000 instead of 475
 ROUNDING = 1e-9  # in runs; 62.000000000000001 of 100 counts as 62
 EQUAL_RATIO = 1.0 - 1e-9
 MOST_TIMES = 700.0  # as a logarithm; a larger ratio would overflow
@@ -398,13 +399,14 @@ def describe(
 def runs_of(low: float, high: float) -> tuple[int, int, int]:
     """The number of runs to picture, and the numbers of these in which an answer is published at `high` and at `low`.
 
-    >>> runs_of(0.38, 0.62), runs_of(1.1e-6, 2.9e-6), runs_of(0.4999, 0.5001), runs_of(0.4, 0.998)
-    ((100, 62, 38), (10000000, 29, 11), (100000, 50010, 49990), (1000, 998, 400))
+    >>> runs_of(0.38, 0.62), runs_of(1.1e-6, 2.9e-6), runs_of(0.475, 0.525), runs_of(0.4, 0.998)
+    ((100, 62, 38), (10000000, 29, 11), (100, 53, 47), (1000, 998, 400))
     """
     runs = FEWEST_RUNS
-    enough = [value for value in (low, high - low) if value > 0.0]
     while runs < MOST_RUNS and (
-        any(value * runs < ENOUGH_RUNS - ROUNDING for value in enough) or 0.0 < (1.0 - high) * runs < 1.0 - ROUNDING
+        0.0 < low * runs < ENOUGH_RUNS - ROUNDING
+        or 0.0 < (high - low) * runs < ENOUGH_MORE - ROUNDING
+        or 0.0 < (1.0 - high) * runs < 1.0 - ROUNDING
     ):  # the other answer is visible, too
         runs *= 10
     most = math.ceil(high * runs - ROUNDING) if high * runs > 1.0 else int(high > 0.0)

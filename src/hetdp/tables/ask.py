@@ -244,7 +244,7 @@ def ask(
     >>> people = pandas.DataFrame({"id": range(9), "vote": ["yes"] * 6 + ["no"] * 3})
     >>> asked = hetdp.ask(people, "vote = 'yes'", at_least="50%", epsilon=1, person="id", simulate=True, seed=1)
     >>> asked.promise.splitlines()[-3].strip()
-    '0.731058 where 1 person decides'
+    '73 of 100 runs where 1 person decides'
     >>> print(asked.simulated[0])
     SIMULATED answer: yes (seed 1; not a release: drawn from a known seed; keep it as secret as the table itself)
     """

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -93,12 +94,14 @@ class Promise:
     def body(self) -> dict[str, Any]:
         """The entry of a plan."""
         accuracy = {str(margin): format_promise(wrong) for margin, _, wrong in self.accuracy}
+        by_share = {where: format_promise(wrong) for where, wrong in self.listed_shares}
         found = {
             "area": self.area,
             "people": self.people,
             "constant": self.constant,
             "charges": [one.body() for one in self.protections],
             "accuracy_by_margin": accuracy,
+            "accuracy_by_share": by_share,
             "worse_than_coin_up_to": self.worse_up_to,
             "as_a_coin_up_to": self.even_up_to,
         }
@@ -127,6 +130,14 @@ class Promise:
     def by_share(self) -> tuple[AccuracyPoint, ...]:
         """The same for every number of yes rows or, of many people, for the whole per cents and near the threshold."""
         return self.curves(baselines=False).by_share
+
+    @cached_property
+    def listed_shares(self) -> tuple[tuple[str, float], ...]:
+        """A few true shares on both sides of the threshold, in words, and the largest probability of the wrong answer.
+
+        Empty where it is not known, or where the margins say it all.
+        """
+        return tuple(_listed_shares(self.mechanism))
 
     @property
     def even_up_to(self) -> int:
@@ -211,8 +222,8 @@ def _protection(group: str | None, epsilon: EpsilonLevels, odds: Any, loss: floa
 MOST_AREAS = 20  # in words; the plan has them all
 MOST_GROUPS = 20  # of an area, in words
 UNSHOWN = {
-    BALANCED: "it could not be shown that no private mechanism has a smaller worst error",
-    WEIGHTED_VOTE: "other private mechanisms, such as the design balanced, may have a smaller worst error",
+    BALANCED: "it is not proved that no other private method is right more often in the worst case",
+    WEIGHTED_VOTE: "other private methods, such as the design balanced, may be right more often in the worst case",
 }
 PARALLEL = (
     "One answer for each area. Each person belongs to one area, so each person's answer affects only one of them, and"
@@ -273,9 +284,10 @@ def _area_lines(promise: Promise) -> Iterator[str]:
     if promise.constant is not None:
         yield f"{indent}{constant_words(promise.constant)}"
         return
-    yield f"{indent}the answer is right with a probability of at least"
-    yield from (f"{indent}  {_accuracy(margin, wrong)}" for margin, _, wrong in promise.accuracy)
-    yield from (indent + line for line in share_lines(promise.mechanism))
+    yield f"{indent}{RIGHT}"
+    yield from (f"{indent}  {format_runs(wrong)} runs {margin_words(margin)}" for margin, _, wrong in promise.accuracy)
+    yield from [f"{indent}{RIGHT_BY_SHARE}"] if promise.listed_shares else []
+    yield from (f"{indent}  {format_runs(wrong)} runs {where}" for where, wrong in promise.listed_shares)
     caution = coin_caution(promise.worse_up_to, promise.even_up_to)
     if caution:
         yield f"{indent}caution: {caution}"
@@ -285,28 +297,29 @@ def _area_lines(promise: Promise) -> Iterator[str]:
 
 FEWEST_PEOPLE = 20  # for accuracy by share in words; of fewer people, the margins say it all
 STEPS = [Fraction(size, 10**power) for power in range(7) for size in (5, 2, 1)]  # between shares, in per cent
-RIGHT = "whoever they are, the answer is right in at least"
+RIGHT = "if the answer could be drawn many times, it would be right in at least"
+RIGHT_BY_SHARE = "by true share, whoever these people are, it would be right in at least"
 VISIBLE_ERROR = 0.005  # the error that the nearest listed share should have
 
 
-def share_lines(mechanism: Any) -> list[str]:
-    """The accuracy at a few true shares on both sides of the threshold, in words; empty where it is not known.
+def _listed_shares(mechanism: Any) -> Iterator[tuple[str, float]]:
+    """The true shares that a promise lists, in words, with their errors.
 
     >>> import hetdp
     >>> people = hetdp.spaces.population(hetdp.questions.majority(), 0.1, size=600)
-    >>> print(*share_lines(people.design()), sep=chr(10))
-    whoever they are, the answer is right in at least
-      998 of 1,000 runs if 40% say yes (240 of 600)
-      97 of 100 runs if 45% say yes (270 of 600)
-      97 of 100 runs if 55% say yes (330 of 600)
-      998 of 1,000 runs if 60% say yes (360 of 600)
+    >>> for where, error in _listed_shares(people.design()):
+    ...     print(format_runs(error), where)
+    998 of 1,000 if 40% say yes (240 of 600)
+    97 of 100 if 45% say yes (270 of 600)
+    97 of 100 if 55% say yes (330 of 600)
+    998 of 1,000 if 60% say yes (360 of 600)
     """
     try:
         scale = _curves_of(mechanism).share_scale
     except UsageError:
-        return []
+        return
     if scale.of < FEWEST_PEOPLE or scale.scores.constant:
-        return []
+        return
     percents: list[Fraction] = []
     for step in STEPS:
         middle = round(Fraction(scale.threshold_number(), scale.of) * 100 / step) * step
@@ -316,12 +329,10 @@ def share_lines(mechanism: Any) -> list[str]:
             mechanism.accuracy_at_share(percent / 100).error >= VISIBLE_ERROR for percent in percents
         ):
             break
-    lines = [RIGHT if not scale.assumption else f"if {scale.assumption}, and {RIGHT}"]
+    assumed = f" and {scale.assumption}" if scale.assumption else ""
     for percent in percents:
         point = mechanism.accuracy_at_share(percent / 100)
-        where = scale.words(f"{float(percent):g}%", point.number)
-        lines.append(f"  {format_runs(point.error)} runs if {where}")
-    return lines
+        yield f"if {scale.words(f'{float(percent):g}%', point.number)}{assumed}", point.error
 
 
 def _tallies(number: int) -> str:
@@ -351,7 +362,3 @@ def _loss_words(loss: float) -> str:
     ('0.4 used', '0 used', 'all privacy used')
     """
     return "all privacy used" if loss == float("inf") else f"{format_epsilon(loss)} used"
-
-
-def _accuracy(margin: int, wrong: float) -> str:
-    return f"{format_promise(wrong)} {margin_words(margin)}"

@@ -20,6 +20,9 @@ from hetdp.releases.charges import EPSILON, EVERYBODY, PERSON
 from hetdp.releases.ledger.ledger import core_of
 from hetdp.releases.record.document import Document, read_record, require_record
 from hetdp.releases.record.facts import (
+    BY_CERTAINTY,
+    BY_MARGIN,
+    BY_SHARE,
     EVERY_TABLE,
     MODEL,
     PUBLIC_RELEASE,
@@ -134,9 +137,12 @@ def _cautions(areas: list[Document]) -> Iterator[str]:
 def _accuracy(area: Document) -> Iterator[Document]:
     """The accuracy of an area's answer, from its plan."""
     if area["constant"] is not None:
-        yield {"area": area["area"], "where": EVERY_TABLE, "probability": "1"}
+        yield {"area": area["area"], "by": BY_CERTAINTY, "where": EVERY_TABLE, "probability": "1"}
+    for where, probability in area["accuracy_by_share"].items():
+        yield {"area": area["area"], "by": BY_SHARE, "where": where, "probability": probability}
     for margin, probability in area["accuracy_by_margin"].items():
-        yield {"area": area["area"], "where": margin_words(int(margin)), "probability": probability}
+        where = margin_words(int(margin))
+        yield {"area": area["area"], "by": BY_MARGIN, "where": where, "probability": probability}
 
 
 def _certificate_document(found: Certificate | Theorem) -> dict[str, Any]:

@@ -67,7 +67,7 @@ RECORD: dict[str, Any] = {
         "charged": [{"account": TEXT, "epsilon": MAYBE_TEXT, "delta": MAYBE_TEXT, "mu": MAYBE_TEXT, "used": TEXT}],
     },
     "constant": [{"area": MAYBE_TEXT, "answer": TEXT}],
-    "accuracy": [{"area": MAYBE_TEXT, "where": TEXT, "probability": TEXT}],
+    "accuracy": [{"area": MAYBE_TEXT, "by": TEXT, "where": TEXT, "probability": TEXT}],
     "cautions": [TEXT],
     "security": [TEXT],
     "mechanism": {

@@ -52,6 +52,7 @@ PUBLIC_TABLE = "Who is in the table, how many people there are, and everybody's 
 PUBLIC_RELEASE = "That this answer was released, when, and what it cost."
 AT_WORST = "in the worst case"
 EVERY_TABLE = "for any data"
+BY_CERTAINTY, BY_WORST, BY_SHARE, BY_MARGIN = "any data", "worst case", "share", "margin"  # what an accuracy is about
 
 
 def parameter_texts(costs: Costs, at: int) -> dict[str, str | None]:
@@ -131,7 +132,12 @@ def facts_of_problem(proof: ProvedMechanism, costs: Costs) -> dict[str, Any]:
         "not_protected": [PUBLIC_PROBLEM, PUBLIC_RELEASE, *unprotected],
         "constant": [{"area": None, "answer": answer_words(about, BARE_NUMBERS)[certain - 1]}] if certain else [],
         "accuracy": [
-            {"area": None, "where": AT_WORST, "probability": format_promise(proof.mechanism.against_coin.error)}
+            {
+                "area": None,
+                "by": BY_CERTAINTY if certain else BY_WORST,
+                "where": AT_WORST,
+                "probability": format_promise(proof.mechanism.against_coin.error),
+            }
         ],
         "cautions": _cautions(proof),
         "security": security_words(certain > 0),
