@@ -1,6 +1,6 @@
 """The reference engine: plain Python, to be read next to the paper.
 
-`grow` and `settle` are the two searches, and `engine` joins them.
+`engine` has the engine and its two searches.
 
 Only `engines.registry` imports this package; other engines must not.
 """
