@@ -1,4 +1,4 @@
-"""Words, counts and escaping for messages.
+"""Words, counts and escaping for messages, and HTML tables for notebooks.
 
 Every text that a person reads is put together with these functions: values are quoted as Python writes them, counts
 agree with their nouns, a misspelt name gets "did you mean", and no character of an input can break a line or the
@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 PUBLIC_NAMES = {"LocalMechanism": "Mechanism", "PartitionedMechanism": "Mechanism"}  # as users know these types
-LONGEST_VALUE = 80  # characters of a value in a message
+LONGEST_VALUE = 80  # characters of a value in a message or a cell
 SEARCHED_NAMES = 100_000  # known names among which a misspelt one is searched for; so many take a fraction of a second
 COMPARED_NAMES = 500  # candidates compared letter by letter: those with the longest common beginning and end
 COMPARED_LENGTH = 100  # characters compared of each name
@@ -154,3 +154,62 @@ def _share_of_ends(one: str, other: str) -> float:
     start = next((at for at in range(shorter) if one[at] != other[at]), shorter)
     end = next((at for at in range(shorter - start) if one[-1 - at] != other[-1 - at]), shorter - start)
     return (start + end) / max(len(one), len(other), 1)
+
+
+# HTML tables for notebooks: every word escaped, no scripts, and a few rows at most ------------------------------------
+
+
+MOST_ROWS = 10
+TABLE = "border-collapse: collapse; margin: 0.3em 0"
+CAPTION = "caption-side: top; text-align: left; font-weight: bold; padding: 0.2em 0"
+CELL = "text-align: left; padding: 0.1em 0.8em 0.1em 0"
+
+
+def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], total: int | None = None) -> str:
+    """A table for a notebook.
+
+    Args:
+        title: the text above the table.
+        header: the names of the columns; empty if the first cell of a row is its name.
+        rows: the rows, of which the first few are shown.
+        total: the number of rows; needed if `rows` has no length.
+
+    >>> html_table("A <b>", [], [("size", 3)]).count("&lt;b&gt;")
+    1
+    """
+    from collections.abc import Sized
+    from itertools import islice
+
+    listed = list(islice(rows, MOST_ROWS))
+    count = total if total is not None else len(rows) if isinstance(rows, Sized) else len(listed)
+    lines = [f'<table style="{TABLE}"><caption style="{CAPTION}">{html_cell(title, 2 * LONGEST_VALUE)}</caption>']
+    if header:
+        lines.append(f"<tr>{''.join(_tag('th', name) for name in header)}</tr>")
+    for first, *others in listed:
+        lines.append(f"<tr>{_tag('td' if header else 'th', first)}{''.join(_tag('td', x) for x in others)}</tr>")
+    if count > len(listed):
+        lines.append(f'<tr><td colspan="9" style="{CELL}">and {count - len(listed):,} more</td></tr>')
+    return "\n".join([*lines, "</table>"])
+
+
+def html_cell(value: Any, longest: int = LONGEST_VALUE) -> str:
+    r"""A value as the text of an HTML cell: escaped, on one line, and not too long.
+
+    >>> tuple(map(html_cell, ("<script>", "a\nb", 0.1234567, True, ("yes", 1), 1000)))
+    ('&lt;script&gt;', 'a\\nb', '0.123457', 'yes', 'yes, 1', '1,000')
+    """
+    from html import escape
+
+    if isinstance(value, bool):
+        text = "yes" if value else "no"
+    elif isinstance(value, float):
+        text = f"{value:.6g}"
+    elif isinstance(value, int):
+        text = f"{value:,}"
+    else:
+        text = escape_unprintable(", ".join(map(str, value)) if isinstance(value, tuple) else str(value))
+    return escape(text if len(text) <= longest else f"{text[: longest - 1]}…")
+
+
+def _tag(tag: str, value: Any) -> str:
+    return f'<{tag} style="{CELL}">{html_cell(value)}</{tag}>'

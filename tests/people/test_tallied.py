@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hetdp
-from hetdp.people.products.margins import margins_of
+from hetdp.people.privacy.situations import margins_of
 from hetdp.people.products.tallied import TalliedPeople, tally_people
 from hetdp.problem.axis import Axis
 

@@ -19,12 +19,11 @@ from hetdp.errors import Fault, InputError
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels
-from hetdp.problem.notebook import html_table
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import BLOCK, EdgeBlock, Floats, Indices, Mask
 from hetdp.problem.spelling import shorten_label
-from hetdp.text import pluralize, round_up
+from hetdp.text import html_table, pluralize, round_up
 from hetdp.threads import slices
 
 EVERY_EDGE = "every edge checked"

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hetdp.releases.ledger.chain import Entry
-    from hetdp.releases.ledger.person import PersonAccount
-    from hetdp.releases.ledger.status import Group, Status
+    from hetdp.releases.ledger.status import Group, PersonAccount, Status
 
     Report = tuple[dict[str, Any], list[str]]
 

@@ -14,9 +14,8 @@ from hetdp.mechanism.formatting import format_apart
 from hetdp.mechanism.local import steps_of
 from hetdp.mechanism.repair import Repair
 from hetdp.mechanism.steps import NEAR_MISS, Closure, FreeBoundary, RemoteProblem, Steps
-from hetdp.problem.notebook import html_table
 from hetdp.problem.problem import Problem
-from hetdp.text import escape_unprintable, pluralize
+from hetdp.text import escape_unprintable, html_table, pluralize
 from hetdp.theory.notion import Notion
 
 

@@ -14,12 +14,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from hetdp.mechanism.formatting import format_exact, format_probability
-from hetdp.problem.notebook import html_table
 from hetdp.problem.parameters import describe_parameters
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Constraint, Floats
 from hetdp.problem.spelling import spell_label
-from hetdp.text import format_value, pluralize
+from hetdp.text import format_value, html_table, pluralize
 from hetdp.theory.notion import Notion
 
 GIVEN, EXTENSION, POLISH = "given", "extension", "polish"

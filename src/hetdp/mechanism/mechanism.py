@@ -31,10 +31,10 @@ from hetdp.mechanism.explanation import (
 )
 from hetdp.mechanism.formatting import format_error, format_exact
 from hetdp.problem.labels import Labels
-from hetdp.problem.notebook import MOST_ROWS, html_table
 from hetdp.problem.problem import EdgelessProblem, Problem, require_edges
 from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.spelling import spell_label
+from hetdp.text import MOST_ROWS, html_table
 from hetdp.theory.notion import Notion, reversed_places
 
 BINDING = "binding"  # the column that names the neighbour that holds a dataset down

@@ -31,11 +31,10 @@ from hetdp.problem.edges import (
 )
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
-from hetdp.problem.notebook import html_table
 from hetdp.problem.parameters import COLUMNS
 from hetdp.problem.space import SMALL_SPACE, Constraint, EdgeBlock, Floats, Frozen, Indices, blocks_of
 from hetdp.problem.spelling import spell_label
-from hetdp.text import pluralize
+from hetdp.text import html_table, pluralize
 
 Bits = NDArray[np.uint8]
 

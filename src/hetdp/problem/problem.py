@@ -17,14 +17,13 @@ from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.identity import identity_of
 from hetdp.problem.labels import Labels
-from hetdp.problem.notebook import html_table
 from hetdp.problem.parameters import Parameters, rule_of
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers, answers_of
 from hetdp.problem.scores import Scores
 from hetdp.problem.space import Floats, Frozen, Indices, Mask
 from hetdp.problem.values import Factors, weights_of
-from hetdp.text import did_you_mean, format_type, format_value
+from hetdp.text import did_you_mean, format_type, format_value, html_table
 from hetdp.theory.catalogue import PARAMETERS, NotionName, find_notion, notion_of
 from hetdp.theory.notion import Notion
 

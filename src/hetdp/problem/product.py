@@ -20,10 +20,9 @@ from hetdp.problem.axis import BLOCK, Axis, Lines
 from hetdp.problem.edges import rows_of
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels, NamedLabels, is_same
-from hetdp.problem.notebook import html_table
 from hetdp.problem.space import Constraint, EdgeBlock, Floats, Frozen, Indices
 from hetdp.problem.spelling import possible_labels, spell_label
-from hetdp.text import closest, format_value, pluralize
+from hetdp.text import closest, format_value, html_table, pluralize
 
 
 class Tuples(Sequence[Any]):

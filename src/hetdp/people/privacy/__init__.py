@@ -1,7 +1,8 @@
 """Privacy rules as data; `hetdp.privacy` is their public name.
 
-`rules` holds the rules and the table of ε that they make, `situations` when a rule applies, `epsilons` how an ε is
-read, rounded down to the grid and written, and `strength` what it means in everyday terms.
+`rules` holds the rules and the table of ε that they make, `situations` when a rule applies and how far each dataset is
+from the other answer, `epsilons` how an ε is read, rounded down to the grid and written, and `strength` what it means
+in everyday terms.
 
 `people` and the packages above it may import this package; `files`, `mechanism` and the packages below may not.
 """

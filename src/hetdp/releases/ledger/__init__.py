@@ -1,7 +1,7 @@
 """The ledger: what was spent of people's privacy, in whole numbers, checked and written in one transaction.
 
-- `ledger`: the public `Ledger`. `ledger_core`: what releases ask of it. `status`: balances. `person`: one
-  person's account. `verification`: proof.
+- `ledger`: the public `Ledger`. `ledger_core`: what releases ask of it. `status`: balances, and one person's account.
+  `verification`: proof.
 - `chain`: entries and their hashes. `charge`, `charging`, `accounts`, `neighbours`, `amounts`: who pays how much.
 - `database`: the interface of a database and its transactions. `sqlite` (with `sqlite_file` and `connection_cache`) and
   `postgres` implement it. `schema`: the tables, and statements on them.

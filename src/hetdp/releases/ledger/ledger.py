@@ -51,9 +51,8 @@ from hetdp.releases.ledger.charging import (
 from hetdp.releases.ledger.database import DECLARING, RECORDING, Database
 from hetdp.releases.ledger.ledger_core import LedgerCore, Question, SpendRequest
 from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, neighbours_of, state_neighbours
-from hetdp.releases.ledger.person import PersonAccount, person_account
 from hetdp.releases.ledger.sqlite import SqliteDatabase
-from hetdp.releases.ledger.status import Status, history_of, status_of
+from hetdp.releases.ledger.status import PersonAccount, Status, history_of, person_account, status_of
 from hetdp.releases.ledger.verification import VerifiedLedger, verify_chain
 from hetdp.text import format_value
 

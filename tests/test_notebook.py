@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 import hetdp
-from hetdp.problem.notebook import MOST_ROWS, html_cell, html_table
+from hetdp.text import MOST_ROWS, html_cell, html_table
 from tests.plots.shown import HOSTILE, hostile, line, voters
 
 ALLOWED = {"table", "caption", "tr", "th", "td", "p"}
