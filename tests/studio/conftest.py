@@ -105,6 +105,15 @@ class Studio:
         except Late:
             assert self.in_graph(expression) == expected
 
+    def show_view(self, name: str) -> None:
+        """Changes to another view, and waits until the answer is drawn: marks of the view before may look the same."""
+        self.settle()
+        number = "() => Number(hetdp.read('acknowledged', 'children').split(' ')[1])"
+        before = self.page.evaluate(number)
+        self.page.click(f"#view label:has-text('{name}')")
+        self.page.wait_for_function(f"(before) => ({number})() > before", arg=before)
+        self.settle()
+
     def resize(self, width: int, height: int) -> None:
         """Changes the size of the window and waits until the page has followed."""
         self.page.set_viewport_size({"width": width, "height": height})

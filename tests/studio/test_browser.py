@@ -108,8 +108,7 @@ def test_exported_code_runs_and_gives_the_same_result(studio, tmp_path, monkeypa
             page.click(f"#save-{name}")
         download.value.save_as(tmp_path / download.value.suggested_filename)
     (tmp_path / "mechanism.png").rename(tmp_path / "network.png")
-    page.click("#view label:has-text('Summary')")
-    page.wait_for_selector("#chart-box:not(.away) .js-plotly-plot .scatterlayer")
+    opened.show_view("Summary")
     with page.expect_download() as download:
         page.click("#save-png")
     download.value.save_as(tmp_path / download.value.suggested_filename)
@@ -202,7 +201,7 @@ def test_hostile_labels_are_shown_as_plain_text(studio):
             opened.wait(re.sub(r"[^\x20-\x7e]+", "|", name).split("|")[0][:12], "#inspect-words")
     for tab in ("Odds", "Accuracy", "Export"):
         page.click(f"#tab label:has-text('{tab}')")
-    page.click("#view label:has-text('Summary')")
+    opened.show_view("Summary")
     opened.wait("hetdp", "#lines-python")
     assert page.evaluate("window.hurt") is None
     assert page.locator("main script, main img").count() == 0
@@ -226,7 +225,7 @@ def test_a_problem_of_5000_datasets_is_a_summary_and_a_neighbourhood(studio):
     page.locator("#find").press("Enter")
     opened.wait("25:60", "#inspect-words")
     assert shown_p(page) == pytest.approx(hetdp.design(problem)["25:60"], abs=5e-7)
-    page.click("#view label:has-text('Neighbourhood')")
+    opened.show_view("Neighbourhood")
     opened.until("(cy) => cy.nodes('.selected').map((one) => one.data('at'))", [names.index("25:60")])
     opened.until("(cy) => cy.nodes().length", NEIGHBOURHOOD_SIZE)
     page.locator("#inspect-more .chip").first.click()

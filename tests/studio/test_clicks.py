@@ -133,9 +133,7 @@ def test_the_page_is_busy_until_the_chart_of_its_last_answer_is_drawn(studio):
 def test_a_chart_that_an_answer_leaves_out_is_not_drawn_again(studio):
     opened = studio(GALLERY["survey"].make())
     page = opened.page
-    page.click("#view label:has-text('Summary')")
-    page.wait_for_function("() => hetdp.read('view', 'value') === 'summary'")
-    opened.settle()
+    opened.show_view("Summary")
     page.evaluate(
         """() => { window.drawings = 0; document.querySelector("#chart-box .js-plotly-plot")
             .on("plotly_afterplot", () => { window.drawings += 1; }); }"""
@@ -176,16 +174,13 @@ def test_what_begins_is_counted_once_when_it_ends(studio):
 def test_a_click_on_the_summary_selects_no_cell(studio):
     opened = studio(GALLERY["survey"].make())
     page = opened.page
-    page.click("#view label:has-text('Summary')")
-    page.wait_for_function("() => hetdp.read('view', 'value') === 'summary'")
-    opened.settle()
+    opened.show_view("Summary")
     at = opened.place_of_cell(3, 0.5)
     assert page.evaluate("(at) => document.elementFromPoint(...at).matches('.nsewdrag')", at)
     page.mouse.click(*at)
     opened.settle()
     assert opened.session.selection.kind == ""
-    page.click("#view label:has-text('Map')")
-    page.wait_for_function("() => hetdp.read('view', 'value') === 'map'")
+    opened.show_view("Map")
     page.mouse.click(*opened.place_of_cell(3, 0))
     opened.wait("Dataset 3,0,", "#announcement")
 

@@ -103,11 +103,11 @@ def test_the_whole_network_is_visible_after_a_resize_behind_another_view(studio)
     assert 0.5 < before <= 1
     try:
         for view, size in (("Map", (390, 800)), ("Summary", (1440, 900)), ("Map", (700, 500))):
-            page.click(f"#view label:has-text('{view}')")
-            page.wait_for_selector("#graph-box.away", state="attached")
+            opened.show_view(view)
+            assert page.locator("#graph-box.away").count() == 1
             opened.resize(size[0], size[1])
-            page.click("#view label:has-text('Network')")
-            page.wait_for_selector("#graph-box:not(.away)")
+            opened.show_view("Network")
+            assert page.locator("#graph-box:not(.away)").count() == 1
             opened.until(f"(cy) => ({OUTSIDE})(cy) === 0 && ({FILLED})(cy) > 0.5", True)
     finally:
         opened.resize(1440, 900)
@@ -142,10 +142,8 @@ def test_a_map_is_complete_again_after_another_view(studio):
     opened.settle()
     before = page.evaluate(RANGES)
     assert before == [-0.5, 60.5, -0.5, 40.5]
-    page.click("#view label:has-text('Summary')")
-    page.wait_for_selector("#chart-box .scatterlayer path", state="attached")
-    opened.settle()
-    page.click("#view label:has-text('Map')")
+    opened.show_view("Summary")
+    assert page.evaluate(RANGES) != before
+    opened.show_view("Map")
     page.wait_for_selector("#chart-box .heatmaplayer image")
-    opened.settle()  # the image may be that of an earlier drawing, which this one replaces
     assert page.evaluate(RANGES) == before
