@@ -60,3 +60,8 @@ def test_an_integer_of_too_many_digits_is_not_written():
 @pytest.mark.parametrize(("value", "shown"), [(1, "an int"), ({}, "a dict"), (None, "None"), ([], "a list")])
 def test_a_type_has_its_article(value, shown):
     assert text.format_type(value) == shown
+
+
+def test_the_first_line_of_an_error_is_its_name_if_it_says_nothing():
+    assert text.first_line(ValueError("a\nb")) == "a"
+    assert text.first_line(ValueError()) == "ValueError"

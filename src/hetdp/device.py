@@ -17,6 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from hetdp.errors import DeviceError
 from hetdp.interrupts import delay_interrupts
+from hetdp.text import first_line
 from hetdp.threads import run_in_threads, slices
 
 OLDEST = 70  # compute capability 7.0: of 2017
@@ -162,7 +163,7 @@ class CupyDevice:
             needed = f"{wanted / 2**30:.1f} GiB more are needed" if wanted else "the labels must fit into it"
             raise DeviceMemoryError(what, needed, CPU) from None
         except (RuntimeError, OSError, cuda.compiler.CompileException) as refusal:  # CUDA's errors are RuntimeErrors
-            raise DeviceError(f"the GPU ({self.name}) failed: {_first_line(refusal)}", RULE, CPU) from None
+            raise DeviceError(f"the GPU ({self.name}) failed: {first_line(refusal)}", RULE, CPU) from None
 
 
 def find_device() -> Device:
@@ -191,7 +192,7 @@ def _find_device() -> Device | DeviceError:
     except ImportError as refusal:
         if not is_installed():
             return DeviceError("CuPy is not installed", RULE, INSTALL)
-        return DeviceError(f"CuPy cannot be loaded: {_first_line(refusal)}", RULE, CPU)
+        return DeviceError(f"CuPy cannot be loaded: {first_line(refusal)}", RULE, CPU)
     try:
         if not cupy.cuda.runtime.getDeviceCount():  # `is_available` would hide why there is none
             return DeviceError("no GPU was found", RULE, CPU)
@@ -202,8 +203,4 @@ def _find_device() -> Device | DeviceError:
             return DeviceError(what, f"{OLDEST / 10} or newer is needed", CPU)
         return CupyDevice(cupy, device.id)
     except RuntimeError as refusal:  # such as CUDARuntimeError
-        return DeviceError(f"no GPU can be used: {_first_line(refusal)}", RULE, CPU)
-
-
-def _first_line(refusal: BaseException) -> str:
-    return (str(refusal).splitlines() or [type(refusal).__name__])[0]
+        return DeviceError(f"no GPU can be used: {first_line(refusal)}", RULE, CPU)

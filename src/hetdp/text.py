@@ -43,6 +43,11 @@ def format_type(value: object) -> str:
     return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of what an error of another library says; the name of its type if it says nothing."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
 def escape_unprintable(text: str) -> str:
     r"""Escapes characters that would break a line or the terminal, as Python does; any space becomes a plain one.
 

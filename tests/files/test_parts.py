@@ -36,7 +36,7 @@ from hetdp.problem.faults import FaultCollector
     ],
 )
 def test_a_column_of_labels_is_text_integers_or_json(names, kind):
-    assert saving.kind_of(names) == kind
+    assert saving.column_kind(names) == kind
     assert saving.kind_words("labels", names, True) == ({} if kind == "text" else {"labels": kind})
     assert saving.kind_words("labels", names, False) == ({"labels": kind} if kind == "json" else {})
 

@@ -83,8 +83,8 @@ def test_a_question_with_one_answer_is_answered_with_certainty():
 
 
 def test_a_vote_that_counts_too_much_is_never_returned(monkeypatch):
-    whole = vote.weights_of
-    monkeypatch.setattr(vote, "weights_of", lambda *given: whole(*given) + 1)
+    whole = vote.person_weights
+    monkeypatch.setattr(vote, "person_weights", lambda *given: whole(*given) + 1)
     with pytest.raises(VerificationError, match="NOT PRIVATE"):
         hetdp.design(spaces.votes(3, questions.majority(), 1), "weighted-vote")
 

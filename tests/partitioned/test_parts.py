@@ -466,8 +466,6 @@ def test_failures_of_workers_have_their_own_words():
         "a worker could not use '/w/a': denied"
     )
     assert cluster._system(OSError("odd"), "").what == "a worker could not use a file: odd"
-    assert cluster._first_line(ValueError("a\nb")) == "a"
-    assert cluster._first_line(ValueError()) == "ValueError"
     killed = cluster._out_of_memory(ValueError(), "")
     assert killed.what == f"{cluster.RETRIES + 1} workers were ended while they did the same task"
 

@@ -368,11 +368,11 @@ def test_a_constant_answer_has_no_introduction_about_randomness():
 
 
 def test_files_of_a_record_are_named_as_such():
-    document.require_names("a.JSON", "b.html")
-    document.require_names(None, None)
+    document.require_file_names("a.JSON", "b.html")
+    document.require_file_names(None, None)
     for names in (("a.html", None), (None, "a.json"), ("a", None)):
         with pytest.raises(UsageError, match="no format is known"):
-            document.require_names(*names)
+            document.require_file_names(*names)
 
 
 def test_a_record_replaces_neither_the_ledger_nor_its_page_nor_anything_else(record_and_ledger, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 
 import hetdp
 from hetdp.cli.main import main
-from hetdp.tables.dialect import Dialect, FileOptions, dialect_of, rows_of
+from hetdp.tables.dialect import Dialect, FileOptions, dialect_of, read_rows
 from hetdp.tables.sources import open_source
 
 ROWS = [("id", "eps", "Größe", "vote")] + [
@@ -171,7 +171,7 @@ def test_a_decoded_file_is_read_as_duckdb_reads_it(text, tmp_path):
 
 def test_rows_of_a_single_column_may_be_empty(tmp_path):
     (tmp_path / "one.csv").write_bytes(b"id\n1\n\n2")
-    assert list(rows_of(tmp_path / "one.csv", Dialect("cp1252", ",", False, ("id",)))) == [["1"], [""], ["2"]]
+    assert list(read_rows(tmp_path / "one.csv", Dialect("cp1252", ",", False, ("id",)))) == [["1"], [""], ["2"]]
 
 
 def test_a_decimal_comma_in_a_column_of_epsilon_is_refused_and_the_hint_shows_a_decimal_point(tmp_path):

@@ -26,8 +26,8 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import EdgeBlock, Floats, Indices
 
-FAR = 1 << 61
-UNITS = 2.0**40
+FAR = 1 << 61  # stands for infinity, as in the kernels
+UNITS = 2.0**40  # units in 1
 THREADS = 256  # most threads of a block
 BLOCKS = 8  # blocks for each multiprocessor
 WARP = 32  # threads that read together
@@ -160,8 +160,8 @@ def _changes_along(
     columns = (
         np.concatenate([ends[0], across.source]),
         np.concatenate([ends[1], across.target]),
-        np.concatenate([_z_of(ends[2]), across.z_source]),
-        np.concatenate([_z_of(ends[3]), across.z_target]),
+        np.concatenate([units_to_z(ends[2]), across.z_source]),
+        np.concatenate([units_to_z(ends[3]), across.z_target]),
     )
     order = np.lexsort(columns[1::-1])  # of equals, the first one counts, as on the host
     return Changes(*(column[order] for column in columns))
@@ -182,7 +182,8 @@ def losses_on_device(space: ProductSpace, device: Device, claim: DeviceClaim, al
     return largest_losses(before, after, numbers, allowed, notion)
 
 
-def _z_of(units: Indices) -> Floats:
+def units_to_z(units: Indices) -> Floats:
+    """Grid units as z; ±`FAR` means ±infinity."""
     return np.where(np.abs(units) == FAR, np.copysign(np.inf, units), units / UNITS)
 
 
@@ -311,7 +312,7 @@ class _ChangeTable:
         """The triples of a set, decoded; with cells = 1, pairs without ε."""
         place = np.flatnonzero(triples)
         pair, cell = np.divmod(triples[place].astype(np.int64) - 1, cells or max(1, len(self._epsilon)))
-        z_source, z_target = (_z_of(values[side].astype(np.int64) - 2 * FAR) for side in np.divmod(pair, VALUES))
+        z_source, z_target = (units_to_z(values[side].astype(np.int64) - 2 * FAR) for side in np.divmod(pair, VALUES))
         source, change = np.divmod(first[place].astype(np.int64), max(1, len(self._axis_of)))
         axes = self.axes[np.array(self._axis_of, dtype=np.int64)[change]]
         position = source // axes[:, 1] % axes[:, 0]

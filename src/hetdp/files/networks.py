@@ -14,7 +14,7 @@ from hetdp.problem.edges import Edges, duplicates_hint, require_duplicates
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import labels_of
-from hetdp.problem.parameters import KINDS, LETTERS, Parameters, parameters_of, require_kind
+from hetdp.problem.parameters import KINDS, LETTERS, Parameters, parameters_of, require_notion_columns
 from hetdp.problem.space import Floats
 from hetdp.text import format_value
 from hetdp.theory.notion import BACK
@@ -73,7 +73,9 @@ def _attributes(epsilon: str, delta: str | None, mu: str | None) -> dict[str, st
     """The attributes to read, by parameter."""
     if mu is None:
         return {"epsilon": epsilon} | ({} if delta is None else {"delta": delta})
-    require_kind({"mu"} | ({"delta"} if delta is not None else set()) | ({"epsilon"} if epsilon != EPSILON else set()))
+    require_notion_columns(
+        {"mu"} | ({"delta"} if delta is not None else set()) | ({"epsilon"} if epsilon != EPSILON else set())
+    )
     return {"mu": mu}
 
 

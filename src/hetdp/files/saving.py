@@ -78,10 +78,10 @@ def pin_columns(partial: PartialMechanism, labels: Labels) -> dict[str, Any]:
 
 
 def label_array(names: Sequence[Any]) -> Any:
-    """Labels as an array of integers or of texts, as `kind_of` says."""
+    """Labels as an array of integers or of texts, as `column_kind` says."""
     if isinstance(names, range):
         return np.arange(len(names))
-    kind = kind_of(names)
+    kind = column_kind(names)
     if kind == JSON:
         return np.array([None if name is None else label_to_json(name) for name in names], dtype=object)
     if kind == TEXT:
@@ -91,11 +91,11 @@ def label_array(names: Sequence[Any]) -> Any:
     return np.ma.MaskedArray(integers, missing) if missing.any() else integers
 
 
-def kind_of(names: Sequence[Any]) -> str:
+def column_kind(names: Sequence[Any]) -> str:
     """The kind of a column of labels or classes: text, integers of 64 bits, or JSON of anything else.
 
-    >>> kind_of(["a", None]), kind_of([1, 2]), kind_of([1, "a"]), kind_of([("yes", 3)]), kind_of([""])
-    ('text', 'integer', 'json', 'json', 'json')
+    >>> [column_kind(names) for names in (["a", None], [1, 2], [1, "a"], [("yes", 3)], [""])]
+    ['text', 'integer', 'json', 'json', 'json']
     """
     if isinstance(names, range):
         return INTEGER
@@ -323,5 +323,5 @@ def _write_document(document: dict[str, Any], path: str | Path) -> None:
 
 def kind_words(key: str, names: Any, is_text: bool) -> dict[str, str]:
     """The metadata that says how the cells of a column are encoded, if they are not plain text; CSV has text only."""
-    kind = kind_of(names)
+    kind = column_kind(names)
     return {key: kind} if kind == JSON or (is_text and kind == INTEGER) else {}

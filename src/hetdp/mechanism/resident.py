@@ -19,10 +19,12 @@ import numpy as np
 from hetdp import progress
 from hetdp.certificate.certificate import Certificate, RemoteClaim
 from hetdp.certificate.device_survey import (
+    FAR,
     DeviceClaim,
     largest_changes,
     losses_on_device,
     survey_on_device,
+    units_to_z,
     verify_on_device,
 )
 from hetdp.certificate.rule import Chains, Survey
@@ -40,8 +42,6 @@ from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.values import Factors
 from hetdp.theory.coordinate import LAPLACE
 
-UNITS = 2.0**40
-FAR = 1 << 61  # stands for infinity, as in values.cu
 BLOCK = 1 << 24  # values that are read at once
 THREADS, BLOCKS = 256, 8  # of a launch: threads of a block, and blocks for each multiprocessor
 READ = "blocks() reads them one after the other; mechanism[dataset] reads one"
@@ -184,12 +184,12 @@ class ResidentMechanism(RemoteMechanism, RemoteClaim, ComputesOdds):
 
     def coordinate(self, number: int) -> float:
         """z at one dataset, by its number."""
-        return float(_z_of(self.device.download(self.claim.z, number, number + 1))[0])
+        return float(units_to_z(self.device.download(self.claim.z, number, number + 1))[0])
 
     def blocks(self) -> Iterator[Floats]:
         """Iterates over z of all datasets, in their order."""
         for first in range(0, len(self), BLOCK):
-            yield _z_of(self.device.download(self.claim.z, first, min(first + BLOCK, len(self))))
+            yield units_to_z(self.device.download(self.claim.z, first, min(first + BLOCK, len(self))))
 
     def row(self, dataset: Hashable) -> dict[str, Any]:
         """What the table of the mechanism would say of one dataset."""
@@ -299,7 +299,7 @@ class ResidentMechanism(RemoteMechanism, RemoteClaim, ComputesOdds):
         worse, even = device.download(notes).tolist()
         ends = [(value, at) for value, at in device.download(worst).reshape(-1, 2).tolist() if at >= 0]
         lowest, at = min(ends, default=(FAR, -1))
-        z = float(_z_of(np.array([lowest]))[0])
+        z = float(units_to_z(np.array([lowest]))[0])
         return _Measures(CoinCounts(size, worse, 0, even, z, at), math.fsum(device.download(sums).tolist()))
 
     def odds(self) -> Odds:
@@ -309,7 +309,3 @@ class ResidentMechanism(RemoteMechanism, RemoteClaim, ComputesOdds):
 
     def __repr__(self) -> str:
         return f"ResidentMechanism({len(self):,} datasets, on {self.device.name})"
-
-
-def _z_of(units: Indices) -> Floats:
-    return np.where(np.abs(units) == FAR, np.copysign(np.inf, units), units / UNITS)

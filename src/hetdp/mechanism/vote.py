@@ -37,7 +37,7 @@ def weighted_vote(problem: Problem) -> LocalMechanism:
         UsageError: the problem is not made from people, or its question is not a threshold of a sum over people.
         VerificationError: the vote could not be proved private, which would be a bug.
     """
-    space, scores = people_of(problem)
+    space, scores = require_people(problem)
     z = vote_coordinates(space, scores)
     links = np.full(space.size, -1, dtype=np.int32 if space.size < 2**31 else np.int64)
     mechanism = LocalMechanism(problem, z, np.ones(space.size, dtype=np.bool_), links)
@@ -48,7 +48,7 @@ def weighted_vote(problem: Problem) -> LocalMechanism:
     return seal(replace(mechanism, certificate=proof, objective=WEIGHTED_VOTE))
 
 
-def people_of(problem: Problem) -> tuple[ProductSpace, Scores]:
+def require_people(problem: Problem) -> tuple[ProductSpace, Scores]:
     """The space of people of a problem and the score of each value.
 
     Raises:
@@ -73,7 +73,7 @@ def vote_coordinates(space: ProductSpace, scores: Scores) -> Floats:
     """
     if scores.constant:
         return np.full(space.size, np.inf if scores.constant == 1 else -np.inf)
-    weights = weights_of(space, scores)
+    weights = person_weights(space, scores)
     total = sum(axis.people * weight for axis, weight in zip(space.axes, weights.tolist(), strict=True))
     if total >= LARGEST_TOTAL:
         rule = f"the weights of all people together are below {LARGEST_TOTAL // UNITS_PER_EPSILON:,}"
@@ -88,7 +88,7 @@ def vote_coordinates(space: ProductSpace, scores: Scores) -> Floats:
     return z
 
 
-def weights_of(space: ProductSpace, scores: Scores) -> Whole:
+def person_weights(space: ProductSpace, scores: Scores) -> Whole:
     """The weight of each person, or of each member of a group, in grid units: their smallest ε in any situation."""
     least = np.array([_least(axis, row) for axis, row in zip(space.axes, scores.scores, strict=True)])
     bounded = least < np.inf

@@ -44,6 +44,7 @@ from hetdp.isolation import python_command, python_environment
 from hetdp.partitioned.problem import Task
 from hetdp.partitioned.shared_files import require_real
 from hetdp.partitioned.workspace import SOFTWARE, Mark, mark_folder, run_guarded
+from hetdp.text import first_line
 
 LOST_TIMEOUT = 30.0  # seconds without any worker, or without the scheduler, before the cluster counts as lost
 CONNECT_TIMEOUT = 10.0  # seconds to wait for a scheduler's first answer
@@ -154,7 +155,7 @@ class Cluster:
             if not is_foreign(refusal):
                 raise
             rule = f"all machines must run {SOFTWARE} and the same version of Dask"
-            raise ClusterError(f"the cluster cannot run hetdp: {_first_line(refusal)}", rule) from None
+            raise ClusterError(f"the cluster cannot run hetdp: {first_line(refusal)}", rule) from None
         finally:
             with suppress(Exception):  # the client may have lost its scheduler
                 self._client.cancel(futures, force=True)
@@ -299,7 +300,7 @@ def _client_at(address: str) -> ClusterClient:
         rule = "it is the address of a scheduler, tls://HOST:PORT or tcp://HOST:PORT"
         raise UsageError(f"invalid cluster address {address!r}", rule) from refusal
     except (OSError, TimeoutError, RuntimeError, TypeError) as refusal:
-        reason, hint = reason_at(address) or (_first_line(refusal), REACH_HINT)
+        reason, hint = reason_at(address) or (first_line(refusal), REACH_HINT)
         raise ClusterError(f"no scheduler answers at {address}", reason, hint) from None
     rule = "Dask's own settings name it: ca-file, client.cert and client.key of distributed.comm.tls"
     raise UsageError(f"no certificate is configured for the cluster {address!r}", rule)
@@ -350,7 +351,7 @@ def _system(error: OSError, memory: str) -> ClusterError:
     if error.errno == errno.ENOMEM:
         return _out_of_memory(MemoryError(), memory)
     place = "" if error.filename is None else f" {error.filename!r}"
-    what = f"a worker could not use{place or ' a file'}: {error.strerror or _first_line(error)}"
+    what = f"a worker could not use{place or ' a file'}: {error.strerror or first_line(error)}"
     return ClusterError(
         what, "all workers must be able to read the same files, and to write to the work folder and the output"
     )
@@ -367,10 +368,6 @@ def _out_of_memory(error: BaseException, memory: str) -> ClusterError:
 
 
 MEMORY_HINT = "more partitions are smaller ones; or give each worker more memory"
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 # Scheduler and workers on this machine --------------------------------------------------------------------------------

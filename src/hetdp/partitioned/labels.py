@@ -43,7 +43,7 @@ INTEGER_TYPE = "DECIMAL(20, 0)"  # holds integers of 64 bits, signed or not; Par
 MOST_REPORTED = 1000  # most duplicate labels that a bucket reports
 
 
-def kind_of(files: Files, column: str) -> str:
+def label_kind(files: Files, column: str) -> str:
     """The kind of labels in a column: integers, text, or a type that labels cannot have."""
     kind = files.kinds.get(column, "")
     return "integer" if kind in INTEGERS else "text" if kind == "VARCHAR" or kind.startswith("ENUM") else kind
@@ -56,7 +56,7 @@ def _label(column: str, kind: str) -> str:
 
 def write_labels(partition: Partition, files: Files, buckets: int) -> str:
     """Writes the labels of a partition with their numbers, by bucket; returns the software that computed the hash."""
-    label, number = _label("dataset", kind_of(files, "dataset")), partition.first
+    label, number = _label("dataset", label_kind(files, "dataset")), partition.first
     queries = []
     for path, low, high in files.pieces(partition.first, partition.first + partition.size):
         queries.append(
@@ -80,7 +80,7 @@ def _maker() -> str:
 def write_wanted_labels(partition: Partition, chunk: int, files: Files, rows: tuple[int, int], buckets: int) -> str:
     """Writes the distinct labels in a chunk of edges, by bucket; returns the software that computed the hash."""
     queries = [
-        f"SELECT {_label(end, kind_of(files, end))} AS label FROM {rows_of_file(path)}"
+        f"SELECT {_label(end, label_kind(files, end))} AS label FROM {rows_of_file(path)}"
         f" WHERE file_row_number >= {low} AND file_row_number < {high}"
         for path, low, high in files.pieces(*rows)
         for end in ("source", "target")
@@ -135,9 +135,8 @@ def _look_up(partition: Partition, chunk: int, files: Files, rows: tuple[int, in
     numbers = []
     with _own_files(), connection() as database:
         for path, low, high in files.pieces(*rows):
-            edges = (
-                f"(SELECT file_row_number AS row, {_label(end, kind_of(files, end))} AS label FROM {rows_of_file(path)}"
-            )
+            label = _label(end, label_kind(files, end))
+            edges = f"(SELECT file_row_number AS row, {label} AS label FROM {rows_of_file(path)}"
             edges += f" WHERE file_row_number >= {low} AND file_row_number < {high})"
             query = f"SELECT coalesce(number, -1) AS number FROM {edges} LEFT JOIN {found} USING (label) ORDER BY row"
             numbers.append(np.asarray(database.execute(query).fetchnumpy()["number"], dtype=np.int64))
@@ -280,7 +279,7 @@ class FileNames:
         """The numbers of some datasets, by labels as stored in the files; −1 for an unknown label."""
         if self.kind == RANGE:
             return RangeLabels(self.files.length).indices(labels)
-        wanted = int if kind_of(self.files, "dataset") == "integer" else str
+        wanted = int if label_kind(self.files, "dataset") == "integer" else str
         numbers = np.full(len(labels), -1, dtype=np.int64)
         places = [at for at, label in enumerate(labels) if type(label) is wanted]
         chosen = [labels[at] for at in places]

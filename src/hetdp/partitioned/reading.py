@@ -35,7 +35,7 @@ from hetdp.partitioned.labels import (
     copy_to,
     identity_of_partitions,
     join_bucket,
-    kind_of,
+    label_kind,
     labels_at,
     rows_of_file,
     write_labels,
@@ -218,8 +218,10 @@ def _number(
         UsageError: workers cannot compare the labels.
     """
     datasets, edges = tables.datasets, tables.edges
-    same = not edges.length or {kind_of(edges, end) for end in ("source", "target")} == {kind_of(datasets, "dataset")}
-    if in_order and (same or kind_of(datasets, "dataset") == "integer"):
+    same = not edges.length or {label_kind(edges, end) for end in ("source", "target")} == {
+        label_kind(datasets, "dataset")
+    }
+    if in_order and (same or label_kind(datasets, "dataset") == "integer"):
         return RANGE if same else STRANGE
     buckets = len(partitions)
     makers = workers.run(write_labels, [(partition, datasets, buckets) for partition in partitions], "reading labels")

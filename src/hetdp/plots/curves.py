@@ -192,7 +192,7 @@ def curves_by_margin(given: Mapping[str, Any], baselines: bool) -> list[Curve]:
     for name, each in given.items():
         mechanism = mechanism_of(each)
         if isinstance(mechanism, PopulationMechanism):
-            across = margins_of(mechanism).tolist()
+            across = margins_to_show(mechanism).tolist()
             accuracy = [mechanism.accuracy(margin) for margin in across]
         else:
             rows = mechanism.accuracy_by_margin()
@@ -207,11 +207,11 @@ def curves_by_margin(given: Mapping[str, Any], baselines: bool) -> list[Curve]:
     return merge_equal(found)
 
 
-def margins_of(mechanism: Any) -> Any:
+def margins_to_show(mechanism: Any) -> Any:
     """Whole numbers from 1 on, closer where they are small, until the answer is nearly always right.
 
     >>> import hetdp
-    >>> margins_of(hetdp.spaces.population(hetdp.questions.majority(), 1, size=21).design()).tolist()
+    >>> margins_to_show(hetdp.spaces.population(hetdp.questions.majority(), 1, size=21).design()).tolist()
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
     """
     farthest = mechanism.population.farthest()
@@ -225,7 +225,7 @@ def margins_of(mechanism: Any) -> Any:
 
 def _baselines(mechanism: Any, known: set[str]) -> list[Curve]:
     """The baselines of a population at a few margins; none for questions that are not counts."""
-    margins = margins_of(mechanism)
+    margins = margins_to_show(mechanism)
     margins = margins[np.unique(np.linspace(0, len(margins) - 1, BASELINE_POINTS).round().astype(np.int64))]
     try:
         rows = [mechanism.population.baselines(margin) for margin in margins.tolist()]

@@ -192,10 +192,10 @@ class Axis(Frozen):
         return f"Axis({format_value(self.name)}, {self.length} positions)"
 
 
-def kind_of(one: int, other: int, values: int) -> int:
+def change_kind(one: int, other: int, values: int) -> int:
     """The kind of a change between two values, which is the position of the pair among all pairs.
 
-    >>> [kind_of(*pair, 3) for pair in ((0, 1), (0, 2), (2, 1))]
+    >>> [change_kind(*pair, 3) for pair in ((0, 1), (0, 2), (2, 1))]
     [0, 1, 2]
     """
     low, high = min(one, other), max(one, other)
@@ -214,7 +214,7 @@ def _steps(length: int) -> Moves:
 def _changes(values: int) -> Iterator[tuple[int, int, int]]:
     """Any value to any other."""
     for one, other in combinations(range(values), 2):
-        kind = kind_of(one, other, values)
+        kind = change_kind(one, other, values)
         yield from ((one, other, kind), (other, one, kind))
 
 
@@ -228,7 +228,7 @@ def _transfers(axis: Axis) -> Iterator[tuple[int, int, int]]:
                 if counts[one] and one != other:
                     moved = [*counts]
                     moved[one], moved[other] = moved[one] - 1, moved[other] + 1
-                    yield place, places[tuple(moved)], kind_of(one, other, values)
+                    yield place, places[tuple(moved)], change_kind(one, other, values)
 
 
 def _counts(people: int, values: int) -> Iterator[tuple[int, ...]]:

@@ -23,7 +23,7 @@ from hetdp.problem.classes import Classes, classes_of
 from hetdp.problem.columns import as_column
 from hetdp.problem.decimals import MARK_OF_ONE, UNBOUNDED, Marks
 from hetdp.problem.faults import FaultCollector
-from hetdp.problem.labels import LabelHints, Labels, require_names
+from hetdp.problem.labels import LabelHints, Labels, check_labels
 from hetdp.problem.parameters import LETTERS, Parameters, given_parameters, parameters_of, report_faulty_parameters
 from hetdp.problem.space import SMALL_SPACE, Floats, Indices, Mask
 from hetdp.text import did_you_mean, format_type, format_value
@@ -64,7 +64,9 @@ def arcs_of(source: Indices, target: Indices, parameters: Parameters, usable: Ma
     proper = source != target
     edges = np.flatnonzero(proper if usable is None else proper & usable)
     forth, back = source[edges], target[edges]
-    rows = rows_of(forth, back, edges.view(np.uint64), int(max(forth.max(initial=-1), back.max(initial=-1))) + 1)
+    rows = group_by_source(
+        forth, back, edges.view(np.uint64), int(max(forth.max(initial=-1), back.max(initial=-1))) + 1
+    )
     edge, ends = rows.loads.view(np.int64), (rows.sources, rows.targets)
     columns = parameters.take(edge).reverse_where(source[edge] != ends[0])
     return Arcs(*ends, columns, edge)
@@ -162,7 +164,7 @@ class Rows(NamedTuple):
         return Rows(np.searchsorted(chosen, self.indptr), self.targets[chosen], self.loads[chosen])
 
 
-def rows_of(source: Indices, target: Indices, loads: Loads, size: int) -> Rows:
+def group_by_source(source: Indices, target: Indices, loads: Loads, size: int) -> Rows:
     """The rows of all edges, in both directions; of equal arcs, those from source to target come first."""
     arcs = 2 * len(source)
     if arcs <= SMALL_SPACE or not uses_compiled(BUILDING, arcs):
@@ -320,7 +322,7 @@ def edge_columns(source: Any, target: Any, given: Mapping[str, Any], classes: An
         collector.add(Fault("columns of different lengths", ", ".join(lengths), value, "one entry per edge"))
         collector.raise_if_any()
     for name, ends in (("source", source), ("target", target)):
-        require_names(name, ends, collector)
+        check_labels(name, ends, collector)
     collector.raise_if_any()
     unread: list[int] = []
     parameters = parameters_of(known, "edge {}".format, collector, unread)

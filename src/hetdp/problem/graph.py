@@ -24,9 +24,9 @@ from hetdp.problem.edges import (
     find_repeats,
     find_unconstrained,
     group_by_class,
+    group_by_source,
     merge_repeats,
     merge_rows,
-    rows_of,
     sort_parallel_arcs,
 )
 from hetdp.problem.faults import FaultCollector
@@ -194,7 +194,7 @@ class DatasetGraph(Frozen):
         usable = validation.usable_edges(edges, (source, target), collector, labels)
         names, columns = edges.parameters
         if 2 * len(source) > SMALL_SPACE and edges.classes is None and len(columns) == 1 and not collector.total:
-            rows, agree = merge_rows(rows_of(source, target, marks_of(columns[0]), len(labels.names)))
+            rows, agree = merge_rows(group_by_source(source, target, marks_of(columns[0]), len(labels.names)))
             if agree or duplicates == "min":
                 return cls(labels, rows, parameter_names=names, on_grid=on_grid)
         arcs = arcs_of(source, target, edges.parameters, usable)

@@ -273,7 +273,7 @@ def labels_of(datasets: Any, collector: FaultCollector, row: Callable[[int], str
     if integers is not None and np.array_equal(integers, np.arange(len(integers))):
         return RangeLabels(len(integers))
     names = plain_labels(as_list(datasets))
-    if integers is None and not require_names("datasets", names, collector):
+    if integers is None and not check_labels("datasets", names, collector):
         collector.raise_if_any()
     labels = NamedLabels(names, integers)
     if labels.distinct < len(names):
@@ -301,7 +301,7 @@ def labels_of_ends(source: Any, target: Any, collector: FaultCollector) -> Label
     return NamedLabels(names)
 
 
-def require_names(name: str, values: Any, collector: FaultCollector) -> bool:
+def check_labels(name: str, values: Any, collector: FaultCollector) -> bool:
     """Reports labels that are missing or not hashable; returns True if there are none."""
     if isinstance(values, np.ndarray) and values.dtype.kind not in "fO":
         return True

@@ -52,7 +52,7 @@ def rule_of(name: str) -> str:
     return PARAMETERS[name].rule
 
 
-def require_kind(given: Iterable[str]) -> None:
+def require_notion_columns(given: Iterable[str]) -> None:
     """Refuses sets of columns that belong to no notion of privacy."""
     names = set(given)
     if ("mu" in names) == ("epsilon" in names) or ("mu" in names and len(names) > 1):
@@ -64,7 +64,7 @@ def require_kind(given: Iterable[str]) -> None:
 def given_parameters(given: Mapping[str, Any], length: int, collector: FaultCollector) -> dict[str, Any]:
     """The given columns as sequences; one number stands for all edges."""
     known = {name: values for name, values in given.items() if values is not None}
-    require_kind(known)
+    require_notion_columns(known)
     known |= {name: values[()] for name, values in known.items() if isinstance(values, np.ndarray) and not values.ndim}
     known |= {name: [value] * length for name, value in known.items() if not isinstance(value, Iterable)}
     return {name: as_column(name, values, collector) for name, values in known.items()}

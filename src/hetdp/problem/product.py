@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UnknownDatasetError, UsageError
 from hetdp.problem.axis import BLOCK, Axis, Lines
-from hetdp.problem.edges import rows_of
+from hetdp.problem.edges import group_by_source
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels, NamedLabels, is_same
 from hetdp.problem.space import Constraint, EdgeBlock, Floats, Frozen, Indices
@@ -388,4 +388,4 @@ def as_graph(space: ProductSpace) -> DatasetGraph:
     """
     source, target, epsilon, _ = edges_once(space)
     marks = (epsilon + 0.0).view(np.uint64) << np.uint64(1)  # not lowered: they are on the grid, whatever was written
-    return DatasetGraph(NamedLabels(space.datasets), rows_of(source, target, marks, space.size))
+    return DatasetGraph(NamedLabels(space.datasets), group_by_source(source, target, marks, space.size))

@@ -22,7 +22,7 @@ from hetdp.problem.problem import Problem
 from hetdp.releases.charges import Costs
 from hetdp.releases.draw import draw
 from hetdp.releases.ledger.chain import Entry
-from hetdp.releases.ledger.neighbours import Neighbours, neighbours_of
+from hetdp.releases.ledger.neighbours import Neighbours, parse_neighbours
 from hetdp.releases.proof import find_proof, fingerprint_of, parse_facts, prove
 from hetdp.releases.record.facts import facts_of_problem
 from hetdp.text import escape_unprintable, format_value
@@ -166,7 +166,7 @@ class MechanismRequest(DrawRequest):
     def __init__(self, mechanism: Any, dataset: Any = None) -> None:
         self._proof, self._dataset = prove(mechanism), dataset
         about = self._proof.problem.about
-        neighbours = neighbours_of(about.get("privacy_unit"), about.get("neighbour_relation"))
+        neighbours = parse_neighbours(about.get("privacy_unit"), about.get("neighbour_relation"))
         super().__init__(self._proof.digest, self._proof.costs, (None,), answer_words(about, BARE_NUMBERS), neighbours)
 
     def facts(self) -> Document:

@@ -20,7 +20,7 @@ from hetdp.mechanism.design import design_local, require_objective
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.mechanism.repair import Repair
-from hetdp.mechanism.vote import WEIGHTED_VOTE, people_of
+from hetdp.mechanism.vote import WEIGHTED_VOTE, require_people
 from hetdp.problem.classes import classes_of
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
@@ -134,7 +134,7 @@ def list_objectives(problem: Problem) -> list[str]:
     if problem.graph.size <= MOST_DATASETS_AVERAGE:
         found.append("average")
     try:
-        people_of(problem)
+        require_people(problem)
         found.append(WEIGHTED_VOTE)
     except HetdpError:
         pass

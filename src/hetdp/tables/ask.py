@@ -24,7 +24,7 @@ from hetdp.problem.answer_words import NO, YES, YES_AND_NO, answer_name
 from hetdp.releases.ledger.ledger import core_of
 from hetdp.releases.price import Price, similar_words
 from hetdp.releases.price import price as price_of
-from hetdp.releases.record.document import require_names
+from hetdp.releases.record.document import require_file_names
 from hetdp.releases.release import Release
 from hetdp.releases.release import release as publish
 from hetdp.releases.request import DrawRequest, Releasable, check_version
@@ -133,7 +133,7 @@ class Payment:
         if self.ledger is None:
             rule = "only a release has a source, a version, a record or earlier records"
             raise UsageError("nothing pays for the release", rule, "ledger= names what pays")
-        require_names(self.record, self.html)
+        require_file_names(self.record, self.html)
 
     @property
     def writes_a_record(self) -> bool:

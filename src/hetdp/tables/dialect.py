@@ -192,7 +192,7 @@ def not_utf8(name: str) -> InputError:
     return InputError(name, [Fault("not UTF-8 text", name, "", UTF8_RULE, ENCODING_HINT)])
 
 
-def rows_of(place: Path, dialect: Dialect) -> Iterator[list[str]]:
+def read_rows(place: Path, dialect: Dialect) -> Iterator[list[str]]:
     """The rows below the header, as DuckDB reads them: an empty line is no row, and may be one cell of a single column.
 
     Raises:

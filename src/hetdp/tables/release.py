@@ -14,7 +14,7 @@ from hetdp.problem.space import Floats
 from hetdp.releases.charges import CLASS, EPSILON, EVERYBODY, PERSON, Costs, charge_of, largest_by_account
 from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.charge import Charge
-from hetdp.releases.ledger.neighbours import neighbours_of
+from hetdp.releases.ledger.neighbours import parse_neighbours
 from hetdp.releases.request import PEOPLE, PLAN, Document, DrawRequest, draw_answer
 from hetdp.tables.people_table import LocalTable, Payers
 from hetdp.tables.policy import Policy
@@ -117,7 +117,7 @@ class TableRequest(DrawRequest):
             costs_of_people(prepared.policy, payers, person, prepared.losses()),
             tuple(promise.area for promise in prepared.promises),
             prepared.request.answers,
-            neighbours_of(prepared.plan.facts["unit"], prepared.plan.facts["neighbours"]),
+            parse_neighbours(prepared.plan.facts["unit"], prepared.plan.facts["neighbours"]),
         )
 
     def facts(self) -> Document:

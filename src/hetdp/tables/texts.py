@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.duck import hide_details
-from hetdp.tables.dialect import Dialect, rows_of
+from hetdp.tables.dialect import Dialect, read_rows
 from hetdp.tables.sources import QueriedSource
 
 CELLS = "cells"  # the name of the table in queries
@@ -71,7 +71,7 @@ class DecodedCsv(TextTable):
         """The cells of some columns; see `TextTable`."""
         places = [self._dialect.header.index(column) for column in columns] or [0]
         found: list[list[str | None]] = [[] for _ in places]
-        for row in rows_of(self._file, self._dialect):
+        for row in read_rows(self._file, self._dialect):
             for cells, at in zip(found, places, strict=True):
                 cells.append(row[at] or None)
         return dict(zip(columns or [ROW], found, strict=True))

@@ -155,7 +155,7 @@ def test_rows_of_every_shape_come_out_in_order(shape, small, count, number, monk
     source, target = (end.astype(number) for end in shape(count, rng))
     size = int(max(source.max(initial=0), target.max(initial=0))) + 1
     edges = np.arange(len(source), dtype=np.uint64)
-    found = rows.rows_of(source, target, edges, size)
+    found = rows.group_by_source(source, target, edges, size)
     proper = np.flatnonzero(source != target)
     ends = [np.concatenate([one[proper], other[proper]]) for one, other in ((source, target), (target, source))]
     order = np.lexsort((ends[1], ends[0]))
@@ -171,9 +171,9 @@ def test_more_threads_than_cores_change_nothing(monkeypatch):
     rng = np.random.default_rng(3)
     source, target = (rng.integers(0, 500, 20_000).astype(np.int32) for _ in range(2))
     edges = np.arange(20_000, dtype=np.uint64)
-    before = rows.rows_of(source, target, edges, 500)
+    before = rows.group_by_source(source, target, edges, 500)
     monkeypatch.setattr(rows, "CORES", 7)
-    after = rows.rows_of(source, target, edges, 500)
+    after = rows.group_by_source(source, target, edges, 500)
     assert all(np.array_equal(one, other) for one, other in zip(before, after, strict=True))
 
 

@@ -21,7 +21,7 @@ from hetdp.releases.ledger.chain import Entry, normalize_version, parse_entry, p
 from hetdp.releases.ledger.charge import KEY, Charge, canonical_json, decode_charge
 from hetdp.releases.ledger.ledger import Ledger
 from hetdp.releases.ledger.ledger_core import KnownSources
-from hetdp.releases.ledger.neighbours import Neighbours, combine_neighbours, neighbours_of, read_neighbours
+from hetdp.releases.ledger.neighbours import Neighbours, combine_neighbours, parse_neighbours, read_neighbours
 
 BOTH, PLAIN = currency_of("epsilon-delta"), currency_of("epsilon")
 TERMS = Terms(2, "survey", BOTH, (30, 5), {"pupils": (20, 7), "staff": (40, 3)})
@@ -317,10 +317,10 @@ def test_a_unit_and_relation_that_nobody_writes_are_none(document):
 
 
 def test_what_the_record_says_where_nothing_is_stated_states_nothing():
-    assert neighbours_of(*neighbours.UNSTATED) == neighbours_of("  ", "") == Neighbours()
+    assert parse_neighbours(*neighbours.UNSTATED) == parse_neighbours("  ", "") == Neighbours()
     for wrong in (7, b"person"):
         with pytest.raises(UsageError, match="text on one line"):
-            neighbours_of(None, wrong)
+            parse_neighbours(None, wrong)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hetdp.errors import LedgerError, UsageError
 from hetdp.people.products import problems as building
 from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.ledger.ledger import Ledger
-from hetdp.releases.ledger.neighbours import RELATIONS, UNITS, UNSTATED, Neighbours, is_same, neighbours_of
+from hetdp.releases.ledger.neighbours import RELATIONS, UNITS, UNSTATED, Neighbours, is_same, parse_neighbours
 from hetdp.releases.record import facts
 from hetdp.tables import plan
 from tests.releases.ledger.test_damage import unchecked_connection
@@ -33,26 +33,26 @@ def test_all_wordings_of_a_relation_are_equal_and_the_two_are_never_confused():
     for name, others in (RELATIONS | UNITS).items():
         for text in (name, *others):
             for form in (text, text.upper(), f"  {text.replace(' ', '  ')}.", text.replace(" ", "-")):
-                found = neighbours_of(form, None).unit if name in UNITS else neighbours_of(None, form).relation
+                found = parse_neighbours(form, None).unit if name in UNITS else parse_neighbours(None, form).relation
                 assert found == name, form
     assert not is_same(*RELATIONS)
-    assert neighbours_of("one person", "One person JOINS or leaves") == Neighbours("person", "add-remove")
+    assert parse_neighbours("one person", "One person JOINS or leaves") == Neighbours("person", "add-remove")
 
 
 def test_the_wording_of_hetdp_means_that_one_person_changes_their_answer():
     for unit, relation in ((building.UNIT, building.NEIGHBOURS), (plan.UNIT, plan.NEIGHBOURS)):
-        assert neighbours_of(unit, relation) == Neighbours("person", "replace-one")
-    assert neighbours_of(facts.UNIT, facts.NEIGHBOURS) == neighbours_of("", "  ") == Neighbours(None, None)
+        assert parse_neighbours(unit, relation) == Neighbours("person", "replace-one")
+    assert parse_neighbours(facts.UNIT, facts.NEIGHBOURS) == parse_neighbours("", "  ") == Neighbours(None, None)
     assert (facts.UNIT, facts.NEIGHBOURS) == UNSTATED
 
 
 def test_other_wordings_are_compared_without_case_and_blanks():
     assert is_same("one visit  is added", "One visit is added.")
     assert not is_same("one visit is added", "one visit is removed")
-    assert neighbours_of("every household", "a visit") == Neighbours("household", "a visit")
+    assert parse_neighbours("every household", "a visit") == Neighbours("household", "a visit")
     for wrong in (3, ["person"], b"person"):
         with pytest.raises(UsageError, match="text on one line"):
-            neighbours_of(wrong, None)
+            parse_neighbours(wrong, None)
 
 
 def test_a_declared_relation_holds_from_the_start(address):

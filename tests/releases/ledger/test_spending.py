@@ -273,7 +273,7 @@ def test_the_accounts_of_a_source_are_classes_or_people_as_in_its_first_charge(l
 
 
 def test_a_ledger_with_both_kinds_is_invalid(ledger, monkeypatch):
-    monkeypatch.setattr("hetdp.releases.ledger.accounts.require_kind", lambda *_: None)
+    monkeypatch.setattr("hetdp.releases.ledger.accounts.require_account_kind", lambda *_: None)
     for name, charge in (("q", TENTH), ("r", PERSON)):
         ledger.spend("survey", charge, name, "1", lambda: [True])
     with pytest.raises(LedgerError, match="it was changed, or is damaged"):

@@ -21,7 +21,7 @@ from hetdp.mechanism.accuracy.measures import NOWHERE, Steps, is_threshold, with
 from hetdp.mechanism.design import design_local
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.mechanism import LocalMechanism, seal
-from hetdp.mechanism.vote import people_of, vote_coordinates, weights_of
+from hetdp.mechanism.vote import person_weights, require_people, vote_coordinates
 from hetdp.problem.decimals import LARGEST_EXACT, UNIT
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
@@ -56,7 +56,7 @@ class Voters(NamedTuple):
 def weighted_vote(problem: Problem) -> Floats | None:
     """The ε-weighted vote, if the question is a threshold of a sum."""
     try:
-        return vote_coordinates(*people_of(problem))
+        return vote_coordinates(*require_people(problem))
     except UsageError:
         return None
 
@@ -91,12 +91,12 @@ PEOPLE_BASELINES = (("weighted vote", weighted_vote), ("dropping", drop_people),
 def _voters(problem: Problem) -> Voters | None:
     """The voters; None if the question is not a count, or always has the same answer."""
     try:
-        space, scores = people_of(problem)
+        space, scores = require_people(problem)
     except UsageError:
         return None
     if not scores.is_count or scores.constant:
         return None
-    weights, counts = weights_of(space, scores), scores.most > 0
+    weights, counts = person_weights(space, scores), scores.most > 0
     people = np.where(counts, scores.sizes, 0)
     yes = [axis.counts() @ row for axis, row in zip(space.axes, scores.scores, strict=True)]
     limit = voting.mean_epsilon(weights, people, UNIT)

@@ -37,7 +37,7 @@ ROUNDING = Fraction(1, 10**9)  # probabilities may miss 1 by this much and are t
 Weights = NDArray[np.float64]
 
 
-def weights_of(axes: Sequence[Axis], prior: Any) -> Factors | None:
+def prior_weights(axes: Sequence[Axis], prior: Any) -> Factors | None:
     """The probability of each tally, as a product over the groups; None if all are equally probable.
 
     Args:
@@ -47,7 +47,7 @@ def weights_of(axes: Sequence[Axis], prior: Any) -> Factors | None:
     Raises:
         UsageError: that is not a prior for these groups.
 
-    >>> weights_of([Axis.tally("all", 2, 1)], None)
+    >>> prior_weights([Axis.tally("all", 2, 1)], None)
     Factors(factors=(array([0.25, 0.5 , 0.25]),))
     """
     if isinstance(prior, str) and prior == UNIFORM:
@@ -179,7 +179,7 @@ def problem_of(
     answers = _answers(axes, sizes, question)
     told_apart = any(one.states > 1 for one in axes)
     space = ProductSpace(axes, states_of(axes, answers, table.states) if told_apart else None)
-    weights = weights_of(axes, prior) if folded else None
+    weights = prior_weights(axes, prior) if folded else None
     scores = _scores(question, sizes, values)
     return Problem(space, answers, weights=weights, about=about_of(question, promised, change), scores=scores)
 

@@ -119,7 +119,7 @@ class Share(GroupThreshold):
 
     def __str__(self) -> str:
         share = format_share(self.at_least)
-        whom = rows_of(self.of, self.blank, self.groups)
+        whom = describe_rows(self.of, self.blank, self.groups)
         words = f"{'more than' if self.strict else 'at least'} {share} of {whom} say {quote_if_needed(self.value)}"
         words += f"; exactly {share} counts as {yes_or_no(not self.strict)}"
         if self.of == RESPONDENTS:
@@ -364,7 +364,7 @@ def of_groups(groups: Groups) -> str:
     return "" if groups is None else f" of {join_names(groups)}"
 
 
-def rows_of(of: str, blank: tuple[str, ...], groups: Groups) -> str:
+def describe_rows(of: str, blank: tuple[str, ...], groups: Groups) -> str:
     """The rows that a share refers to, in words."""
     return f"all rows{of_groups(groups)}" + ("" if of == ALL else f" that are not {join_names(blank, 'or')}")
 

@@ -129,7 +129,7 @@ def exceeds_cap(balances: NDArray[np.int64]) -> NDArray[np.bool_]:
     return found
 
 
-def require_kind(connection: Connection, terms: Terms, kind: str) -> None:
+def require_account_kind(connection: Connection, terms: Terms, kind: str) -> None:
     """Refuses accounts of another kind than those of the source; called only if none of this kind is known."""
     if FIRST[classes if kind == PERSON else people].rows(connection, of_source=terms.number):
         has, wanted = ("people", "classes") if kind == CLASS else ("classes", "people")
@@ -176,7 +176,7 @@ def classes_after(
     """
     known = dict(read_classes(connection, terms, charge.names))
     if charge.names and not known:
-        require_kind(connection, terms, CLASS)
+        require_account_kind(connection, terms, CLASS)
     if charge.names and EVERYBODY not in terms.caps and not known.keys() - {EVERYBODY}:
         _require_grouping(connection, terms, charge.names == (EVERYBODY,))
     rows = [known.get(name, _empty(terms.cap_of(name))) for name in charge.names]
@@ -285,7 +285,7 @@ def _starts(connection: Connection, terms: Terms, charge: SealedCharge) -> list[
     rows = STARTS.rows(connection, of_source=terms.number)
     firsts = [row.first for row in rows]
     if charge.accounts and not firsts:
-        require_kind(connection, terms, PERSON)
+        require_account_kind(connection, terms, PERSON)
     elif charge.accounts and charge.named != (known := _id_name_in(rows)):
         raise _refuse_other_ids(terms, known, charge.named)
     return firsts

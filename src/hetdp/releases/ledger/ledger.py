@@ -50,7 +50,7 @@ from hetdp.releases.ledger.charging import (
 )
 from hetdp.releases.ledger.database import DECLARING, RECORDING, Database
 from hetdp.releases.ledger.ledger_core import LedgerCore, Question, SpendRequest
-from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, neighbours_of, state_neighbours
+from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, parse_neighbours, state_neighbours
 from hetdp.releases.ledger.sqlite import SqliteDatabase
 from hetdp.releases.ledger.status import PersonAccount, Status, history_of, person_account, status_of
 from hetdp.releases.ledger.verification import VerifiedLedger, verify_chain
@@ -120,7 +120,7 @@ class Ledger:
         """
         if source is not None:
             require_text(source=source)
-            check_declaration(currency, cap, caps, neighbours_of(unit, relation))
+            check_declaration(currency, cap, caps, parse_neighbours(unit, relation))
         open_database(address, timeout).create(create_chain, is_created)
         ledger = cls(address, timeout=timeout)
         if source is not None:
@@ -172,7 +172,7 @@ class Ledger:
             LedgerError: the ledger cannot be used.
         """
         require_text(source=source)
-        given = neighbours_of(unit, relation)
+        given = parse_neighbours(unit, relation)
         only_states = any(given) and cap is None and not caps
         facts = {} if only_states else check_declaration(currency, cap, caps, given)
 
@@ -238,7 +238,7 @@ class Ledger:
             UsageError: no such source, a charge of another currency, unit or relation, or another charge than when it
                 was asked before.
         """
-        about = neighbours_of(unit, relation)
+        about = parse_neighbours(unit, relation)
         question = Question(charge, request, draw, facts)
         (spent,) = self._core.spend(SpendRequest(source, version, [question], receipts, about))
         return spent.entry
@@ -259,7 +259,7 @@ class Ledger:
             LedgerError: the ledger cannot be used. If its `spent` is None, look at `history` before you record again.
             UsageError: there is no such source, or the charge is of another currency, unit or relation.
         """
-        given = neighbours_of(unit, relation)
+        given = parse_neighbours(unit, relation)
         require_text(source=source, note=note)
         core, database = self._core, self._core.database
 

@@ -78,7 +78,7 @@ class Neighbours(NamedTuple):
 NOTHING = Neighbours()
 
 
-def neighbours_of(unit: Any = None, relation: Any = None) -> Neighbours:
+def parse_neighbours(unit: Any = None, relation: Any = None) -> Neighbours:
     """A unit and a relation from their descriptions; the usual ones get their short names.
 
     Args:
@@ -88,9 +88,9 @@ def neighbours_of(unit: Any = None, relation: Any = None) -> Neighbours:
     Raises:
         UsageError: one of them is not text on one line.
 
-    >>> neighbours_of("one person", "One person joins  or leaves.")
+    >>> parse_neighbours("one person", "One person joins  or leaves.")
     Neighbours(unit='person', relation='add-remove')
-    >>> neighbours_of("one household", "")
+    >>> parse_neighbours("one household", "")
     Neighbours(unit='household', relation=None)
     """
     bare = ARTICLES.sub("", unit.strip()) if isinstance(unit, str) and unit != UNSTATED[0] else unit
@@ -104,7 +104,7 @@ def read_neighbours(document: Any) -> Neighbours:
     if not isinstance(document, dict) or not document or not document.keys() <= set(KEYS):
         raise ValueError("no unit and relation")
     found = Neighbours(document.get("unit"), document.get("relation"))
-    if not all(isinstance(one, str) for one in document.values()) or neighbours_of(*found) != found:
+    if not all(isinstance(one, str) for one in document.values()) or parse_neighbours(*found) != found:
         raise ValueError("no unit and relation")
     return found
 

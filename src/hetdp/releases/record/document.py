@@ -89,7 +89,7 @@ HEAD_BYTES = 1 << 12  # bytes of a page, in which its mark stands
 HINT = "choose another name"
 
 
-def require_names(record: Any, html: Any) -> None:
+def require_file_names(record: Any, html: Any) -> None:
     """Refuses names of files that do not end as a record, or its page, does.
 
     Raises:
@@ -131,7 +131,7 @@ def require_places(record: Any, html: Any, ledger: Path | None, facts: Document)
         rule = "a page may replace only an earlier copy of itself"
         raise UsageError(f"{str(html)!r} exists and is not a page of this release", rule, HINT)
     earlier = [] if record is None or not Path(record).exists() else [_earlier_receipt(record, facts)]
-    require_names(record, html)
+    require_file_names(record, html)
     return earlier
 
 

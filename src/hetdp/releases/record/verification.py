@@ -19,7 +19,7 @@ from hetdp.problem.problem import Problem, require_problem
 from hetdp.releases.charges import costs_of
 from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.ledger_core import LedgerCore
-from hetdp.releases.ledger.neighbours import NEIGHBOURS, is_same, neighbours_of, read_neighbours
+from hetdp.releases.ledger.neighbours import NEIGHBOURS, is_same, parse_neighbours, read_neighbours
 from hetdp.releases.proof import ProvedMechanism, digest_of
 from hetdp.releases.record.document import Document, answers_of, facts_digest, has_valid_digest
 from hetdp.releases.record.facts import MECHANISM, charge_of_composition, composition_of, facts_of_problem
@@ -105,7 +105,7 @@ def _is_answered(record: Document, bits: Sequence[bool], words: Any) -> bool:
 def _is_about(privacy: Document, neighbours: Any) -> bool:
     """True if the record has the unit and relation of its entry."""
     try:
-        stated = neighbours_of(privacy["unit"], privacy["neighbours"])
+        stated = parse_neighbours(privacy["unit"], privacy["neighbours"])
         return all(map(is_same, stated, read_neighbours(neighbours)))
     except (UsageError, ValueError):
         return False
