@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
         signal.setitimer(signal.ITIMER_REAL, 0)
         _limited.clear()
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Debian's chromium, started once: a process can run one driver at a time."""
+    from benchmarks.studio import CHROMIUM
+    from benchmarks.studio import browser as started_browser
+
+    if shutil.which(CHROMIUM) is None:
+        pytest.skip(f"tests in a browser: there is no {CHROMIUM} (Debian: apt-get install chromium)")
+    with started_browser() as started:
+        yield started
 
 
 def _limit_child() -> None:

@@ -91,7 +91,7 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
     (
         "A release",
         "One exact draw, paid for before it is shown. [Release an answer](../how-to/release.md).",
-        ("release", "Release", "price", "Price", "read_record", "verify_record", "RecordVerdict"),
+        ("release", "Release", "price", "Price", "read_record", "verify_record", "RecordVerdict", "statement"),
     ),
     (
         "Trying it out",

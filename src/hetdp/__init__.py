@@ -24,7 +24,7 @@ __all__ = [
     "__version__", "accuracy", "ask", "audit", "check", "describe_table", "design", "extend", "from_networkx",
     "from_scipy", "from_table", "induced_bounds", "odds", "path_mechanism", "plot", "polish", "price", "privacy",
     "questions", "read_mechanism", "read_partitioned", "read_pins", "read_problem", "read_record", "release", "save",
-    "simulate", "solve_epsilon", "spaces", "verify", "verify_record",
+    "simulate", "solve_epsilon", "spaces", "statement", "verify", "verify_record",
 ]
 # fmt: on
 
@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from hetdp.releases.ledger.ledger import Ledger
     from hetdp.releases.price import Price, price
     from hetdp.releases.record.document import read_record
+    from hetdp.releases.record.summary import statement
     from hetdp.releases.record.verification import RecordVerdict
     from hetdp.releases.release import Release, release
     from hetdp.releases.simulation import Simulation, simulate
@@ -170,6 +171,8 @@ if not TYPE_CHECKING:  # hidden from type checkers: a module with __getattr__ ha
                     from hetdp.releases import price as home
                 case "read_record":
                     from hetdp.releases.record import document as home
+                case "statement":
+                    from hetdp.releases.record import summary as home
                 case "RecordVerdict":
                     from hetdp.releases.record import verification as home
                 case "Release" | "release":

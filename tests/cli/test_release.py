@@ -86,6 +86,23 @@ def test_documents_hold_the_whole_record(hetdp, release):
     assert (verdict["valid"], [check["name"] for check in verdict["checks"]]) == (True, ["record"])
 
 
+def test_a_statement_is_two_sentences_of_a_record_that_was_not_changed(hetdp, release):
+    import hetdp as library
+
+    record = release("--dataset", "two", "-o", "record.json", "--json", "-q").document["record"]
+    result = hetdp("record", "statement", "record.json")
+    assert (result.code, result.out.rstrip("\n")) == (0, library.statement(record))
+    document = hetdp("record", "statement", "record.json", "--json").document
+    assert (document["statement"], document["record_file"]) == (library.statement(record), "record.json")
+    refused = hetdp("record", "statement", "record.json", "--plan", "plan.json")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--plan for statement; it takes the record alone. Hint: hetdp record verify" in refused.err
+    Path("record.json").write_text(Path("record.json").read_text().replace("at least two", "at least six"))
+    changed = hetdp("record", "statement", "record.json")
+    assert (changed.code, changed.out) == (3, "")
+    assert "record.json: the record was changed; its digest must match its content" in changed.err
+
+
 def test_a_changed_record_ends_with_5(hetdp, release):
     release("--dataset", "two", "-o", "record.json")
     text = Path("record.json").read_text(encoding="utf-8")
@@ -380,8 +397,8 @@ def test_the_page_shows_the_digest_that_was_approved_and_fits_every_width(hetdp,
         release_with_plan(hetdp, *ASK, "--ledger", "a.ledger", "--plan", "p.json", "--html", "r.html", "-q").code == 0
     )
     page, plan = Path("r.html").read_text(encoding="utf-8"), json.loads(Path("p.json").read_text(encoding="utf-8"))
-    assert f'<th scope="row">the plan</th><td>{plan["plan_sha256"]}</td>' in page
-    assert "td { overflow-wrap: anywhere; }" in page
+    assert f"<dt>the plan</dt><dd>{plan['plan_sha256']}</dd>" in page
+    assert "dd { overflow-wrap: anywhere; }" in page
 
 
 def save_sheets(name: str, *sheets: str) -> None:

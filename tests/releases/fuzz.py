@@ -93,6 +93,10 @@ def check_record(world: World, rng: random.Random) -> str:
     page = page_of(document)
     assert "<script" not in page.lower()
     assert has_valid_digest or not verdict.valid or document == record, data
+    try:
+        assert hetdp.statement(document), data
+    except InputError:
+        assert not (verdict.checks[0].passed and document["answers"]), data
     return "valid" if verdict.valid else "not valid"
 
 

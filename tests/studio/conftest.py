@@ -8,27 +8,15 @@ states, or for words and classes that the page shows, and never for time.
 
 from __future__ import annotations
 
-import shutil
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks.studio import CHROMIUM
-from benchmarks.studio import browser as started_browser
 from hetdp.studio.session import Session
 
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "studio"
-NO_BROWSER = f"the studio's tests in a browser: there is no {CHROMIUM} (Debian: apt-get install chromium)"
-
-
-@pytest.fixture(scope="session")
-def browser():
-    if shutil.which(CHROMIUM) is None:
-        pytest.skip(NO_BROWSER)
-    with started_browser() as started:
-        yield started
 
 
 class Studio:

@@ -1,4 +1,4 @@
-"""`hetdp record verify`: checks the record of a release."""
+"""`hetdp record`: checks the record of a release, or says in two sentences what it is about."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ EXAMPLES = """
 hetdp record verify record.json                                                     does its digest match?
 hetdp record verify record.json --ledger school.ledger                              was anything changed?
 hetdp record verify record.json --problem poll.json --mechanism mechanism.csv       prove its privacy again
+hetdp record statement record.json                                                  two sentences for an e-mail
 """
 ABOUT = """
-Checks the digest of RECORD. Anyone can change a record and compute a new digest, so it also compares RECORD with what
-is given: the ledger, whose entry covers everything in RECORD; the problem and the mechanism, whose values must be
+verify checks the digest of RECORD. Anyone can change a record and compute a new digest, so it also compares RECORD with
+what is given: the ledger, whose entry covers everything in RECORD; the problem and the mechanism, whose values must be
 private, paid for, and exactly those of the draw; or the plan, which must have been carried out exactly. Exit code 0 if
-all checks pass, 5 if not, 7 if the ledger cannot be used.
+all checks pass, 5 if not, 7 if the ledger cannot be used. statement checks the digest, too, and prints two sentences:
+the question with its answer and how sure it is, and what it reveals about people. It takes RECORD alone.
 """
-ACTION = click.Argument(["action"], type=click.Choice(["verify"]), metavar="verify")
+ACTION = click.Argument(["action"], type=click.Choice(["verify", "statement"]), metavar="ACTION")
 RECORD = click.Argument(["record"], type=PATH, metavar="RECORD")
 OPTIONS = [
     click.Option(["--ledger"], metavar="LEDGER", help="The ledger: a file, or postgresql://USER@HOST/DATABASE."),
@@ -48,11 +50,15 @@ def record(
     positive: str | None,
     as_json: bool,
 ) -> int:
-    """Verifies a record."""
+    """Verifies a record, or states it in two sentences."""
     from hetdp.cli import shapes as release_shapes
     from hetdp.errors import UsageError, VerificationError
     from hetdp.tables.record import verify_record
 
+    if action == "statement":
+        given_options = {"--ledger": ledger, "--problem": problem, "--mechanism": mechanism, "--plan": plan}
+        _state(out, record, [option for option, value in given_options.items() if value is not None], as_json)
+        return 0
     if (problem is None) != (mechanism is None):
         raise UsageError("--problem without --mechanism, or --mechanism without --problem", "both are needed")
     given = _read_arguments(out, problem, mechanism, duplicates, positive)
@@ -62,6 +68,22 @@ def record(
     else:
         out.emit(str(verdict).splitlines())
     return 0 if verdict.valid else VerificationError.exit_code
+
+
+def _state(out: Output, record: str, options: list[str], as_json: bool) -> None:
+    """Prints the statement of a record."""
+    from hetdp.cli import shapes
+    from hetdp.errors import UsageError
+    from hetdp.releases.record.summary import statement
+
+    if options:
+        rule = "it takes the record alone"
+        raise UsageError(f"{options[0]} for statement", rule, "hetdp record verify checks a record against more")
+    words = statement(record)
+    if as_json:
+        out.emit_document(shapes.document("record", record_file=record, statement=words))
+    else:
+        out.emit([words])
 
 
 def _read_arguments(

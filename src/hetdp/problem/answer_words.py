@@ -77,6 +77,15 @@ def answer_name(words: str, answer: int) -> str:
     return plain if words.casefold() == plain else f"{words} ({plain})"
 
 
+def quote_answer(words: str) -> str:
+    """An answer inside a sentence, in quotation marks if it has words of its own.
+
+    >>> quote_answer("no"), quote_answer("They may move")
+    ('no', '“They may move”')
+    """
+    return words if words in (*YES_AND_NO, *NUMBERED_ANSWERS, *BARE_NUMBERS) else f"“{words}”"
+
+
 def yes_or_no(answer: bool) -> str:
     """An answer about people in words."""
     return YES if answer else NO

@@ -24,7 +24,15 @@ from hetdp.people.populations.shares import NOT_OFFERED, AccuracyCurves, Accurac
 from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.people.privacy.strength import Strength, strength
 from hetdp.people.questions.thresholds import count
-from hetdp.problem.answer_words import TITLE, YES_AND_NO, answer_name, constant_odds, constant_words, margin_words
+from hetdp.problem.answer_words import (
+    TITLE,
+    YES_AND_NO,
+    answer_name,
+    constant_odds,
+    constant_words,
+    margin_words,
+    quote_answer,
+)
 from hetdp.tables.comparison import group_similar_names
 from hetdp.tables.plan import NEIGHBOURS, meaning_of_missing
 from hetdp.tables.policy import Policy
@@ -189,7 +197,9 @@ def promise_of(
     mechanism = made.design(objective)
     accuracy = tuple((int(row.margin), float(row.accuracy), float(row.error)) for row in mechanism.accuracy_by_margin())
     worse = mechanism.worse_than_coin_up_to()
-    return Promise(area, epsilon.people, _protections(policy, area, mechanism), mechanism, accuracy, worse)
+    return Promise(
+        area, epsilon.people, _protections(policy, area, mechanism, request.answers), mechanism, accuracy, worse
+    )
 
 
 def _constant(request: AskRequest, epsilon: EpsilonLevels, codes: Any) -> int:
@@ -201,19 +211,22 @@ def _constant(request: AskRequest, epsilon: EpsilonLevels, codes: Any) -> int:
     return constant_answer(request.question, [str(name) for name in names], sizes, request.values)
 
 
-def _protections(policy: Policy, area: str | None, mechanism: Any) -> tuple[Protection, ...]:
+def _protections(policy: Policy, area: str | None, mechanism: Any, answers: tuple[str, str]) -> tuple[Protection, ...]:
     odds = mechanism.odds().by_class.values()  # of the groups that have people, in their order
     there = [(name, part) for name, part in policy.by_group(area) if len(part)]
     losses = mechanism.losses_by_group()
     parts = zip(there, odds, losses, strict=True)
-    return tuple(_protection(*part, group_odds, loss, mechanism.constant) for part, group_odds, loss in parts)
+    return tuple(_protection(*part, group_odds, loss, mechanism.constant, answers) for part, group_odds, loss in parts)
 
 
-def _protection(group: str | None, epsilon: EpsilonLevels, odds: Any, loss: float, constant: int) -> Protection:
+def _protection(
+    group: str | None, epsilon: EpsilonLevels, odds: Any, loss: float, constant: int, answers: tuple[str, str]
+) -> Protection:
     levels, only = epsilon.levels, 0 if odds.deciding is None else odds.deciding.people
     unprotected = int(epsilon.sizes[np.searchsorted(levels, np.inf) :].sum()) - only
     least, largest = float(levels[0]), float(levels[-1])
-    odds_words = constant_odds(YES_AND_NO[constant - 1], "you answer") if constant else str(odds)
+    same = constant_odds(quote_answer(answers[constant - 1]), "you answer") if constant else ""
+    odds_words = same or odds.sentence(answers)
     return Protection(group, epsilon.people, least, largest, min(loss, largest), unprotected, only, odds_words)
 
 

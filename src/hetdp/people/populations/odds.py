@@ -16,7 +16,7 @@ from hetdp.people.populations.joined import JoinedBalanced
 from hetdp.people.populations.losses import Formula, Limits, joined_limits_of, limits_of, losses_of
 from hetdp.people.populations.vote import WeightedVote
 from hetdp.people.privacy.epsilons import UNBOUNDED, units_to_floats
-from hetdp.problem.answer_words import YES_AND_NO
+from hetdp.problem.answer_words import YES_AND_NO, quote_answer
 from hetdp.problem.decimals import GRID
 from hetdp.problem.space import Floats, Indices
 
@@ -55,12 +55,16 @@ class PopulationOdds(ClassOdds):
     deciding: PopulationOdds | None = None
 
     def __str__(self) -> str:
+        return self.sentence()
+
+    def sentence(self, answers: tuple[str, str] = YES_AND_NO) -> str:
+        """The sentence for the people concerned, with the words for answers 1 and 2."""
         parts, only = [], 0 if self.deciding is None else self.deciding.people
         if self.unprotected + only < self.people:
-            parts.append(f"If you answer differently, the published answer is {self._how()}.")
+            parts.append(f"If you answer differently, the published answer is {self._how(answers)}.")
         if self.deciding is not None:
             where = "only where the answer depends on one of them (elsewhere ε = ∞)"
-            there = f"there, if they answer differently, the published answer is {self.deciding._how()}"
+            there = f"there, if they answer differently, the published answer is {self.deciding._how(answers)}"
             otherwise = "elsewhere the published answer may reveal their answers with certainty"
             parts.append(f"A promise is made to {self._whom(only)} {where}: {there}; {otherwise}.")
         if self.unprotected:
@@ -70,10 +74,10 @@ class PopulationOdds(ClassOdds):
             )
         return " ".join(parts)
 
-    def _how(self) -> str:
+    def _how(self, answers: tuple[str, str]) -> str:
         """The answer and its odds, in words."""
         how = "just as often" if self.high == self.low else describe_frequency(self.low, self.high, self.low == 0.0)
-        return f"{YES_AND_NO[self.answer - 1]} {how}"
+        return f"{quote_answer(answers[self.answer - 1])} {how}"
 
     def _whom(self, number: int) -> str:
         return "these people" if number == self.people else f"{number:,} of {self.people:,} people"

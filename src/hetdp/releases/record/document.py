@@ -24,7 +24,6 @@ from hetdp.documents import (
 from hetdp.errors import Fault, HetdpError, InputError, UsageError
 from hetdp.files.formats.json_files import read_json
 from hetdp.files.formats.writing import require_writable
-from hetdp.releases.record.page import mark_of
 
 PROMISE = {
     "area": MAYBE_TEXT,
@@ -133,6 +132,13 @@ def require_places(record: Any, html: Any, ledger: Path | None, facts: Document)
     earlier = [] if record is None or not Path(record).exists() else [_earlier_receipt(record, facts)]
     require_file_names(record, html)
     return earlier
+
+
+def mark_of(record: dict[str, Any]) -> str:
+    """The tag that identifies a page of this release: a digest of the ledger, source, version and question."""
+    paid = record["composition"]
+    named = [record["ledger"]["ledger"], paid["source"], paid["version"], record["mechanism"]["sha256"]]
+    return f'<meta name="hetdp-release" content="{hashlib.sha256(json.dumps(named).encode()).hexdigest()}">'
 
 
 def _earlier_receipt(path: Any, facts: Document) -> Document:

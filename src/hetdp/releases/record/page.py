@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from hetdp.mechanism.formatting import promise_in_runs
 from hetdp.problem.answer_words import constant_words
-from hetdp.releases.charges import EVERYBODY
+from hetdp.releases.record.document import mark_of
+from hetdp.releases.record.summary import (
+    answer_of,
+    headline_of,
+    nearest,
+    protections_of,
+    sureness_of,
+    whom_of,
+)
 from hetdp.text import escape_unprintable
 
 PARAMETERS = (("mu", "μ"), ("delta", "δ"))
@@ -18,31 +25,46 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 STYLE = """
 :root { color-scheme: light dark; }
 body { font: 1.05rem/1.55 system-ui, sans-serif; max-width: 44rem; margin: 2rem auto; padding: 0 1rem; }
-h1, h2, p, li, th { overflow-wrap: break-word; }
-h1 { font-size: 1.5rem; line-height: 1.3; }
-h2 { font-size: 1.15rem; margin-top: 2rem; }
-.answer { font-size: 2.2rem; font-weight: 700; margin: 1rem 0 0.5rem; overflow-wrap: anywhere; }
+h1, h2, p, li, th, td, dt, dd { overflow-wrap: anywhere; }
+thead th { overflow-wrap: break-word; }
+tbody th { min-width: 6rem; }
+h1 { font-size: 1.6rem; line-height: 1.3; margin: 0; }
+h2 { font-size: 1.2rem; margin: 2rem 0 0.5rem; }
+.answer { font-size: 2.2rem; line-height: 1.2; font-weight: 700; margin: 1rem 0; }
 .promise { border-left: 4px solid #4a7ab5; padding: 0.1rem 0 0.1rem 1rem; margin: 1rem 0; }
-table { border-collapse: collapse; width: 100%; }
+table { border-collapse: collapse; width: 100%; margin: 1rem 0; }
 th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.75rem 0.35rem 0; border-bottom: 1px solid #8886; }
-td { overflow-wrap: anywhere; }
 th { font-weight: 600; }
-code { overflow-wrap: anywhere; font-size: 0.85rem; }
+tbody th { font-weight: 400; }
+dt { font-weight: 600; margin-top: 0.6rem; }
+dd { margin: 0; }
+code { font-size: 0.85rem; }
 footer { margin-top: 3rem; font-size: 0.9rem; }
+@media (min-width: 40rem), print { dl div { display: grid; grid-template-columns: 11rem 1fr; gap: 1rem; } }
+@media print {
+  @page { margin: 18mm; }
+  :root { color-scheme: light; }
+  body { font-size: 10.5pt; line-height: 1.4; max-width: none; margin: 0; padding: 0; }
+  h1 { font-size: 17pt; } h2 { font-size: 12.5pt; margin-top: 1.2rem; break-after: avoid; } .answer { font-size: 22pt; }
+  tr, li, .promise, dl div { break-inside: avoid; }
+}
 """
 INTRODUCTION = (
-    "A little randomness was added to this answer on purpose, so that it reveals no more about any person than is"
-    " stated below. It may therefore be wrong. How often that happens was known before anyone looked at the data."
+    "A little randomness was added to this answer on purpose, to protect the people in the data. So it may be wrong."
+    " How often, at most, was fixed before it was drawn."
 )
 SOME_AREAS = "In some areas the answer involves no randomness:"
+DRAWN_MANY_TIMES = "The answer was drawn once. If it could be drawn many times from the same data, it would be right"
+NOT_PUBLISHED = "Which of these situations comes closest to the truth is not published."
 MEANING = (
-    "Each sentence states the most that the published answer can reveal about one person. It holds no matter what"
-    " anyone else knows or answered."
+    "This is the most that one person's answer can change, whatever everybody else answered and whatever anyone knows."
+    " A “run” is one draw of the answer; only one was made. What several published answers reveal adds up."
 )
 CHECK = (
     "Anyone who has the record (a JSON file with the same content as this page) can check its digest with hetdp record"
-    " verify. With the ledger, the same command checks that nothing was changed; with the problem and the mechanism,"
-    " it proves the privacy again; with the plan of a table, it checks that exactly this plan was carried out."
+    " verify. With the ledger, the same command finds out whether anything was changed; with the problem and the"
+    " mechanism, it proves the privacy again; with the plan of a table, it checks that exactly this plan was carried"
+    " out."
 )
 
 
@@ -52,7 +74,6 @@ def page_of(record: dict[str, Any]) -> str:
     Args:
         record: a record that is complete.
     """
-    title = _text(record.get("title", record["question"]))
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en">',
@@ -62,20 +83,15 @@ def page_of(record: dict[str, Any]) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         '<meta name="referrer" content="no-referrer">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{title}</title>",
+        f"<title>{_text(headline_of(record))}</title>",
         f"<style>{STYLE}</style>",
         "</head>",
         "<body>",
         "<main>",
-        f"<h1>{title}</h1>",
-        *_answers(record["answers"]),
-        *_introduction(record),
-        *_odds(record["privacy"]["promises"]),
-        *_accuracy(record),
+        *_question(record),
         *_section("What is not protected", _list(record["not_protected"])),
-        *_section("The facts", _table(_facts(record))),
-        *_section("Why it can be trusted", _list(record["security"])),
-        *_section("How to check it", [f"<p>{_text(CHECK)}</p>", *_table(_digests(record))]),
+        *_section("What was done", _facts(_deeds(record))),
+        *_section("How to check it", [*_list(record["security"]), f"<p>{_text(CHECK)}</p>", *_facts(_digests(record))]),
         "</main>",
         f"<footer>Made by {_text(record['software'])}, {_text(record['released'])}.</footer>",
         "</body>",
@@ -84,16 +100,18 @@ def page_of(record: dict[str, Any]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def mark_of(record: dict[str, Any]) -> str:
-    """The tag that identifies a page of this release: a digest of the ledger, source, version and question."""
-    paid = record["composition"]
-    named = [record["ledger"]["ledger"], paid["source"], paid["version"], record["mechanism"]["sha256"]]
-    return f'<meta name="hetdp-release" content="{hashlib.sha256(json.dumps(named).encode()).hexdigest()}">'
-
-
 def _text(words: Any) -> str:
     """A value as escaped text."""
     return escape(escape_unprintable(str(words)), quote=True)
+
+
+def _question(record: dict[str, Any]) -> Iterator[str]:
+    """All that people want to know about one question: the answer, how sure it is, and what it means for them."""
+    yield f"<h1>{_text(headline_of(record))}</h1>"
+    yield from _answers(record)
+    yield from _introduction(record)
+    yield from _sureness(record)
+    yield from _odds(record["privacy"]["promises"])
 
 
 def _section(title: str, body: Iterable[str]) -> Iterator[str]:
@@ -108,26 +126,46 @@ def _list(entries: list[str]) -> Iterator[str]:
     yield "</ul>"
 
 
-def _table(rows: Iterable[tuple[Any, Any]], head: tuple[str, str] | None = None) -> Iterator[str]:
-    """A table of names and values."""
-    yield "<table>"
-    if head is not None:
-        yield f'<tr><th scope="col">{_text(head[0])}</th><th scope="col">{_text(head[1])}</th></tr>'
-    yield from (f'<tr><th scope="row">{_text(name)}</th><td>{_text(value)}</td></tr>' for name, value in rows)
-    yield "</table>"
+def _facts(facts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    yield "<dl>"
+    yield from (f"<div><dt>{_text(name)}</dt><dd>{_text(value)}</dd></div>" for name, value in facts)
+    yield "</dl>"
 
 
-def _count_of_others(entries: list[Any]) -> Iterator[str]:
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A table whose rows are named by their first cell."""
+    columns = "".join(f'<th scope="col">{_text(name)}</th>' for name in head)
+    yield f"<table><thead><tr>{columns}</tr></thead><tbody>"
+    for first, *others in rows:
+        cells = "".join(f"<td>{_text(one)}</td>" for one in others)
+        yield f'<tr><th scope="row">{_text(first)}</th>{cells}</tr>'
+    yield "</tbody></table>"
+
+
+def _count_of_others(entries: Sequence[Any]) -> Iterator[str]:
     if len(entries) > MOST_SHOWN:
         yield f"<p>And {len(entries) - MOST_SHOWN:,} more, in the record.</p>"
 
 
-def _answers(answers: list[dict[str, Any]]) -> Iterator[str]:
+def _answers(record: dict[str, Any]) -> Iterator[str]:
+    """The answer, or the answers of all areas with how sure each is."""
+    answers = record["answers"]
     if len(answers) == 1 and answers[0]["area"] is None:
-        yield f'<p class="answer">{_text(answers[0]["words"])}</p>'
+        yield f'<p class="answer">{_text(answer_of(answers[0]))}</p>'
         return
-    yield from _table(((one["area"], one["words"]) for one in answers[:MOST_SHOWN]), ("area", "answer"))
+    shares, certain = sureness_of(record).by_share, {one["area"] for one in record["constant"]}
+    rows = [(one["area"], answer_of(one), _area_sureness(one["area"], shares, certain)) for one in answers[:MOST_SHOWN]]
+    if any(row[2] for row in rows):
+        yield from _table(("area", "answer", "right in at least"), rows)
+    else:
+        yield from _table(("area", "answer"), (row[:2] for row in rows))
     yield from _count_of_others(answers)
+
+
+def _area_sureness(area: str, shares: Mapping[str | None, list[tuple[str, str]]], certain: set[str]) -> str:
+    if area in certain:
+        return "all cases: it does not depend on the data"
+    return "; ".join(f"{promise_in_runs(promise)} {where}" for where, promise in nearest(shares.get(area, [])))
 
 
 def _introduction(record: dict[str, Any]) -> Iterator[str]:
@@ -143,71 +181,72 @@ def _introduction(record: dict[str, Any]) -> Iterator[str]:
     yield from _count_of_others(constant)
 
 
-def _odds(promises: list[dict[str, Any]]) -> Iterator[str]:
-    shown = [promise for promise in promises if promise["odds"]]
-    if not shown:
+def _sureness(record: dict[str, Any]) -> Iterator[str]:
+    """How often the answer is right at least, in each situation that the promise lists."""
+    sureness, cautions = sureness_of(record), record["cautions"]
+    if len(record["constant"]) == len(record["answers"]) or not record["accuracy"]:
         return
-    yield "<section><h2>What it means for you</h2>"
-    for promise in shown[:MOST_SHOWN]:
-        whom = "everybody else" if len(shown) > 1 and _people_words(promise) == EVERYBODY else _people_words(promise)
-        yield f'<p class="promise"><strong>For {_text(whom)}:</strong> {_text(promise["odds"])}</p>'
-    yield from _count_of_others(shown)
-    yield f"<p>{_text(MEANING)}</p></section>"
-
-
-def _accuracy(record: dict[str, Any]) -> Iterator[str]:
-    accuracy, cautions = record["accuracy"], record["cautions"]
-    is_constant = len(record["constant"]) == len(record["answers"])
-    if not accuracy:
-        return
-    yield "<section><h2>How accurate the answer is</h2>"
-    if not is_constant:
-        yield "<p>This was known beforehand. How close the data really is to the other answer is not published.</p>"
-    areas = any(one["area"] is not None for one in accuracy)
-    rows = (  # as percentages, which people read better
-        (f"{one['area']}, {one['where']}" if areas else one["where"], _percent(one["probability"]))
-        for one in accuracy[:MOST_SHOWN]
-    )
-    yield from _table(rows, ("situation", "probability of the right answer, at least"))
-    yield from _count_of_others(accuracy)
+    yield "<section><h2>How sure it is</h2>"
+    if sureness.worst:
+        runs = promise_in_runs(sureness.worst)
+        yield f"<p>{_text(f'{DRAWN_MANY_TIMES} in at least {runs} runs, whatever the data is.')}</p>"
+    several = len(record["answers"]) > 1
+    shares = [] if several else [one for listed in sureness.by_share.values() for one in listed]
+    rows = [(_situation(where), promise_in_runs(promise)) for where, promise in (*shares, *sureness.by_margin)]
+    if rows:
+        of_area = ", the answer of an area," if several else ""
+        yield f"<p>{_text(f'{DRAWN_MANY_TIMES}{of_area} at least this often:')}</p>"
+        yield from _table(("if in truth", "right in at least"), rows)
+        yield f"<p>{_text(NOT_PUBLISHED)}</p>"
     yield from (f"<p><strong>Caution.</strong> {_text(words)}</p>" for words in cautions[:MOST_SHOWN])
     yield "</section>"
 
 
-def _percent(probability: str) -> str:
-    """A probability as a percentage, by its digits, so that it is never more than was promised.
-
-    >>> _percent("0.574442"), _percent("1 − 1.2e-22"), _percent("1"), _percent("often")
-    ('57.4442 %', 'more than 99.999 %', 'always', 'often')
-    """
-    if probability == "1":  # exactly: the answer does not depend on the data
-        return "always"
-    if probability.startswith("1 − "):  # an error below 1e-5, which the record has in digits
-        return "more than 99.999 %"
-    whole, point, digits = probability.partition(".")
-    if not (point and whole + digits).isdigit():
-        return probability
-    shifted = f"{int(whole + digits[:2].ljust(2, '0'))}.{digits[2:]}"
-    return f"{shifted.rstrip('0').rstrip('.')} %"
+def _situation(where: str) -> str:
+    """A situation without the word that joins it to a sentence."""
+    return where.removeprefix("if ").removeprefix("where ").replace("to change it", "to change the answer")
 
 
-def _facts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _odds(promises: list[dict[str, Any]]) -> Iterator[str]:
+    protections = protections_of(promises)
+    if not protections:
+        return
+    yield "<section><h2>What it means for you</h2>"
+    for one in protections[:MOST_SHOWN]:
+        whom = f"<strong>For {_text(one.whom)}:</strong> " if one.whom else ""
+        yield f'<p class="promise">{whom}{_text(one.odds)}</p>'
+    yield from _count_of_others(protections)
+    yield f"<p>{_text(MEANING)}</p></section>"
+
+
+def _deeds(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
     privacy, composition = record["privacy"], record["composition"]
-    yield "kind of privacy", privacy["flavour"]
-    yield "who or what is protected", privacy["unit"]
-    yield "neighbours", privacy["neighbours"]
-    yield from ((f"parameters: {_people_words(one)}", _parameters(one)) for one in privacy["promises"][:MOST_SHOWN])
-    yield "who is trusted", record["model"]
-    yield "domain", record["domain"]["words"]
-    yield "how it adds up", composition["rule"]
+    yield "Exact question", record["question"]
+    yield "Data", f"{composition['source']}, version {composition['version']}"
+    yield "Released", record["released"].replace("T", " ").replace("Z", " UTC")
+    yield "Possible data", record["domain"]["words"]
+    yield "Who or what is protected", privacy["unit"]
+    yield "What one of them changes", privacy["neighbours"]
+    parameters = _merged_parameters(privacy["promises"])
+    yield from ((f"Protection of {whom}", words) for whom, words in parameters[:MOST_SHOWN])
+    yield "Kind of privacy", privacy["flavour"]
     accounts = "one for each person" if composition["kind"] == "person" else "one for each class"
-    yield "accounts", f"{composition['accounts']:,}, {accounts}"
-    yield "data", f"{composition['source']}, version {composition['version']}"
-    yield "mechanism", record["mechanism"]["objective"]
+    yield "How it adds up", f"{composition['rule']} Accounts: {composition['accounts']:,}, {accounts}."
+    yield "Who is trusted", record["model"]
+    yield "Method", record["mechanism"]["objective"]
 
 
-def _people_words(promise: dict[str, Any]) -> str:
-    return promise["whom"] if promise["area"] is None else f"{promise['whom']} in {promise['area']}"
+def _merged_parameters(promises: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """The different parameters of promises, each once, and whom they are for."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for one in promises:
+        found.setdefault(_parameters(one), []).append(one)
+    merged = []
+    for words, same in found.items():
+        people = sum(one["people"] or 0 for one in same)
+        count = "" if not people else "; 1 person" if people == 1 else f"; {people:,} people"
+        merged.append((whom_of(same, promises), f"{words}{count}"))
+    return merged
 
 
 def _parameters(promise: dict[str, Any]) -> str:
@@ -215,10 +254,7 @@ def _parameters(promise: dict[str, Any]) -> str:
     several = least not in (None, largest)
     parts = [f"ε from {least} to {largest}" if several else f"up to ε = {largest}"] if largest is not None else []
     parts += [f"up to {letter} = {promise[name]}" for name, letter in PARAMETERS if promise[name] is not None]
-    words = [f"{', '.join(parts)} allowed, {'at most ' if several else ''}{promise['used']} used"]
-    if promise["people"] is not None:
-        words.append("1 person" if promise["people"] == 1 else f"{promise['people']:,} people")
-    return "; ".join(words)
+    return f"{', '.join(parts)} allowed, {'at most ' if several else ''}{promise['used']} used"
 
 
 def _digests(record: dict[str, Any]) -> Iterator[tuple[str, str]]:

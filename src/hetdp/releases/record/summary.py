@@ -1,0 +1,253 @@
+"""What a record says to laypeople: its headline, the answer, how sure it is, and what it means for whom.
+
+The page of a record and its statement are made from these parts.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import NamedTuple
+
+from hetdp.errors import Fault, InputError
+from hetdp.mechanism.formatting import promise_in_runs
+from hetdp.problem.answer_words import BARE_NUMBERS, quote_answer
+from hetdp.releases.charges import EVERYBODY
+from hetdp.releases.record.document import Document, has_valid_digest, read_record, require_record
+from hetdp.releases.record.facts import BY_CERTAINTY, BY_MARGIN, BY_SHARE, BY_WORST
+
+NEARLY_SURE = Decimal("0.95")
+MOST_NAMED = 8  # groups or areas in one sentence
+ASKED = "Is it true that "
+WORST_CASE = "in the worst case"
+
+
+def headline_of(record: Document) -> str:
+    """The question in the words of those who asked or, without a title, as a short sentence.
+
+    >>> headline_of({"question": "Is it true that more than half say yes; exactly half counts as no? (Yes means: a.)"})
+    'Is it true that more than half say yes?'
+    """
+    if "title" in record:
+        return str(record["title"])
+    question: str = record["question"]
+    if not question.startswith(ASKED):
+        return question[:1].upper() + question[1:]
+    short = question.partition(";")[0]
+    is_whole = short.count("(") == short.count(")") and not short.count("'") % 2
+    return f"{short}?" if is_whole and short != question else question.partition("? (Yes means")[0].rstrip("?") + "?"
+
+
+def answer_of(answer: Document) -> str:
+    """A published answer in words: those of the question, or its number."""
+    words: str = answer["words"]
+    return f"Answer {words}" if words in BARE_NUMBERS else words
+
+
+class Protection(NamedTuple):
+    """One sentence about what an answer reveals, and the people it is for.
+
+    Attributes:
+        whom: the people, in words; empty if it is for everybody.
+        odds: the sentence.
+        used: the largest privacy loss of any of them, as a decimal; ``inf`` is no protection.
+    """
+
+    whom: str
+    odds: str
+    used: Decimal
+
+
+def protections_of(promises: list[Document]) -> list[Protection]:
+    """The different sentences of a record about what it reveals, each once, with all people it is for."""
+    stated = [one for one in promises if one["odds"]]
+    by_odds: dict[str, list[Document]] = {}
+    for one in stated:
+        by_odds.setdefault(one["odds"], []).append(one)
+    whom = "" if len(by_odds) == 1 else None
+    return [
+        Protection(whom_of(same, stated) if whom is None else whom, odds, max(map(_largest_loss, same)))
+        for odds, same in by_odds.items()
+    ]
+
+
+def whom_of(same: list[Document], promises: list[Document]) -> str:
+    """The people of some of all promises: groups and, where other areas of a group have another promise, its areas."""
+    areas: dict[str, int] = {}
+    for one in promises:
+        areas[one["whom"]] = areas.get(one["whom"], 0) + 1
+    found: dict[str, list[str]] = {}
+    for one in same:
+        found.setdefault(one["whom"], []).extend([] if one["area"] is None else [one["area"]])
+    names = []
+    for whom, where in found.items():
+        name = "everybody else" if whom == EVERYBODY and len(areas) > 1 else whom
+        names.append(name if len(where) in (0, areas[whom]) else f"{name} in {join_some(where)}")
+    return join_some(names)
+
+
+def join_some(names: list[str]) -> str:
+    """Names in a sentence, as far as they are few.
+
+    >>> join_some(["a", "b", "c"]), join_some(list("abcdefghij"))
+    ('a, b and c', 'a, b, c, d, e, f, g and 3 more')
+    """
+    if len(names) > MOST_NAMED:
+        names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1:,} more"]
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _largest_loss(promise: Document) -> Decimal:
+    return Decimal("inf") if promise["unprotected"] else _decimal(promise["used"], Decimal("inf"))
+
+
+def _decimal(text: str, otherwise: Decimal) -> Decimal:
+    """A number of a record; something else if it is none."""
+    try:
+        found = Decimal(text)
+    except InvalidOperation:
+        return otherwise
+    return otherwise if found.is_nan() else found
+
+
+class Sureness(NamedTuple):
+    """How sure the answers of a record are, as far as that is public.
+
+    Attributes:
+        certain: the areas whose answer is the same for any data.
+        worst: the least probability of the right answer of a mechanism; empty for a table.
+        by_share: for each area the listed true shares with their promises.
+        by_margin: the listed margins, with the least promise of any area.
+    """
+
+    certain: list[str | None]
+    worst: str
+    by_share: dict[str | None, list[tuple[str, str]]]
+    by_margin: list[tuple[str, str]]
+
+
+def sureness_of(record: Document) -> Sureness:
+    """How sure the answers of a record are, from what its promises say beforehand."""
+    accuracy = record["accuracy"]
+    shares: dict[str | None, list[tuple[str, str]]] = {}
+    margins: dict[str, list[str]] = {}
+    for one in accuracy:
+        if one["by"] == BY_SHARE:
+            shares.setdefault(one["area"], []).append((one["where"], one["probability"]))
+        elif one["by"] == BY_MARGIN:
+            margins.setdefault(one["where"], []).append(one["probability"])
+    uncertain = len({one["area"] for one in accuracy if one["by"] == BY_MARGIN})
+    least = [(where, min(listed, key=chance)) for where, listed in margins.items() if len(listed) == uncertain]
+    return Sureness(
+        [one["area"] for one in accuracy if one["by"] == BY_CERTAINTY],
+        next((one["probability"] for one in accuracy if one["by"] == BY_WORST), ""),
+        shares,
+        _few(least) if shares else least,
+    )
+
+
+def _few(margins: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The first margin, and the first at which the answer is nearly sure."""
+    later = [one for one in margins[1:] if chance(one[1]) >= NEARLY_SURE]
+    return [*margins[:1], *later[:1]]
+
+
+def chance(promise: str) -> Decimal:
+    """A promise of a record as a number, to compare it with others.
+
+    >>> chance("0.97"), chance("1") > chance("1 − 1e-9") > chance("0.999999")
+    (Decimal('0.97'), True)
+    """
+    error = promise.partition(" − ")[2]
+    found = _decimal(error or promise, Decimal(len(error) > 0))
+    return 1 - min(max(found, Decimal(0)), Decimal(1)) if error else found
+
+
+def nearest(shares: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The two listed shares at which the answer is least sure: those next to the threshold."""
+    least = sorted(range(len(shares)), key=lambda at: chance(shares[at][1]))[:2]
+    return [shares[at] for at in sorted(least)]
+
+
+# The statement --------------------------------------------------------------------------------------------------------
+
+
+def statement(record: str | Path | Document) -> str:
+    """Two sentences about a release, for an e-mail or a report: the answer and how sure it is, and what it reveals.
+
+    The record's digest is verified first. Whether somebody changed the record together with its digest is what
+    `verify_record` finds out, with the ledger.
+
+    Args:
+        record: the file of a record, or the document itself.
+
+    Raises:
+        UsageError: the file cannot be read.
+        InputError: it is not a record, or was changed.
+
+    >>> import hetdp, pathlib, tempfile
+    >>> graph = hetdp.DatasetGraph.from_edges(["most say yes"], ["most say no"], 0.5)
+    >>> words = {"title": "Shall we move?", "answer_1": "yes", "answer_2": "no", "change": "you vote differently"}
+    >>> mechanism = hetdp.design(hetdp.Problem(graph, [1, 2], about=words))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = hetdp.Ledger.create(pathlib.Path(folder, "a.ledger"), source="data", cap=1)
+    ...     released = hetdp.release(mechanism, "most say yes", ledger=ledger)
+    >>> hetdp.statement(released.record).endswith(
+    ...     "if you vote differently, the published answer is yes in at most 63 of 100 runs instead of 37."
+    ... )
+    True
+    """
+    name = "record" if isinstance(record, dict) else Path(record).name
+    found = require_record(record, name) if isinstance(record, dict) else read_record(record)
+    if not has_valid_digest(found):
+        rule = "its digest must match its content"
+        raise InputError(name, [Fault("the record was changed", name, "", rule, "ask for the record again")])
+    if not found["answers"]:
+        raise InputError(name, [Fault("no answer", name, "", "a record has at least one")])
+    return f"{_sentence_about_answers(found)} {_sentence_about_people(found)}"
+
+
+def _sentence_about_answers(record: Document) -> str:
+    answers, sureness = record["answers"], sureness_of(record)
+    several = len(answers) > 1
+    start = f"To the question “{headline_of(record)}”, the published answer {_answers_in_words(answers)}"
+    if len(record["constant"]) == len(answers):
+        return f"{start}; {'these answers are' if several else 'it is'} the same for any data, without any randomness."
+    promises = [(WORST_CASE, sureness.worst)] if sureness.worst else []
+    promises += [] if several else nearest(sureness.by_share.get(answers[0]["area"], []))
+    promises += sureness.by_margin[:1] if promises else sureness.by_margin[:2]
+    subject, drawn = ("each", "they") if several else ("it", "it")
+    words = [f"{promise_in_runs(promise)} runs {where}" for where, promise in promises]
+    sure = (
+        f", and if {drawn} could be drawn many times, {subject} would be right in at least {join_some(words)}"
+        if words
+        else ""
+    )
+    return f"{start}; a little randomness was added to protect people{sure}."
+
+
+def _answers_in_words(answers: list[Document]) -> str:
+    if len(answers) == 1 and answers[0]["area"] is None:
+        return f"is {_inside(answers[0])}"
+    areas: dict[str, list[str]] = {}
+    for one in answers:
+        areas.setdefault(_inside(one), []).append(str(one["area"]))
+    return f"is {', and '.join(f'{words} in {join_some(names)}' for words, names in areas.items())}"
+
+
+def _inside(answer: Document) -> str:
+    """A published answer inside a sentence."""
+    words: str = answer["words"]
+    return f"answer {words}" if words in BARE_NUMBERS else quote_answer(words)
+
+
+def _sentence_about_people(record: Document) -> str:
+    protections = protections_of(record["privacy"]["promises"])
+    if not protections:
+        return "Its record says what it may reveal about people."
+    least = max(protections, key=lambda one: one.used)
+    odds = "; ".join(f"{part[:1].lower()}{part[1:]}" for part in least.odds.removesuffix(".").split(". ")) + "."
+    if len(protections) == 1:
+        return odds[:1].upper() + odds[1:]
+    return f"For those who are protected least ({least.whom}): {odds}"
