@@ -46,14 +46,16 @@ def test_an_epsilon_protects_practically_nobody_where_even_odds_can_become_99_pe
         True,
     ]
     assert strength(4.59).warning == ""
+    assert "at most 99.0% sure" in strength(4.59).belief
+    assert "at most 98.3% sure" in strength(4.05).belief  # not 99%, of which a warning would be expected
     assert strength("4.6").warning.startswith("ε = 4.6 protects practically nobody: ")
     assert strength(4.6).warning in str(strength(4.6))
 
 
 def test_the_ends_of_the_scale_have_words_of_their_own():
     assert str(strength(0)) == (
-        "If you answer differently, the published answer is yes just as often. Nobody can learn anything about your"
-        " answer from it."
+        "If you answer differently, the published answer is yes just as often. Somebody who knows everybody else's"
+        " answer learns nothing about yours from the published answer."
     )
     assert "may reveal your answer with certainty" in strength(math.inf).questionnaire
     assert "can become certain" in strength(math.inf).belief
@@ -87,3 +89,13 @@ def test_who_knows_everybody_else_learns_no_more_than_stated():
         ]
         for one, other in ((p[0], p[1]), (1 - p[0], 1 - p[1])):
             assert max(one, other) / (one + other) <= found.high + 1e-9
+
+
+def test_no_change_of_an_answer_makes_a_larger_difference_than_stated():
+    epsilon = 0.9
+    found = strength(epsilon)
+    for low in np.linspace(0.0, 1.0, 501):
+        high = min(math.exp(epsilon) * low, 1 - math.exp(-epsilon) * (1 - low))  # the largest that ε allows
+        assert high - low <= found.high - found.low + 1e-12
+    assert found.questionnaire.endswith(" No change of your answer makes a larger difference.")
+    assert "larger difference" not in strength(0).questionnaire

@@ -65,7 +65,9 @@ def test_the_names_are_those_of_the_options():
     workers = {*inspect.signature(hetdp.Workers).parameters}
     called = {"output": "record", "workers": "number"}  # on the command line -o, and --workers N
     grouped = {*inspect.signature(hetdp.ask).parameters} - {"announce", "payment", "workers"}
-    assert grouped | payment | workers == {called.get(name, name) for name in options} - {"engine"}
+    needed = {"target", "at"}  # of solve_epsilon
+    assert needed < {*inspect.signature(hetdp.solve_epsilon).parameters}
+    assert grouped | payment | workers | needed == {called.get(name, name) for name in options} - {"engine"}
 
 
 def test_the_promise_is_announced_and_the_plan_saved_before_any_answer_is_read(tmp_path, monkeypatch):

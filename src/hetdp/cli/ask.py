@@ -24,6 +24,7 @@ hetdp ask survey.csv --plan plan.json --simulate                                
 hetdp ask survey.csv --plan plan.json --dry-run --ledger survey.ledger                             what it would cost
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --ledger survey.ledger
 hetdp ask people --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --simulate        a folder of files
+hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --person id --want 95% --at-share 55%   which ε that takes
 hetdp ask survey.csv --count "vote = 'yes'" --question veto.toml --epsilon eps --person id --group role --dry-run
 """
 ABOUT = """
@@ -119,6 +120,16 @@ OPTIONS = [
         is_flag=True,
         help="Show the promise and, with --ledger, the price; the counted columns are not read.",
     ),
+    click.Option(
+        ["target", "--want"],
+        metavar="ACCURACY",
+        help="Say which ε it takes to be right this often, such as 95%, at --at-share. Counted columns are not read.",
+    ),
+    click.Option(
+        ["at", "--at-share"],
+        metavar="SHARE",
+        help="The true share of yes at which --want holds, such as 55%, whoever these people are.",
+    ),
     click.Option(["--simulate"], is_flag=True, help="Draw a trial answer, which is not a release."),
     click.Option(["--seed"], type=click.IntRange(min=0), metavar="N", help="The seed of --simulate. Default: 0."),
     LEDGER,
@@ -146,17 +157,15 @@ def ask(
     output: str | None,
     html: str | None,
     engine: EngineName,
+    target: str | None,
+    at: str | None,
     as_json: bool,
     **given: Any,
 ) -> int:
     """Asks a table of people a yes/no question."""
     from hetdp.cli import shapes
-    from hetdp.people.names import parse_pairs
     from hetdp.tables.ask import Payment
     from hetdp.tables.ask import ask as ask_table
-
-    def by_group(option: str, words: tuple[str, ...]) -> dict[str, Any] | None:
-        return parse_pairs(option, words, "GROUP=ε", "each group has one ε") if words else None
 
     require_places(output, html, as_json, (table, plan, given["ledger"], *given["after"]))
     where = {name: given.pop(name) for name in ("cluster", "workers", "memory", "work")}
@@ -165,6 +174,12 @@ def ask(
     terms.setdefault("ledger", None)
     payment = Payment(**terms) if any(value not in (None, ()) for value in terms.values()) else None
     workers = _workers(engine, where)
+    arguments: dict[str, Any] = {"payment": payment, "workers": workers, **given}
+    arguments["epsilon_by"] = _by_group("--epsilon-by", epsilon_by)
+    arguments["deciding_epsilon_by"] = _by_group("--deciding-epsilon-by", deciding_epsilon_by)
+    if target is not None or at is not None:
+        _require_want(target, at, {"plan=": plan, "simulate=True": simulate, "a ledger": payment})
+        return _show_needed(out, table, arguments, target, at, as_json)
     promised_before: list[AskResult] = []
 
     def announce(promised: AskResult) -> None:
@@ -175,18 +190,7 @@ def ask(
                 out.say(line)
 
     def run() -> AskResult:
-        return ask_table(
-            table,
-            plan=plan,
-            dry_run=dry_run,
-            simulate=simulate,
-            epsilon_by=by_group("--epsilon-by", epsilon_by),
-            deciding_epsilon_by=by_group("--deciding-epsilon-by", deciding_epsilon_by),
-            announce=announce,
-            payment=payment,
-            workers=workers,
-            **given,
-        )
+        return ask_table(table, plan=plan, dry_run=dry_run, simulate=simulate, announce=announce, **arguments)
 
     if payment is not None and not dry_run and not simulate:
 
@@ -203,6 +207,44 @@ def ask(
     else:
         out.emit([str(asked)] if dry_run else map(str, asked.simulated))
     return 0 if asked.price is None else price_code(asked.price)
+
+
+def _by_group(option: str, words: tuple[str, ...]) -> dict[str, Any] | None:
+    from hetdp.people.names import parse_pairs
+
+    return parse_pairs(option, words, "GROUP=ε", "each group has one ε") if words else None
+
+
+def _require_want(target: str | None, at: str | None, others: dict[str, Any]) -> None:
+    """Refuses a wanted accuracy that is not complete, and whatever would use an ε before somebody has chosen it."""
+    from hetdp.errors import UsageError
+
+    if target is None or at is None:
+        rule = "target= says how often the answer must be right, and at= at which true share"
+        raise UsageError("one of target= and at= without the other", rule, "target='95%' at='55%'")
+    for what, given in others.items():
+        if given:
+            rule = "target= only says which ε it takes; you decide whether to promise it"
+            raise UsageError(f"{what} together with target=", rule, "leave target= out, and give that ε to epsilon=")
+
+
+def _show_needed(
+    out: Output, table: str, arguments: dict[str, Any], target: str | None, at: str | None, as_json: bool
+) -> int:
+    """Shows which ε a wanted accuracy takes. Without any ε, everybody has the same."""
+    from hetdp.cli import shapes
+    from hetdp.tables.ask import ask as ask_table
+
+    roles = ("epsilon", "epsilon_by", "deciding_epsilon", "deciding_epsilon_by")
+    if all(arguments[role] is None for role in roles):
+        arguments = arguments | {"epsilon": "1"}  # of any size, since all ε are multiplied
+    asked = ask_table(table, dry_run=True, **arguments)
+    solved = asked.solve_epsilon(target, at)
+    if as_json:
+        out.emit_document(shapes.ask_needed(asked, solved))
+    else:
+        out.emit([asked.read, str(solved)])
+    return 0
 
 
 def _workers(engine: EngineName, where: dict[str, Any]) -> Any:

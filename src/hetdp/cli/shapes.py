@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hetdp.mechanism.mechanism import LoadedClaim, Mechanism
     from hetdp.mechanism.odds import Change, EdgeOdds
     from hetdp.mechanism.repair import Repair
+    from hetdp.mechanism.solve import ScaledLevel, SolvedEpsilon
     from hetdp.mechanism.steps import RemoteProblem
     from hetdp.problem.problem import Problem
     from hetdp.releases.price import Price
@@ -241,6 +242,35 @@ def ask(given: AskResult, plan: str | None) -> Shape:
         simulated = [{"area": one.area, "answer": one.answer} for one in given.simulated]
         found["simulated"] = {"warning": WARNING, "seed": given.simulated[0].seed, "answers": simulated}
     return found
+
+
+def ask_needed(asked: AskResult, given: SolvedEpsilon) -> Shape:
+    """The ε that a wanted accuracy takes."""
+    found = document("ask", released=False, read=asked.read)
+    by_area = [{"area": one.area, **needed(one)} for one in given.areas]
+    levels = [level(one) for one in given.levels]
+    aim = {"target": given.target, "at_share": given.at, "message": str(given)}
+    return found | {"needed": aim | needed(given) | {"levels": levels, "areas": by_area}}
+
+
+def needed(given: SolvedEpsilon) -> Shape:
+    """The ε that some people need."""
+    epsilon = None if given.epsilon is None else str(given.epsilon)
+    found = {"epsilon": epsilon, "multiple": given.multiple, "below": given.below}
+    return found | {"reached": given.reached, "error": given.error}
+
+
+def level(given: ScaledLevel) -> Shape:
+    """One ε before and after, and what it means for a person."""
+    from hetdp.people.privacy.strength import strength
+
+    found: Shape = {name: str(getattr(given, name)) for name in ("before", "after")}
+    found |= {"people": given.people, "deciding": given.deciding}
+    if given.deciding:
+        return found
+    meant = strength(given.after)
+    words = {"questionnaire": meant.questionnaire, "belief": meant.belief}
+    return found | words | {"protects_practically_nobody": meant.protects_practically_nobody}
 
 
 def price(given: Price) -> Shape:

@@ -1,18 +1,20 @@
 """solve_epsilon: the smallest factor for all ε of a problem at which a given accuracy is reached.
 
 A `Goal` is the accuracy and where it is measured. The search brackets the factor, narrows the bracket in few designs,
-proves that a slightly smaller factor is not enough, and explains why if no factor reaches the goal.
+proves that a slightly smaller factor is not enough, and explains why if no factor reaches the goal. Populations and
+tables search among decimals that people type instead (`SolvesEpsilon`).
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import chain
 from numbers import Real
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, overload
 
 import numpy as np
 
@@ -265,31 +267,66 @@ FURTHER = 4.0
 FURTHEST = 1e300
 
 
+class ScaledLevel(NamedTuple):
+    """One ε of a population, and what it becomes.
+
+    Attributes:
+        before: the ε.
+        after: the ε multiplied, as a decimal to type.
+        people: the number of people who have it.
+        deciding: True if it applies only where the answer depends on them.
+    """
+
+    before: Decimal
+    after: Decimal
+    people: int
+    deciding: bool
+
+
 @dataclass(frozen=True, eq=False)
 class SolvedEpsilon:
-    """The smallest multiple of a problem's ε at which an accuracy is reached.
+    """The smallest multiple of all ε at which an accuracy is reached.
 
     Attributes:
         multiple: the factor for every ε; 0.0 if ε = 0 everywhere is enough.
-        below: a smaller multiple that is proved not to be enough; None if the multiple is 0.
-        problem: the problem with every ε multiplied.
-        mechanism: the objective's mechanism on that problem, with its certificate.
+        below: a smaller multiple that is not enough: of a problem one for which this is proved, of people that of the
+            next smaller number of four digits. None if the multiple is 0.
+        problem: the problem, or population, with every ε multiplied.
+        mechanism: the mechanism for it, with its certificate.
         reached: its accuracy.
         error: 1 − reached, without the rounding of an accuracy close to 1.
         target: the requested accuracy.
-        at: where it is measured: "worst", "mean", or the labels of datasets.
+        at: where it is measured: "worst", "mean", or the labels of datasets; of people "worst", or the true share as
+            given.
+        levels: of people, each different finite ε above 0, before and after, in increasing order; of very many
+            different ones the least and the largest. Empty for a problem.
+        area: the area of a table that these people are in; None without areas.
+        areas: what each area needs by itself, for a table with areas; the other attributes are about the area that
+            needs most, so that its multiple is enough for all.
+        statement: the result in words.
     """
 
     multiple: float
     below: float | None
-    problem: Problem
-    mechanism: LocalMechanism
+    problem: Any
+    mechanism: Any
     reached: float
     error: float
     target: float
     at: Any
+    levels: tuple[ScaledLevel, ...] = ()
+    area: str | None = None
+    areas: tuple[SolvedEpsilon, ...] = field(default=(), repr=False)
+    statement: str = field(default="", repr=False)
+
+    @property
+    def epsilon(self) -> Decimal | None:
+        """The ε to promise, if all people who have a finite ε above 0 have the same; None if there are several."""
+        return self.levels[0].after if len(self.levels) == 1 else None
 
     def __str__(self) -> str:
+        if self.statement:
+            return self.statement
         place = Goal(self.target, self.at).place()
         letter = self.problem.notion.main.letter
         reached, coin = format_accuracy(self.error, digits=PRINTED_DIGITS), self.mechanism.against_coin
@@ -298,6 +335,15 @@ class SolvedEpsilon:
         return f"{enough}: accuracy {reached} {place}; the target is {self.target!r}.{caution}"
 
 
+class SolvesEpsilon(ABC):
+    """People, or a table of them, for whom the smallest multiple of all ε is found by formula."""
+
+    @abstractmethod
+    def solve_epsilon(self, target: Any, at: Any = WORST) -> SolvedEpsilon:
+        """Finds the smallest factor for all ε at which an accuracy is reached; see `hetdp.solve_epsilon`."""
+
+
+@overload
 def solve_epsilon(
     problem: Problem,
     target: float,
@@ -306,17 +352,36 @@ def solve_epsilon(
     partial: Any = None,
     prior: Any = None,
     engine: EngineName = "auto",
+) -> SolvedEpsilon: ...
+@overload
+def solve_epsilon(problem: SolvesEpsilon, target: Any, at: Any = WORST) -> SolvedEpsilon: ...
+def solve_epsilon(
+    problem: Any,
+    target: Any,
+    at: Any = WORST,
+    objective: ObjectiveName = "fair",
+    partial: Any = None,
+    prior: Any = None,
+    engine: EngineName = "auto",
 ) -> SolvedEpsilon:
-    """Finds the smallest factor for all ε of a problem at which an accuracy is reached.
+    """Finds the smallest factor for all ε of a problem, or of people, at which an accuracy is reached.
 
-    The result is accurate to 1e-6, and to one millionth of itself if it is below 1. Mechanisms that are proved private
-    on the scaled problems show that it is enough and that a factor smaller by this much is not.
+    For a problem, the result is accurate to 1e-6, and to one millionth of itself if it is below 1. Mechanisms that are
+    proved private on the scaled problems show that it is enough and that a factor smaller by this much is not.
+
+    For a population, the mechanism of a population, or a table that was asked with `dry_run`, the result is a number of
+    at most four digits that people can type: the ε, if all have the same, else the factor. The same formulas that make
+    the promise show that it is enough, and that the next smaller number of four digits is not. Only public columns of a
+    table matter. Such a result in words also says what each ε means for a person.
 
     Args:
-        problem: datasets, ε and query; only the proportions of the ε matter.
-        target: the accuracy, that is, the probability of the right answer; a number from 0 to 1.
+        problem: datasets, ε and query; only the proportions of the ε matter. Or a population, a mechanism of one, or
+            the result of `ask`. These take `target` and `at` only, and keep their design; a population is balanced.
+        target: the accuracy, that is, the probability of the right answer: a number from 0 to 1; for people also a text
+            such as ``"95%"``, between a coin's 50% and certainty.
         at: where it must be reached: "worst" (at every dataset), "mean", or one dataset or a list of datasets (at each
-            of them). Put a dataset whose label is "worst" or "mean" into a list.
+            of them). Put a dataset whose label is "worst" or "mean" into a list. For people: "worst" (at every table),
+            or the true share of those who count, such as ``"55%"``, whoever they are.
         objective: the objective that designs the mechanism, as in `design`.
         partial: values that are given on some datasets; they stay fixed.
         prior: for the mean, how much each dataset counts: a mapping label → number, or a sequence in graph order. By
@@ -327,7 +392,7 @@ def solve_epsilon(
         InputError: the target is not an accuracy, or no multiple reaches it; the message explains why.
         NoExtensionError: no private mechanism has the given values, whatever the multiple.
         UsageError: a smallest multiple need not exist: with given values, or with another objective, the accuracy at
-            single datasets or in the mean may fall as ε grows.
+            single datasets or in the mean may fall as ε grows. Or the question has no single share, or only one answer.
 
     >>> import hetdp
     >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [2.0, 1.0])
@@ -335,7 +400,17 @@ def solve_epsilon(
     >>> solved = hetdp.solve_epsilon(problem, 0.9)
     >>> round(solved.multiple, 4), round(solved.mechanism["b"], 4), solved.mechanism.certificate.private
     (2.1972, 0.9, True)
+    >>> staff = hetdp.spaces.population(hetdp.questions.majority(), 1, size=600)
+    >>> hetdp.solve_epsilon(staff, "95%", at="55%").epsilon
+    Decimal('0.07803')
     """
+    if isinstance(problem, SolvesEpsilon):
+        others = (objective, partial, prior, engine)
+        if others != ("fair", None, None, "auto"):
+            rule = "people have a formula that has been chosen, so only target= and at= can be given"
+            hint = "population.design('weighted-vote') is the mechanism of another design"
+            raise UsageError("objective=, partial=, prior= or engine= with people", rule, hint)
+        return problem.solve_epsilon(target, at)
     require_problem(problem)
     goal = goal_of(problem, target, at, prior)
     if prior is not None and goal.at != MEAN and objective != AVERAGE:

@@ -18,6 +18,9 @@ import numpy as np
 
 from hetdp.documents import read_document
 from hetdp.errors import UsageError
+from hetdp.mechanism.solve import WORST, SolvedEpsilon, SolvesEpsilon
+from hetdp.people.populations.mechanism import PopulationMechanism
+from hetdp.people.populations.scaling import solve_people
 from hetdp.people.questions.question import Question
 from hetdp.people.questions.reading import from_json, from_toml
 from hetdp.problem.answer_words import NO, YES, YES_AND_NO, answer_name
@@ -65,7 +68,7 @@ class SimulatedAnswer:
 
 
 @dataclass(frozen=True)
-class AskResult(Releasable):
+class AskResult(Releasable, SolvesEpsilon):
     """The result of `ask`: the promise, and the release or simulation if there was one. As text, the promise in words.
 
     Attributes:
@@ -98,6 +101,24 @@ class AskResult(Releasable):
     def __str__(self) -> str:
         ended = [one for one in (self.price, self.release) if one is not None]
         return "\n".join([self.read, self.promise, *map(str, self.simulated), *map(str, ended)])
+
+    def solve_epsilon(self, target: Any, at: Any = WORST) -> SolvedEpsilon:
+        """Finds the smallest ε, or factor for all ε, at which the question is answered with an accuracy.
+
+        See `hetdp.solve_epsilon`. With areas, each area's need is in `areas`, and the multiple is enough for all.
+
+        >>> import hetdp, pandas
+        >>> staff = pandas.DataFrame({"id": range(600), "vote": ["yes"] * 600})
+        >>> asked = hetdp.ask(staff, "vote = 'yes'", at_least="50%", epsilon=1, person="id", dry_run=True)
+        >>> asked.solve_epsilon("95%", at="55%").epsilon
+        Decimal('0.07548')
+        """
+        mechanisms = []
+        for promise in self.promises:
+            if not isinstance(promise.mechanism, PopulationMechanism):
+                promise.mechanism.solve_epsilon(target, at)  # refuses
+            mechanisms.append((promise.area, promise.mechanism))
+        return solve_people(mechanisms, target, at)
 
     @contextmanager
     def open_request(self) -> Iterator[DrawRequest]:

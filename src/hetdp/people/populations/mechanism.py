@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from hetdp.errors import UsageError
 from hetdp.mechanism.formatting import accuracy_of
 from hetdp.mechanism.odds import ComputesOdds, Odds
+from hetdp.mechanism.solve import WORST, SolvedEpsilon, SolvesEpsilon
 from hetdp.numbers import parse_whole
 from hetdp.people.populations.balanced import Balanced, Label
 from hetdp.people.populations.baselines import baselines_by_distance
@@ -103,7 +104,7 @@ class MarginAccuracy(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PopulationMechanism(ComputesOdds, ComputesCurves):
+class PopulationMechanism(ComputesOdds, ComputesCurves, SolvesEpsilon):
     """A private answer to a population's question, by a formula; made by `Population.design`.
 
     Attributes:
@@ -220,6 +221,12 @@ class PopulationMechanism(ComputesOdds, ComputesCurves):
     def other_methods(self) -> dict[str, Callable[[Distance], float]]:
         """The baselines: functions that compute the worst error at a distance, by name."""
         return baselines_by_distance(self.population, self.objective)
+
+    def solve_epsilon(self, target: Any, at: Any = WORST) -> SolvedEpsilon:
+        """Finds the smallest scale of all ε at which this design reaches an accuracy; see `hetdp.solve_epsilon`."""
+        from hetdp.people.populations.scaling import solve_people
+
+        return solve_people([(None, self)], target, at)
 
     def worse_than_coin_up_to(self) -> int:
         """The largest margin at which some table is answered wrongly more often than rightly; 0 if none is.

@@ -17,6 +17,7 @@ import numpy as np
 
 from hetdp.documents import SCHEMA_VERSION, open_envelope, refuse, require_keys
 from hetdp.errors import Fault, UsageError
+from hetdp.mechanism.solve import WORST, SolvedEpsilon, SolvesEpsilon
 from hetdp.people.names import require_values
 from hetdp.people.populations.classes import Classes, KindsFold, classes_of
 from hetdp.people.populations.folding import Fold, Whole
@@ -79,7 +80,7 @@ BALANCED, WEIGHTED_VOTE = OBJECTIVES
 
 
 @dataclass(frozen=True, eq=False)
-class Population:
+class Population(SolvesEpsilon):
     """People with one ε each, and the question about them, without answers. `population` makes it.
 
     Attributes:
@@ -184,6 +185,19 @@ class Population:
         from hetdp.people.populations.mechanism import design_population
 
         return design_population(self, objective)
+
+    def solve_epsilon(self, target: Any, at: Any = WORST) -> SolvedEpsilon:
+        """Finds the smallest scale of all ε at which the balanced design reaches an accuracy.
+
+        See `hetdp.solve_epsilon`; the mechanism of another design has the same method.
+
+        >>> import hetdp
+        >>> people = hetdp.spaces.population(hetdp.questions.majority(), [0.1] * 300 + [0.4] * 300)
+        >>> solved = people.solve_epsilon("95%", at="55%")
+        >>> solved.multiple, [(str(level.before), str(level.after)) for level in solved.levels]
+        (0.7803, [('0.1', '0.07803'), ('0.4', '0.31212')])
+        """
+        return self.design().solve_epsilon(target, at)
 
     def design_from(self, document: Mapping[str, Any]) -> PopulationMechanism:
         """The mechanism that a document describes, if it was made for exactly this policy.

@@ -74,6 +74,19 @@ def epsilon_to_units(epsilon: Any) -> int:
     return min(fraction.numerator * (1 << GRID) // fraction.denominator, LARGEST)
 
 
+def shortest_decimal(units: int) -> Decimal:
+    """The shortest decimal that becomes so many units, which are finite: ε as it was written, unless it was longer.
+
+    >>> shortest_decimal(epsilon_to_units("0.1")), shortest_decimal(2**41)
+    (Decimal('0.1'), Decimal('2'))
+    """
+    numerator, places = -(-units >> GRID), 0
+    while (numerator << GRID) // 10**places != units:
+        places += 1
+        numerator = -(-units * 10**places >> GRID)
+    return Decimal(numerator).scaleb(-places)
+
+
 def units_to_floats(units: Units) -> NDArray[np.float64]:
     """Units of the grid as floats, exactly; infinity for `UNBOUNDED`.
 

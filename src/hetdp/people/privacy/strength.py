@@ -15,7 +15,9 @@ from hetdp.people.privacy.epsilons import format_epsilon, parse_epsilon
 from hetdp.problem.answer_words import YES
 
 PRACTICALLY_CERTAIN = 0.99  # who was 50% sure and can become this sure has learnt the answer
+NEARLY_CERTAIN = 0.95  # from here on, whole per cents would be too coarse
 ROUNDING = 1e-9
+LARGEST_CHANGE = "No change of your answer makes a larger difference."
 DECIMALS = 6
 
 
@@ -41,17 +43,16 @@ class Strength:
         if self.epsilon == 0.0:
             return f"If you answer differently, the published answer is {YES} just as often."
         how = describe_frequency(self.low, self.high)
-        return f"If you answer differently, the published answer is {YES} {how}."
+        return f"If you answer differently, the published answer is {YES} {how}. {LARGEST_CHANGE}"
 
     @property
     def belief(self) -> str:
-        """What somebody can learn about the person's answer, who knew nothing about it, and everybody else's."""
-        if math.isinf(self.epsilon):
-            return "Somebody who was 50% sure of your answer beforehand can become certain of it."
+        """What somebody who knows all other answers can learn about the person's from one published answer."""
         if self.epsilon == 0.0:
-            return "Nobody can learn anything about your answer from it."
-        who = "Somebody who was 50% sure of your answer beforehand, even if they know everybody else's,"
-        return f"{who} can become {_at_most(self.high)} sure of it."
+            return "Somebody who knows everybody else's answer learns nothing about yours from the published answer."
+        who = "Somebody who knows everybody else's answer and was 50% sure of yours"
+        sure = "certain" if math.isinf(self.epsilon) else f"{_at_most(self.high)} sure"
+        return f"{who} can become {sure} of it from the published answer."
 
     @property
     def protects_practically_nobody(self) -> bool:
@@ -65,7 +66,7 @@ class Strength:
             return ""
         sure = "certain" if math.isinf(self.epsilon) else f"{_percentage(self.high)} sure"
         shown = format_epsilon(self.epsilon)
-        learns = f"somebody who was 50% sure of an answer beforehand can become {sure}"
+        learns = f"somebody who was 50% sure of an answer can become {sure} of it"
         return f"ε = {shown} protects practically nobody: {learns}"
 
     def __str__(self) -> str:
@@ -74,9 +75,10 @@ class Strength:
 
 
 def strength(epsilon: Any) -> Strength:
-    """Describes in everyday terms how strong the protection of an ε is.
+    r"""Describes in everyday terms how strong the protection of an ε is.
 
-    The sentences hold for every mechanism that keeps the ε, whatever else is known. What a certain mechanism does to a
+    The sentences hold for every mechanism that keeps the ε, and for one published answer. Further answers add up: for
+    all of them together, give the sum of their ε, such as a balance of a ledger. What a certain mechanism does to a
     person may be less; for that, give the largest loss that it can cause, such as `used` in a promise of `ask`.
 
     Args:
@@ -87,12 +89,14 @@ def strength(epsilon: Any) -> Strength:
 
     >>> import hetdp
     >>> found = hetdp.privacy.strength(0.5)
-    >>> print(found.questionnaire)
+    >>> print(found.questionnaire.replace(". ", ".\n"))
     If you answer differently, the published answer is yes in at most 63 of 100 runs instead of 37.
-    >>> found.belief.endswith("can become at most 63% sure of it."), found.protects_practically_nobody
-    (True, False)
+    No change of your answer makes a larger difference.
+    >>> print(found.belief.replace(" can", "\n can"))
+    Somebody who knows everybody else's answer and was 50% sure of yours
+     can become at most 63% sure of it from the published answer.
     >>> hetdp.privacy.strength(5).warning
-    'ε = 5 protects practically nobody: somebody who was 50% sure of an answer beforehand can become 99.4% sure'
+    'ε = 5 protects practically nobody: somebody who was 50% sure of an answer can become 99.4% sure of it'
     """
     given = float(parse_epsilon(epsilon))
     tail = math.exp(-given) / (1.0 + math.exp(-given))
@@ -110,7 +114,7 @@ def _percentage(high: float) -> str:
     >>> _percentage(0.5), _percentage(0.6224593), _percentage(0.9991), _percentage(1 - 1e-12)
     ('50%', '63%', '99.91%', 'nearly 100%')
     """
-    for decimals in range(0 if high < PRACTICALLY_CERTAIN else 1, DECIMALS):
+    for decimals in range(0 if high < NEARLY_CERTAIN else 1, DECIMALS):
         scale = 10**decimals
         percent = math.ceil(high * 100 * scale - ROUNDING) / scale
         if percent < 100:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from math import comb, log10, prod
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from hetdp.mechanism.design import ObjectiveName, design_local
 from hetdp.mechanism.formatting import accuracy_of
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.mechanism.odds import ComputesOdds, Odds
+from hetdp.mechanism.solve import WORST, SolvesEpsilon
 from hetdp.people.populations.baselines import baselines_by_distance
 from hetdp.people.populations.classes import Classes, classes_of
 from hetdp.people.populations.folding import Whole
@@ -59,7 +60,7 @@ NONE = Change(1, 0.5, 0.5, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class TalliedMechanism(ComputesOdds, ComputesCurves):
+class TalliedMechanism(ComputesOdds, ComputesCurves, SolvesEpsilon):
     """A private answer for every table of some people, by tally. `TalliedPeople.design` makes it.
 
     Attributes:
@@ -116,6 +117,18 @@ class TalliedMechanism(ComputesOdds, ComputesCurves):
     def other_methods(self) -> dict[str, Callable[[Distance], float]]:
         """The baselines: functions that compute the worst error at a distance, by name."""
         return {} if self.population is None else baselines_by_distance(self.population, FAIR)
+
+    def solve_epsilon(self, target: Any, at: Any = WORST) -> NoReturn:
+        """Refuses: the search among tallies would have to be repeated for many ε.
+
+        Raises:
+            UsageError: always.
+        """
+        if self.population is None:
+            raise UsageError("the question is no threshold of a sum over people", NOT_OFFERED)
+        rule = "the ε that an accuracy needs is known for formulas; for this design every tally would be searched anew"
+        hint = "design='balanced' has it, and the ε that balanced needs is enough for fair"
+        raise UsageError("the design works on tallies", rule, hint)
 
     def losses_by_group(self) -> list[float]:
         """The largest of these losses in each reported group."""
