@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pandas
 import polars
 import pyarrow as pa
@@ -15,6 +17,8 @@ import pyarrow.feather
 import pyarrow.parquet
 
 Columns = dict[str, list[Any]]
+UNWRITABLE = re.compile("[\0-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9a-fA-F]{4}_)")
+ANYTHING = re.compile("(?s:.)")
 PEOPLE: Columns = {
     "id": [1, 2, 3, 4, 5, 6, 7],
     "county": ["North", "North", "North", "South", "South", "South", "South"],
@@ -58,11 +62,27 @@ def as_sqlite(columns: Columns, folder: Path) -> Path:
     return place
 
 
+def as_excel(columns: Columns, folder: Path) -> Path:
+    """Writes an Excel file in which missing values are empty."""
+    book = openpyxl.Workbook()
+    for at, row in enumerate([list(columns), *zip(*columns.values(), strict=True)], 1):
+        for column, value in enumerate(row, 1):
+            if isinstance(value, str):  # also where it looks like a formula or an error
+                cell = book.active.cell(at, column, "text")
+                escaped = UNWRITABLE if value.strip() else ANYTHING  # openpyxl does not preserve white space alone
+                cell._value = escaped.sub(lambda found: f"_x{ord(found[0]):04X}_", value)
+            else:
+                book.active.cell(at, column, value)
+    book.save(folder / "people.xlsx")
+    return folder / "people.xlsx"
+
+
 FILES: dict[str, Callable[[Columns, Path], Any]] = {
     "csv": as_csv,
     "parquet": as_parquet,
     "arrow": as_arrow,
     "sqlite": as_sqlite,
+    "xlsx": as_excel,
 }
 FORMATS: dict[str, Callable[[Columns, Path], Any]] = FILES | {
     "pandas": lambda columns, _: pandas.DataFrame(columns),

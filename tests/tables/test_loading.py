@@ -99,7 +99,8 @@ def test_an_invalid_epsilon_is_refused_and_nobody_is_named(form, epsilons, wrong
         f"people.{form}, eps: missing or invalid ε; each person must have an ε, a number ≥ 0 such as 0.5, or inf; there"
         " is no default. Hint: curator=True shows the first rows"
     )
-    assert f"row {wrong}, eps" in refusal(FILES[form](columns, tmp_path), make_request(), curator=True)
+    header = form == "xlsx"  # whose rows have numbers that people see
+    assert f"row {wrong + header}, eps" in refusal(FILES[form](columns, tmp_path), make_request(), curator=True)
 
 
 @pytest.mark.parametrize("form", FILES)
@@ -110,8 +111,9 @@ def test_duplicate_and_missing_ids_are_refused(form, tmp_path):
     assert "Ann" not in words
     assert not re.search(r"\brow\b", words)
     shown = refusal(FILES[form](columns, tmp_path), make_request(), curator=True)
-    assert "row 1, id: a duplicate id: 'Ann'" in shown
-    assert "row 3, id" in shown
+    header = form == "xlsx"
+    assert f"row {1 + header}, id: a duplicate id: 'Ann'" in shown
+    assert f"row {3 + header}, id" in shown
     assert "Bob" not in shown
     assert "a missing id" in refusal(FILES[form](columns | {"id": ["Ann", None, "Cid"]}, tmp_path), make_request())
 
@@ -531,9 +533,10 @@ def test_patterns_pipes_and_unknown_formats_are_refused(tmp_path):
         open_source(tmp_path / "nope"),
     ):
         pass
-    (tmp_path / "people.xlsx").touch()
-    with pytest.raises(hetdp.UsageError, match="no format is known"), open_source(tmp_path / "people.xlsx"):
-        pass
+    for name, hint in (("a.xls", "save it as an Excel workbook"), ("a.tsv", "rename it to .csv"), ("a.doc", "")):
+        (tmp_path / name).touch()
+        with pytest.raises(hetdp.UsageError, match=f"no format is known for .*{hint}"), open_source(tmp_path / name):
+            pass
     os.mkfifo(tmp_path / "pipe.csv")
     with pytest.raises(hetdp.InputError, match="is not a plain file"), open_source(tmp_path / "pipe.csv"):
         pass

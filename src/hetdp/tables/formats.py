@@ -1,4 +1,4 @@
-"""Openers for the formats of a table of people: CSV, Parquet, Arrow, SQLite, data frames, and folders of files.
+"""Openers for the formats of a table of people: CSV, Excel, Parquet, Arrow, SQLite, data frames, and folders of files.
 
 `OPENERS` maps the suffix of a file to the function that makes a `Source` of it. A new format is one such function.
 """
@@ -27,6 +27,8 @@ from hetdp.tables.dialect import (
     not_utf8,
     require_option_for,
 )
+from hetdp.tables.excel import ExcelTable
+from hetdp.tables.excel import list_sheets as list_excel_sheets
 from hetdp.tables.frames import PandasFrame
 from hetdp.tables.sources import (
     Arrays,
@@ -55,7 +57,8 @@ def find_opener(place: Path) -> Opener:
     """
     maker = OPENERS.get(place.suffix.lower())
     if maker is None:
-        raise UsageError(f"no format is known for {str(place)!r}", f"the name ends in {', '.join(OPENERS)}")
+        hint = ADVICE.get(place.suffix.lower(), "")
+        raise UsageError(f"no format is known for {str(place)!r}", f"the name ends in {', '.join(OPENERS)}", hint)
     return maker
 
 
@@ -157,16 +160,27 @@ def open_sqlite(database: Any, place: Path, _: str, options: FileOptions, curato
     return SqliteTable(database, place, options.sheet, curator)
 
 
+def open_excel(database: Any, place: Path, name: str, options: FileOptions, curator: bool) -> Source:
+    """Opens a sheet of an Excel file: every cell is text, and an empty cell is missing."""
+    return ExcelTable(database, place, name, options.sheet, curator)
+
+
 OPENERS: dict[str, Opener] = {
     ".csv": open_csv,
+    ".xlsx": open_excel,
     ".parquet": open_parquet,
     **dict.fromkeys((".arrow", ".feather", ".ipc"), open_arrow),
     **dict.fromkeys((".sqlite", ".sqlite3", ".db"), open_sqlite),
 }
 
 OPENERS_OF_SEVERAL: dict[Opener, Callable[[Path], Sequence[str]]] = {
-    open_sqlite: list_tables
+    open_excel: list_excel_sheets,
+    open_sqlite: list_tables,
 }  # of files that hold several tables, and what lists them
+ADVICE = {  # suffixes of files that can be converted → how
+    **dict.fromkeys((".xls", ".xlsm", ".xlsb", ".ods", ".numbers"), "save it as an Excel workbook (.xlsx) or as .csv"),
+    **dict.fromkeys((".tsv", ".tab", ".txt"), "rename it to .csv: the delimiter is found in its header row"),
+}
 
 
 def list_sheets(table: str | Path) -> tuple[str, ...]:
