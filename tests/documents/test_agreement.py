@@ -19,6 +19,7 @@ SPELLINGS = {
     "cupy": "CuPy",
     "dash_cytoscape": "dash-cytoscape",
     "flask": "Flask",
+    "python_calamine": "calamine",
     "werkzeug": "Werkzeug",
     "sqlalchemy": "SQLAlchemy",
 }

@@ -90,7 +90,18 @@ def test_the_delimiter_is_found_in_the_header_row_alone(text, words, tmp_path):
         ("id;Größe\n".encode("cp1252"), {}, "not UTF-8 text; .* Hint: encoding= names another one: 'cp1252' is"),
         (b"id;vote\n1;\xe4\n", {"encoding": "utf-8"}, "not UTF-8 text; a CSV file is UTF-8, or UTF-16 with a byte"),
         ("id;Größe\n".encode("utf-16-le"), {}, "not UTF-8 text; .* Hint: encoding='utf-16-le' may be its own"),
+        (
+            "id;Größe\n".encode("utf-16-le"),
+            {"encoding": "utf-16"},
+            "UTF-16 without a byte order mark; .* 'utf-16-le' is",
+        ),
         (b'"id;vote\n', {}, "no readable header row"),
+        (
+            b"\n\nid;vote\n",
+            {},
+            "no readable header row; .* Hint: the first line is the header; delete empty lines above",
+        ),
+        (b"sep=;\nid;vote\n", {}, "column 2 has no name; .* if the first line is a title, or sep=;, delete the line"),
     ],
 )
 def test_a_header_that_cannot_be_read_is_refused_with_a_way_out(text, named, words, tmp_path):

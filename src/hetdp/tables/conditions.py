@@ -45,6 +45,7 @@ from hetdp.text import did_you_mean, format_value
 
 NO, UNKNOWN, YES = 0b00, 0b01, 0b11  # the value of a row
 TO_THE_END = r"(?s:.*)\zx"  # matches nothing, but makes DuckDB read a text to its end, not to the first difference
+MOST_LISTED = 20  # columns in a message
 JOINTS = {"AND": " & ", "OR": " | "}
 # every operator is one of =, < and >, or the opposite of one
 BASES = {"=": "=", "!=": "=", "<": "<", ">=": "<", ">": ">", "<=": ">"}
@@ -135,7 +136,10 @@ def require_columns(names: list[str], columns: Mapping[str, str]) -> None:
     for name in names:
         if name not in columns:
             rule = "column names must match exactly"
-            raise UsageError(f"the table has no column {format_value(name)}", rule, did_you_mean(name, columns))
+            listed = ", ".join(format_value(column) for column in list(columns)[:MOST_LISTED])
+            more = ", …" if len(columns) > MOST_LISTED else ""
+            hint = did_you_mean(name, columns) or f"the columns are {listed}{more}"
+            raise UsageError(f"the table has no column {format_value(name)}", rule, hint)
 
 
 def _join(word: str, found: list[Condition]) -> Condition:

@@ -149,6 +149,9 @@ def dialect_of(place: Path, name: str, options: FileOptions = AS_FOUND) -> Diale
     marked = MARKS.get(mark) == encoding
     if encoding == UTF8 and b"\0" in begin:
         raise InputError(name, [Fault("not UTF-8 text", name, "", UTF8_RULE, "encoding='utf-16-le' may be its own")])
+    if encoding == UTF16 and not marked:
+        hint = "encoding='utf-16-le' is the usual one without a mark, 'utf-16-be' the other"
+        raise InputError(name, [Fault("UTF-16 without a byte order mark", name, "", UTF8_RULE, hint)])
     try:
         headers = {delimiter: _header(place, encoding, delimiter) for delimiter in DELIMITERS}
     except UnicodeDecodeError:
@@ -161,10 +164,12 @@ def dialect_of(place: Path, name: str, options: FileOptions = AS_FOUND) -> Diale
     delimiter = options.delimiter or likely[0]
     header = headers[delimiter]
     if not header or header == [""]:
-        raise InputError(name, [Fault("no readable header row", name, "", CSV_RULE)])
+        hint = "the first line is the header; delete empty lines above it"
+        raise InputError(name, [Fault("no readable header row", name, "", CSV_RULE, hint)])
     if "" in header:
         what = f"column {header.index('') + 1} has no name"
-        raise InputError(name, [Fault(what, name, "", CSV_RULE, "delete the column, or name it")])
+        hint = "delete the column, or name it; if the first line is a title, or sep=;, delete the line"
+        raise InputError(name, [Fault(what, name, "", CSV_RULE, hint)])
     if len(set(header)) < len(header):
         twice = next(one for at, one in enumerate(header) if one in header[:at])
         raise InputError(name, [Fault("a duplicate column:", name, format_value(twice), CSV_RULE)])
