@@ -107,10 +107,11 @@ PERSON = ("ledger", "person", "school.ledger", "--source", "people")
 
 @pytest.fixture
 def people(ledger):
-    ledger.declare("people", cap=1)
+    ledger.declare("people", cap=1, unit="person", relation="replace-one")
     paid = Charge.to_people("epsilon", ["Ann", "Bob"], ["0.25", "0.5"], named="id")
     facts = {"words": ["aye", "nay"], "question": "Shall we\x1b[2J move?"}
-    ledger.spend("people", paid, "sha256:0123456789abcdef", "May", lambda: [True, False], facts)
+    about = {"unit": "person", "relation": "replace-one"}
+    ledger.spend("people", paid, "sha256:0123456789abcdef", "May", lambda: [True, False], facts, **about)
     ledger.record("people", Charge.to_people("epsilon", ["Bob"], "0.125", named="id"), "the press")
     return ledger
 
@@ -120,8 +121,10 @@ def test_a_person_is_told_what_was_spent_and_nobody_is_named(hetdp, people):
     found = hetdp(*PERSON, "--id", "Bob")
     assert found.out.splitlines() == [
         "'people', identified by 'id': ε 0.625 of ε 1 spent, ε 0.375 left",
+        "  Somebody who knows everybody else's answer and was 50% sure of yours can become at most 66% sure of it from"
+        " all of this together.",
         f"  entry 4, {day}: ε 0.5 for 'Shall we\\x1b[2J move?', version 'May'",
-        "    published about everybody: aye, nay",
+        "    published about everybody, one for each area: aye, nay",
         f"  entry 5, {day}: ε 0.125, spent elsewhere: 'the press'",
         "A ledger holds nobody's own answer, only what was published and what each account paid.",
     ]
@@ -175,6 +178,8 @@ def test_history_names_a_question_by_its_words(hetdp, people):
         "1",
         lambda: [True],
         {"question": "x" * 500},
+        unit="person",
+        relation="replace-one",
     )
     line = hetdp("ledger", "history", "school.ledger").out.splitlines()[5]
     assert f"question '{'x' * 99}…' (1)" in line

@@ -116,6 +116,7 @@ def person_lines(one: PersonAccount) -> Iterator[str]:
     named = "" if one.named is None else f", identified by {_quote(one.named)}"
     spent = f"{_amount(one.unit, one.spent, one.spent_delta)} of {_amount(one.unit, one.cap, one.cap_delta)} spent"
     yield f"{_quote(one.source)}{named}: {spent}, {_amount(one.unit, one.left, one.left_delta)} left"
+    yield from [f"  {one.meaning}"] if one.meaning else []
     for each in one.charges:
         when = f"  entry {each.entry:,}, {escape_unprintable(each.time[:10])}"
         paid = f"{when}: {_amount(one.unit, each.spent, each.spent_delta)}"
@@ -123,7 +124,8 @@ def person_lines(one: PersonAccount) -> Iterator[str]:
             yield f"{paid}, spent elsewhere: {_quote(each.note)}"
             continue
         yield f"{paid} for {_quote(_shorten(each.question))}, version {_quote(each.version)}"
-        yield f"    published about everybody: {_published(each.published)}"
+        several = ", one for each area" if len(each.published) > 1 else ""
+        yield f"    published about everybody{several}: {_published(each.published)}"
     yield PERSON_NOTE
 
 

@@ -297,10 +297,7 @@ def _area_lines(promise: Promise) -> Iterator[str]:
     if promise.constant is not None:
         yield f"{indent}{constant_words(promise.constant)}"
         return
-    yield f"{indent}{RIGHT}"
-    yield from (f"{indent}  {format_runs(wrong)} runs {margin_words(margin)}" for margin, _, wrong in promise.accuracy)
-    yield from [f"{indent}{RIGHT_BY_SHARE}"] if promise.listed_shares else []
-    yield from (f"{indent}  {format_runs(wrong)} runs {where}" for where, wrong in promise.listed_shares)
+    yield from (indent + line for line in _accuracy_lines(promise))
     caution = coin_caution(promise.worse_up_to, promise.even_up_to)
     if caution:
         yield f"{indent}caution: {caution}"
@@ -308,10 +305,22 @@ def _area_lines(promise: Promise) -> Iterator[str]:
         yield f"{indent}{UNSHOWN[promise.mechanism.objective]}"
 
 
+def _accuracy_lines(promise: Promise) -> Iterator[str]:
+    """The accuracy by margin and by true share."""
+    yield RIGHT
+    for margin, _, wrong in promise.accuracy:
+        yield f"  {format_runs(wrong)} runs {margin_words(margin)}"
+        if wrong < NEVER_SEEN:
+            break  # larger margins read the same
+    yield from [RIGHT_BY_SHARE] if promise.listed_shares else []
+    yield from (f"  {format_runs(wrong)} runs {where}" for where, wrong in promise.listed_shares)
+
+
 FEWEST_PEOPLE = 20  # for accuracy by share in words; of fewer people, the margins say it all
 STEPS = [Fraction(size, 10**power) for power in range(7) for size in (5, 2, 1)]  # between shares, in per cent
 RIGHT = "if the answer could be drawn many times, it would be right in at least"
 RIGHT_BY_SHARE = "by true share, whoever these people are, it would be right in at least"
+NEVER_SEEN = 1e-6  # an error that format_runs no longer distinguishes
 VISIBLE_ERROR = 0.005  # the error that the nearest listed share should have
 
 

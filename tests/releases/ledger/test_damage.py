@@ -246,7 +246,7 @@ def test_a_restored_backup_is_found_by_the_receipts(file, tmp_path):
     ledger.verify([receipt])
     shutil.copy(tmp_path / "backup", file)
     ledger.verify()  # by itself, it looks as it should
-    words = "it is older than its records: 1 entry that its records name are missing; a restored copy would spend again"
+    words = "it is older than its records: 1 entry that its records name is missing; a restored copy would spend again"
     for ask in (
         lambda: ledger.verify([receipt]),
         lambda: ledger.spend("survey", TENTH, "s", "1", fail_if_drawn, receipts=[receipt]),

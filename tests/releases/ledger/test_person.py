@@ -45,6 +45,23 @@ def test_an_account_has_every_charge_and_they_add_up(people):
     assert (ann.cap, ann.spent, ann.left, [one.entry for one in ann.charges]) == ("0.5", "0.2", "0.3", [4, 6])
 
 
+@pytest.mark.parametrize(
+    ("currency", "amount", "relation", "meaning"),
+    [
+        ("epsilon", "0.5", "replace-one", "can become at most 63% sure of it from all of this together."),
+        ("epsilon", "inf", "replace-one", "can become certain of it from all of this together."),
+        ("epsilon", "0.5", "add-remove", ""),
+        ("epsilon", "0.5", None, ""),
+        ("gaussian", "0.5", "replace-one", ""),
+    ],
+)
+def test_the_meaning_is_said_only_where_one_persons_answers_are_replaced(ledger, currency, amount, relation, meaning):
+    ledger.declare("people", cap="inf", currency=currency, unit=relation and "person", relation=relation)
+    ledger.record("people", Charge.to_people(currency, ["Ann", "Bob"], [amount, "0.1"]), "elsewhere")
+    assert ledger.person("Ann", "people").meaning.endswith(meaning)
+    assert bool(ledger.person("Ann", "people").meaning) == bool(meaning)
+
+
 def test_the_id_is_exact_and_a_number_is_its_digits(people):
     assert people.person("07", "people").spent == "0.4"
     assert people.person("7", "people") == people.person(7, "people")

@@ -362,7 +362,8 @@ def require_receipts(
 def _require_receipt(database: Database, connection: Connection, head: Head, number: int, expected: str) -> None:
     if number > head.entries:
         missing = pluralize(number - head.entries, "entry").replace("entrys", "entries")
-        what = f"it is older than its records: {missing} that its records name are missing"
+        verb = "is" if number == head.entries + 1 else "are"
+        what = f"it is older than its records: {missing} that its records name {verb} missing"
         raise database.unusable(what, "a restored copy would spend again what has already been spent")
     if number < 1 or entry_at(database, connection, head, number).hash != expected:
         what = f"it has diverged from its records: entry {number} is not the one that they name"

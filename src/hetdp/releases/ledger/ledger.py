@@ -311,7 +311,8 @@ class Ledger:
         Returns:
             an object with `source`, `currency`, `unit`, `named`, `cap`, `spent`, `left` (and `cap_delta`,
             `spent_delta`, `left_delta`, None if the currency has no δ), and `charges`, each with `entry`, `time`,
-            `kind`, `version`, `question`, `note`, `published`, `spent` and `spent_delta`; amounts as decimal text
+            `kind`, `version`, `question`, `note`, `published`, `spent` and `spent_delta`, and `meaning`, a sentence
+            about what all of it can reveal; amounts as decimal text
 
         Raises:
             InputError: nobody with this id was charged.

@@ -11,6 +11,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
 from hetdp.errors import Fault, InputError, UsageError
+from hetdp.people.privacy.strength import strength
 from hetdp.releases.ledger import schema
 from hetdp.releases.ledger.accounts import (
     CAP,
@@ -31,9 +32,10 @@ from hetdp.releases.ledger.chain import CHANGED, DECLARE, Entry, Head, read_entr
 from hetdp.releases.ledger.charge import decode_charge, make_pseudonyms
 from hetdp.releases.ledger.charging import find_neighbours, read_terms, remaining_amounts
 from hetdp.releases.ledger.database import Database
-from hetdp.releases.ledger.neighbours import Neighbours
+from hetdp.releases.ledger.neighbours import PERSON, REPLACE_ONE, Neighbours
 from hetdp.releases.ledger.schema import Statement
 from hetdp.text import format_value
+from hetdp.theory.pure import BY_EPSILON
 
 CONTENT = Statement(select(schema.charges.c.content).where(schema.charges.c.digest == bindparam("wanted")))
 LONGEST_ID = 1 << 16  # characters
@@ -262,6 +264,8 @@ class PersonAccount:
         spent_delta: what the person has spent of δ; likewise.
         left_delta: what is left of δ; likewise.
         charges: the charges that add up to this, the oldest first.
+        meaning: what everything that was spent can reveal about the person at most, as a sentence; empty unless the
+            source counts ε by replacing one person's answers.
     """
 
     source: str
@@ -275,6 +279,7 @@ class PersonAccount:
     spent_delta: str | None
     left_delta: str | None
     charges: tuple[PersonCharge, ...]
+    meaning: str = ""
 
 
 def person_account(database: Database, connection: Connection, head: Head, terms: Terms, person: Any) -> PersonAccount:
@@ -321,7 +326,16 @@ def person_account(database: Database, connection: Connection, head: Head, terms
         spent_delta=_delta(terms, int(balance[SPENT_DELTA])),
         left_delta=_delta(terms, int(left[1, 0])),
         charges=tuple(charges),
+        meaning=_meaning(terms, find_neighbours(database, connection, head, terms), int(balance[SPENT])),
     )
+
+
+def _meaning(terms: Terms, neighbours: Neighbours, spent: int) -> str:
+    """What an amount of ε can reveal about one person at most, in words for that person."""
+    if terms.currency is not BY_EPSILON or neighbours != (PERSON, REPLACE_ONE):
+        return ""
+    belief = strength(format_units(spent, terms.currency.scale)).belief
+    return belief.replace("the published answer", "all of this together")
 
 
 def _unknown_person(terms: Terms, named: str | None) -> InputError:
