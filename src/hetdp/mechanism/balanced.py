@@ -35,9 +35,8 @@ from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers
-from hetdp.problem.space import BLOCK, SMALL_SPACE, EdgeBlock, Floats, Indices
+from hetdp.problem.space import SMALL_SPACE, EdgeBlock, Floats, Indices
 from hetdp.theory.notion import Notion
-from hetdp.threads import run_in_threads, slices
 
 
 def start_labels(problem: Problem, space: ProductSpace) -> Floats:
@@ -45,7 +44,7 @@ def start_labels(problem: Problem, space: ProductSpace) -> Floats:
     if space.arc_count > SMALL_SPACE:
         with delay_interrupts():
             from hetdp.engines.product.engine import meeting_labels
-        return meeting_labels(space, problem.notion, problem.answers)
+        return meeting_labels(space, problem.notion, problem.answers)[0]
     start = np.full(space.size, np.inf)
     for block in space.edge_blocks():
         across = np.flatnonzero(problem.answers[block.source] != problem.answers[block.target])
@@ -66,8 +65,9 @@ def balanced_mechanism(problem: Problem, space: ProductSpace, engine: EngineName
         found = balanced_on_device(problem, space, chosen)
         if found is not None:
             return found
+        chosen = engine_for("product", space, problem.notion, "grow")
     z, links = _grow(problem, space, chosen)
-    mechanism = LocalMechanism(problem, z, problem.boundary_mask.copy(), links)
+    mechanism = LocalMechanism(problem, z, problem.boundary_mask, links)
     progress.report_stage("proving every edge")
     proof = verify(problem, mechanism)
     if not (proof.private and proof.optimal):
@@ -107,17 +107,17 @@ def balanced_on_device(problem: Problem, space: ProductSpace, engine: GpuEngine)
 
 
 def _grow(problem: Problem, space: ProductSpace, chosen: Engine) -> tuple[Floats, Indices]:
-    """z and links; the start labels are freed here, before the proof needs memory."""
+    """z and links. The product engine grows them in place; the labels of others are few."""
+    boundary = problem.boundary_mask
+    if chosen.name == "product":
+        with delay_interrupts():
+            from hetdp.engines.product.engine import grow_balanced
+        found = grow_balanced(space, problem.notion, problem.answers, boundary)
+        if found is not None:
+            return found.labels, found.links
     growth = chosen.grow(space, problem.notion, start_labels(problem, space))
-    z, links, boundary = growth.labels, growth.links, problem.boundary_mask
-
-    def sign(block: slice) -> None:
-        links[block][boundary[block]] = -1
-        z[block] *= 3.0 - 2.0 * problem.answers[block]  # z where the answer is 1, −z where it is 2
-        z[block] += 0.0  # turns −0.0 into 0.0
-
-    run_in_threads(sign, slices(space.size, BLOCK), space.size)
-    return z, links
+    z = np.where(problem.answers == 1, growth.labels, -growth.labels) + 0.0  # turns −0.0 into 0.0
+    return z, np.where(boundary, -1, growth.links)
 
 
 # Values on any problem ------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ labels are relaxed along one axis after the other until none falls. Links are fo
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,12 @@ def compiled_link_rows() -> Function:
     return compile_kernel(row_kernels.visit_rows, "link_rows", own)
 
 
+@cache
+def compiled_sign() -> Function:
+    """The kernel that turns labels into z."""
+    return compile_kernel(link_kernels.sign_labels, "sign_labels", {})
+
+
 def _replacements(notion: Notion) -> Replacements:
     return {kernels.step: notion.step, kernels.quick: notion.quick}
 
@@ -126,7 +132,11 @@ class ProductEngine:
         start = np.ascontiguousarray(labels, dtype=np.float64)
         plain = sweep_labels(space, notion, start, roles)
         grown = relax(space, notion, start, roles) if plain is None else plain
-        return SweptGrowth(grown, partial(links_of, space, notion, start, grown, roles, plain is not None))
+
+        def find() -> Indices:
+            return links_of(space, notion, grown, grown >= start, roles, plain is not None)
+
+        return SweptGrowth(grown, find)
 
     def settle(self, space: Space, notion: Notion, answers: Indices, pins: Floats | None = None) -> Growth:
         """Not supported: the fair search needs rows."""
@@ -141,21 +151,39 @@ def sweep_labels(space: ProductSpace, notion: Notion, start: Floats, roles: Role
     """
     if not notion.adds or not space.size:
         return None
-    labels = _swept_once(space, start) if space.state_count == 1 else _swept_plainly(space, start)
-    if labels is None or (roles is not None and np.any((roles == Role.PINNED) & (labels < start))):
+    labels = np.empty(space.size)
+    if not _sweep(space, start, labels, StartNotes()):
+        return None
+    if roles is not None and np.any((roles == Role.PINNED) & (labels < start)):
         return None
     return labels
 
 
-def _swept_once(space: ProductSpace, start: Floats) -> Floats | None:
-    """The labels after one sweep; None if a start label is below 0 or off the grid, or if sums may be inexact."""
+def _sweep(space: ProductSpace, start: Floats, labels: Floats, notes: StartNotes) -> bool:
+    """Sweeps by plain addition, once or until nothing changes; False if that is not exact.
+
+    Args:
+        space: the space.
+        start: the start labels; empty if `labels` holds them.
+        labels: takes the labels.
+        notes: what is known of the start labels; if they are copied, the properties that they turn out to have.
+    """
+    if space.state_count == 1:
+        return _sweep_once(space, start, labels, notes)
+    _copy(start, labels, notes)
+    if not notes.on_grid:
+        return False
+    relax_all(space, compiled_relax(None), labels, NOBODY)
+    return _largest(labels) < LARGEST_EXACT
+
+
+def _sweep_once(space: ProductSpace, start: Floats, labels: Floats, notes: StartNotes) -> bool:
+    """Sweeps once; False if a start label is below 0 or off the grid, or if sums may be inexact."""
     furthest = sum(map(reach, space.axes))
-    if not furthest < LARGEST_EXACT:
-        return None
+    if not notes.largest + furthest < LARGEST_EXACT:
+        return False
     blocks, columns = compiled_sweeps()
-    labels = np.empty(space.size)
     first, *others = passes(space)
-    notes = StartNotes()
 
     def sweep(piece: slice) -> None:
         own = notes.new_array()
@@ -165,30 +193,40 @@ def _swept_once(space: ProductSpace, start: Floats) -> Floats | None:
 
     run_in_threads(sweep, slices(first.high, -(-first.high // PIECES)), space.size)
     if not notes.on_grid or not notes.largest + furthest < LARGEST_EXACT:
-        return None
+        return False
     for one in others:
         _sweep_columns(columns, labels, one)
-    return labels
+    return True
 
 
-def _swept_plainly(space: ProductSpace, start: Floats) -> Floats | None:
-    """The labels after sweeping until nothing changes; None if sums may be inexact."""
-    copy, labels, notes = compiled_copy(), np.empty(space.size), StartNotes()
+def _copy(start: Floats, labels: Floats, notes: StartNotes) -> None:
+    """Copies start labels, if there are any, and notes their properties."""
+    copy = compiled_copy()
 
     def look(piece: slice) -> None:
         copy(start[piece], labels[piece], labels[piece].view(np.int64), notes.new_array())
 
-    run_in_threads(look, slices(space.size, BLOCK), space.size)
-    if not notes.on_grid:
-        return None
-    relax_all(space, compiled_relax(None), labels, NOBODY)
-    return labels if np.max(labels, initial=0.0, where=labels < np.inf) < LARGEST_EXACT else None
+    run_in_threads(look, slices(len(start), BLOCK), len(start))
+
+
+def _largest(labels: Floats) -> float:
+    """The largest finite label."""
+    found = list[float]()
+
+    def look(piece: slice) -> None:
+        own = labels[piece]
+        most = float(np.max(own))
+        found.append(most if most < np.inf else float(np.max(own, initial=0.0, where=own < np.inf)))
+
+    run_in_threads(look, slices(len(labels), BLOCK), len(labels))
+    return max(found)
 
 
 class StartNotes:
-    """Properties of the start labels, collected by the threads that copy them."""
+    """Properties of the start labels: the largest known one, and what the threads that copy them collect."""
 
-    def __init__(self) -> None:
+    def __init__(self, largest: float = 0.0) -> None:
+        self._largest = largest
         self._notes: list[Indices] = []
 
     def new_array(self) -> Indices:
@@ -204,7 +242,7 @@ class StartNotes:
     @property
     def largest(self) -> float:
         """The largest finite label."""
-        return max((float(note[LARGEST:].view(np.float64)[0]) for note in self._notes), default=0.0)
+        return max([self._largest, *(float(note[LARGEST:].view(np.float64)[0]) for note in self._notes)])
 
 
 def _sweep_columns(columns: Any, labels: Floats, one: Pass) -> None:
@@ -248,20 +286,22 @@ def relax_all(space: ProductSpace, relax: Any, labels: Floats, roles: Roles) -> 
 
 
 def links_of(
-    space: ProductSpace, notion: Notion, start: Floats, labels: Floats, roles: Roles | None, plain: bool
+    space: ProductSpace, notion: Notion, labels: Floats, own: Mask, roles: Roles | None, plain: bool
 ) -> Indices:
-    """For each dataset whose label fell, a neighbour that it came from; the links form no cycle."""
+    """For each dataset whose label is not its own start, a neighbour that it came from; the links form no cycle."""
     find, link_ties = compiled_links(notion)
     links: Indices = np.empty(space.size, dtype=np.int32 if space.size < 2**31 else np.int64)
     flags = NOBODY if roles is None else roles.astype(np.uint8)
     states = NOBODY if space.states is None else space.states
-    columns: Any = (labels, start, flags, states, *flat(space), links)
+    own = own.view()
+    own.flags.writeable = False  # so that there is one type of array to compile for
+    columns: Any = (labels, own, flags, states, *flat(space), links)
     missing = list[int]()
     if plain:
         rows, visit = tuple(rows_of(space, [axis.epsilon for axis in space.axes])), compiled_link_rows()
 
         def work(piece: slice) -> None:
-            missing.append(visit((labels, start, links), rows, states, np.empty(ROW), piece.start, piece.stop))
+            missing.append(visit((labels, own, links), rows, states, np.empty(ROW), piece.start, piece.stop))
 
     else:
 
@@ -270,7 +310,7 @@ def links_of(
 
     run_in_threads(work, slices(space.size, BLOCK if plain else PIECE), space.size)
     if any(missing):
-        pending = np.flatnonzero((links < 0) & (labels < start))
+        pending = np.flatnonzero((links < 0) & (labels < np.inf) & ~own)
         while len(pending):
             kept = link_ties(*columns, pending)
             assert kept < len(pending), "a label that fell has no neighbour that holds it down"
@@ -278,20 +318,47 @@ def links_of(
     return links
 
 
-# Start labels of the balanced search ----------------------------------------------------------------------------------
+# The balanced search --------------------------------------------------------------------------------------------------
 
 
-def meeting_labels(space: ProductSpace, notion: Notion, answers: Answers) -> Floats:
-    """For each dataset the smallest label, on the grid, at which it meets a neighbour of the other answer; or +inf."""
+def grow_balanced(space: ProductSpace, notion: Notion, answers: Answers, boundary: Mask) -> Growth | None:
+    """z of the balanced mechanism and its links, grown in place from its start labels; None if that is not exact.
+
+    Args:
+        space: the space.
+        notion: the notion of privacy.
+        answers: the answer at each dataset.
+        boundary: the datasets with a neighbour of the other answer, which are those with a start label.
+    """
+    if not notion.adds or not space.size:
+        return None
+    labels, largest = meeting_labels(space, notion, answers)
+    if not _sweep(space, np.empty(0), labels, StartNotes(largest)):
+        return None
+    links, sign = links_of(space, notion, labels, boundary, None, True), compiled_sign()
+
+    def work(piece: slice) -> None:
+        sign(labels[piece], answers[piece])
+
+    run_in_threads(work, slices(space.size, BLOCK), space.size)
+    return Growth(labels, links)
+
+
+def meeting_labels(space: ProductSpace, notion: Notion, answers: Answers) -> tuple[Floats, float]:
+    """For each dataset the smallest label, on the grid, at which it meets a neighbour of the other answer; or +inf.
+
+    Also returns a bound on the finite ones.
+    """
     start, visit = np.empty(space.size), _compiled_meet()
-    rows = tuple(rows_of(space, [_points(notion, axis.epsilon) for axis in space.axes]))
+    points = [_points(notion, axis.epsilon) for axis in space.axes]
+    rows = tuple(rows_of(space, points))
     states = np.empty(0, dtype=np.uint8) if space.states is None else space.states
 
     def work(piece: slice) -> None:
         visit((answers, start), rows, states, np.empty(ROW), piece.start, piece.stop)
 
     run_in_threads(work, slices(space.size, BLOCK), space.size)
-    return start
+    return start, max((float(np.max(each, initial=0.0, where=each < np.inf)) for each in points), default=0.0)
 
 
 def _points(notion: Notion, epsilon: Floats) -> Floats:

@@ -2,7 +2,8 @@
 
 `flat` packs all axes of a product into a few arrays, for kernels that visit every neighbour of some datasets.
 `find_links` links to neighbours with smaller labels, and `link_ties` to neighbours with equal ones, without cycles. If
-labels were grown by plain addition, `link_row` and its companions do the work of `find_links`, row by row.
+labels were grown by plain addition, `link_row` and its companions do the work of `find_links`, row by row. All of them
+are told whose label is its own start (`own`) and needs no link.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import numpy as np
 from hetdp.engines.contract import Roles
 from hetdp.engines.product.grow import INFINITE, step
 from hetdp.problem.product import ProductSpace
-from hetdp.problem.space import Floats, Indices
+from hetdp.problem.query import Answers
+from hetdp.problem.space import Floats, Indices, Mask
 
 LENGTH, LOW, ROWS, TABLE, STATES = range(5)  # of an axis: length, distance, start of its moves and its table, states
 PIECE = 1 << 14  # datasets processed together, axis by axis
@@ -47,7 +49,7 @@ WANTED = -2  # marks a link that is not found yet
 
 def find_links(
     labels: Floats,
-    start: Floats,
+    own: Mask,
     roles: Roles,
     states: Roles,
     axes: Indices,
@@ -61,7 +63,7 @@ def find_links(
 ) -> int:
     """Links a range of datasets to neighbours with smaller labels; returns the number of missing links."""
     for dataset in range(first, last):
-        links[dataset] = WANTED if labels[dataset] < start[dataset] else -1
+        links[dataset] = WANTED if labels[dataset] < INFINITE and not own[dataset] else -1
     for axis in range(len(axes)):
         length, low = axes[axis, LENGTH], axes[axis, LOW]
         position, within = first // low % length, first % low
@@ -69,7 +71,7 @@ def find_links(
             if links[dataset] == WANTED:
                 found = find_link(
                     labels,
-                    start,
+                    own,
                     roles,
                     states,
                     axes,
@@ -99,7 +101,7 @@ def find_links(
 
 def link_ties(
     labels: Floats,
-    start: Floats,
+    own: Mask,
     roles: Roles,
     states: Roles,
     axes: Indices,
@@ -119,7 +121,7 @@ def link_ties(
             if links[dataset] < 0:
                 links[dataset] = find_link(
                     labels,
-                    start,
+                    own,
                     roles,
                     states,
                     axes,
@@ -141,7 +143,7 @@ def link_ties(
 
 def find_link(
     labels: Floats,
-    start: Floats,
+    own: Mask,
     roles: Roles,
     states: Roles,
     axes: Indices,
@@ -163,7 +165,7 @@ def find_link(
         beside = float(labels[other])
         if beside > label or (beside == label) != tied:
             continue
-        if tied and labels[other] < start[other] and links[other] < 0:
+        if tied and not own[other] and links[other] < 0:
             continue
         place = axes[axis, TABLE] + kinds[arc] * count * count
         if count > 1:
@@ -180,10 +182,10 @@ def find_link(
 
 
 def mark_pending(columns: Any, begin: int, end: int) -> None:
-    """Marks the datasets of a block whose label fell."""
-    labels, start, links = columns
+    """Marks the datasets of a block whose label came from a neighbour."""
+    labels, own, links = columns
     for at in range(begin, end):
-        links[at] = WANTED if labels[at] < start[at] else -1
+        links[at] = WANTED if (labels[at] < INFINITE) & (not own[at]) else -1
 
 
 def lacks_links(columns: Any, at: int, shift: int, width: int) -> bool:
@@ -197,10 +199,10 @@ def lacks_links(columns: Any, at: int, shift: int, width: int) -> bool:
 
 def link_row(columns: Any, at: int, shift: int, width: int, epsilon: Floats) -> None:
     """Links the datasets of a row to their neighbours with smaller labels, if the step is tight."""
-    own, beside = columns[0][at : at + width], columns[0][at + shift : at + shift + width]
+    here, beside = columns[0][at : at + width], columns[0][at + shift : at + shift + width]
     links = columns[2][at : at + width]
     for i in range(width):
-        tight = (beside[i] + epsilon[i] == own[i]) & (beside[i] < own[i]) & (links[i] == WANTED)
+        tight = (beside[i] + epsilon[i] == here[i]) & (beside[i] < here[i]) & (links[i] == WANTED)
         links[i] = at + shift + i if tight else links[i]
 
 
@@ -211,3 +213,9 @@ def count_missing(columns: Any, begin: int, end: int) -> int:
         missing += links[at] == WANTED
         links[at] = max(links[at], -1)
     return missing
+
+
+def sign_labels(labels: Floats, answers: Answers) -> None:
+    """Turns labels, where larger is better, into z: minus the label where the answer is 2, and never −0.0."""
+    for at in range(len(labels)):
+        labels[at] = labels[at] if answers[at] == 1 else 0.0 - labels[at]

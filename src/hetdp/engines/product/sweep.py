@@ -46,18 +46,20 @@ def sweep_blocks(
     moves: Indices,
     notes: Indices,
 ) -> None:
-    """Copies some blocks of labels and sweeps them along the last axes; the first steps run in parts, in cache.
+    """Sweeps some blocks of labels along the last axes; the first steps run in parts, in cache.
 
-    Notes whether all start labels are on the grid and not below 0, and the largest of them.
+    Copies the start labels before, if there are any, and notes whether all of them are on the grid and not below 0, and
+    the largest of them.
     """
     for number in range(first, last):
         own = labels[number * block : (number + 1) * block]
-        given = start[number * block : (number + 1) * block]
         for begin in range(0, block, part):
-            place = number * block + begin
-            copy_and_look(given[begin : begin + part], own[begin : begin + part], bits[place : place + part], notes)
-            if notes[ON_GRID] == 0:
-                return
+            if len(start):
+                place = number * block + begin
+                given = start[place : place + part]
+                copy_and_look(given, own[begin : begin + part], bits[place : place + part], notes)
+                if notes[ON_GRID] == 0:
+                    return
             run(own[begin : begin + part], program, 0, part_steps, weights, moves)
         run(own, program, part_steps, len(program), weights, moves)
 
