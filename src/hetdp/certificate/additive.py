@@ -301,32 +301,36 @@ def survey_rows(
     crossings = [(np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0))]
     rows, states = tuple(rows_of(space, ROW)), NO_STATES if space.states is None else space.states
     values, scan_block = (as_readonly(states), as_readonly(z)), partial(_scan_arc_list, scan_arcs, z, halved)
+    rooms = list[BlockRoom]()  # those that no thread uses
 
     def look(start: int) -> None:
+        room = rooms.pop() if rooms else BlockRoom()
         stop = min(start + BLOCK, space.size)
         count, place = stop - start, np.array([start, 0])
-        hops = np.zeros(count, np.int64) if pinned is None else links[start:stop] - np.arange(start, stop)
-        notes = np.full(count, np.nan), np.empty(count)  # ε of each link, and z at its end
-        listed: Any = (np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64), np.empty(BLOCK))
-        room = np.empty(ROW)
+        hops, notes = room.hops[:count], (room.notes[0][:count], room.notes[1][:count])
+        if pinned is None:
+            hops[:] = 0
+        else:
+            np.subtract(links[start:stop], room.order[:count], out=hops)
+            hops -= start
+        notes[0][:] = np.nan
         while place[0] < stop:
             own = start, stop, rows, values, hops, *seen.least(space.size), halved
             with np.errstate(all="ignore"):  # matters only where the compiler is switched off
-                arcs, found = sift_rows(*own, place, notes, listed, room, CACHED_DATASETS)
+                arcs, found = sift_rows(*own, place, notes, room.listed, room.epsilon, CACHED_DATASETS)
             if not found:
                 seen.add(arcs, 0, 0)
                 continue
-            source, target, epsilon = (column[:found] for column in listed)
+            source, target, epsilon = (column[:found] for column in room.listed)
             order = np.lexsort((target, source))
             _judge(EdgeBlock(source[order], target[order], (epsilon[order],)), scan_block, z, seen, arcs)
         if pinned is not None:
-            signs = 3.0 - 2.0 * answers[start:stop]  # so that larger is better
-            better = np.concatenate([z[start:stop] * signs, notes[1] * signs])
-            ends = np.arange(count, 2 * count)
-            columns = better, pinned[start:stop], ends, notes[0]
+            better = room.sign(z[start:stop], answers[start:stop])
+            columns = better, pinned[start:stop], room.ends, notes[0]
             above = _look_at_links(scan_links, 0, count, columns, halved, tally, start)
             if len(above):
-                crossings.append((start + above, better[ends[above]], better[above], notes[0][above]))
+                crossings.append((start + above, better[room.ends[above]], better[above], notes[0][above]))
+        rooms.append(room)
 
     def follow() -> Chains:
         assert pinned is not None
@@ -336,6 +340,37 @@ def survey_rows(
 
     run_in_threads(look, range(0, space.size, BLOCK), space.size)
     return seen, follow
+
+
+class BlockRoom:
+    """Room for what is noted of a block of datasets; new arrays for each block would be new memory each time.
+
+    Attributes:
+        order: 0, 1, 2, …
+        ends: the place in the result of `sign` of the dataset that each link leads to.
+        hops: how far away it is.
+        notes: ε of each link, and z at its end.
+        listed: source, target and ε of the arcs that are left to be decided.
+        epsilon: ε of a row.
+    """
+
+    def __init__(self) -> None:
+        self.order = np.arange(BLOCK)
+        self.ends = self.order + BLOCK
+        self.hops = np.empty(BLOCK, np.int64)
+        self.notes = np.empty(BLOCK), np.zeros(BLOCK)
+        self.listed: Any = (np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64), np.empty(BLOCK))
+        self.epsilon = np.empty(ROW)
+        self._signs, self._better = np.empty(BLOCK), np.empty(2 * BLOCK)
+
+    def sign(self, z: Floats, answers: Answers) -> Floats:
+        """The values of a block, and from BLOCK on those at the ends of its links, signed so that larger is better."""
+        count = len(z)
+        signs = np.multiply(answers, -2.0, out=self._signs[:count])
+        signs += 3.0
+        np.multiply(z, signs, out=self._better[:count])
+        np.multiply(self.notes[1][:count], signs, out=self._better[BLOCK : BLOCK + count])
+        return self._better
 
 
 def _signed_reach(z: Floats, answers: Answers) -> tuple[float, float]:

@@ -24,7 +24,7 @@ from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import BLOCK, EdgeBlock, Floats, Indices, Mask
 from hetdp.problem.spelling import shorten_label
 from hetdp.text import html_table, pluralize, round_up
-from hetdp.threads import slices
+from hetdp.threads import run_in_threads, slices
 
 EVERY_EDGE = "every edge checked"
 ROWS_AT_ONCE = 1 << 10  # datasets whose edges are looked at together
@@ -369,7 +369,7 @@ def _columns(problem: Problem, mechanism: Claim) -> tuple[Floats, Mask, Indices]
             faults.append(Fault("misfit", name, value, f"the problem needs {size} {rule}"))
     if faults:
         raise InputError("mechanism", faults)
-    if _first_nan(arrays["coordinates"]) >= 0:
+    if _has_nan(arrays["coordinates"]):
         collector = FaultCollector("mechanism")
         collector.add_where(
             np.isnan(arrays["coordinates"]),
@@ -383,13 +383,15 @@ def _columns(problem: Problem, mechanism: Claim) -> tuple[Floats, Mask, Indices]
     return z, pinned, links
 
 
-def _first_nan(values: Floats) -> int:
-    """The first dataset without a value, −1 if all have one."""
-    for start in range(0, len(values), BLOCK):
-        missing = np.isnan(values[start : start + BLOCK])
-        if missing.any():
-            return start + int(np.argmax(missing))
-    return -1
+def _has_nan(values: Floats) -> bool:
+    """True if some dataset has no value."""
+    found = list[bool]()
+
+    def look(block: slice) -> None:
+        found.append(bool(np.isnan(values[block]).any()))
+
+    run_in_threads(look, slices(len(values), BLOCK), len(values))
+    return any(found)
 
 
 def contradicts(notion: Any, first: float, steps: Iterable[Mapping[str, float]], last: float) -> bool:
