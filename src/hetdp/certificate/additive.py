@@ -307,15 +307,11 @@ def survey_rows(
         room = rooms.pop() if rooms else BlockRoom()
         stop = min(start + BLOCK, space.size)
         count, place = stop - start, np.array([start, 0])
-        hops, notes = room.hops[:count], (room.notes[0][:count], room.notes[1][:count])
-        if pinned is None:
-            hops[:] = 0
-        else:
-            np.subtract(links[start:stop], room.order[:count], out=hops)
-            hops -= start
+        notes = room.notes[0][:count], room.notes[1][:count]
         notes[0][:] = np.nan
+        own_links = links[start:stop] if pinned is not None else links[:0]
         while place[0] < stop:
-            own = start, stop, rows, values, hops, *seen.least(space.size), halved
+            own = start, stop, rows, values, own_links, *seen.least(space.size), halved
             with np.errstate(all="ignore"):  # matters only where the compiler is switched off
                 arcs, found = sift_rows(*own, place, notes, room.listed, room.epsilon, CACHED_DATASETS)
             if not found:
@@ -346,18 +342,14 @@ class BlockRoom:
     """Room for what is noted of a block of datasets; new arrays for each block would be new memory each time.
 
     Attributes:
-        order: 0, 1, 2, …
         ends: the place in the result of `sign` of the dataset that each link leads to.
-        hops: how far away it is.
         notes: ε of each link, and z at its end.
         listed: source, target and ε of the arcs that are left to be decided.
         epsilon: ε of a row.
     """
 
     def __init__(self) -> None:
-        self.order = np.arange(BLOCK)
-        self.ends = self.order + BLOCK
-        self.hops = np.empty(BLOCK, np.int64)
+        self.ends = np.arange(BLOCK, 2 * BLOCK)
         self.notes = np.empty(BLOCK), np.zeros(BLOCK)
         self.listed: Any = (np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64), np.empty(BLOCK))
         self.epsilon = np.empty(ROW)

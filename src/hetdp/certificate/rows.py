@@ -114,7 +114,7 @@ def sift_rows(
     stop: int,
     rows: Any,
     values: Any,
-    hops: Any,
+    links: Any,
     bound: float,
     limit: int,
     halved: bool,
@@ -131,7 +131,7 @@ def sift_rows(
         stop: the dataset after the last.
         rows: the changes, runs and lists of ε; see `Rows`.
         values: the state and z of every dataset.
-        hops: for each of these datasets, how far away the dataset is that its link leads to.
+        links: for each of these datasets the one that its link leads to; empty if links are left out.
         bound: the least slack known so far, at least 0.
         limit: the dataset after which slacks equal to the bound do not matter.
         halved: whether p = ½ is special.
@@ -159,7 +159,7 @@ def sift_rows(
                 while run < changes[change, 2] and base + runs[run, 0] < last:
                     span = max(base + runs[run, 0], first), min(base + runs[run, 1], last)
                     own = runs[run], rows[2], base, states, room
-                    arcs, count = sift_run(own, span, start, values, hops, how, notes, listed, count)
+                    arcs, count = sift_run(own, span, start, values, links, how, notes, listed, count)
                     seen += arcs
                     run += 1
         place[0], place[1] = last, 0
@@ -182,7 +182,7 @@ def sift_run(
     span: Any,
     start: int,
     values: Any,
-    hops: Any,
+    links: Any,
     how: Any,
     notes: Any,
     listed: Any,
@@ -193,9 +193,9 @@ def sift_run(
     Args:
         own: the run, the lists of ε, the first dataset of its period, the number of states, and room for ε of a row.
         span: the first of the datasets, and the one after the last.
-        start: the dataset that the first of the hops and notes belongs to.
+        start: the dataset that the first of the links and notes belongs to.
         values: see `sift_rows`, as for the arguments below.
-        hops: links.
+        links: of datasets.
         how: bound, limit, and whether p = ½ is special.
         notes: of links.
         listed: arcs.
@@ -223,8 +223,8 @@ def sift_run(
             allowed = looked_up[:width]
             look_up(states[at : at + width], states[at + shift : at + shift + width], state_count, table, allowed)
         near = slice(at - start, at - start + width)
-        if count_links(hops[near], shift):
-            note_links(there, allowed, hops[near], shift, notes[0][near], notes[1][near])
+        if count_links(links[near], at + shift):
+            note_links(there, allowed, links[near], at + shift, notes[0][near], notes[1][near])
         arcs, close = count_close(here, there, allowed, bound)
         seen += arcs
         if close and count_doubts(here, there, allowed, bound, tied, halved):
@@ -239,18 +239,18 @@ def look_up(here: Any, there: Any, state_count: int, table: Any, allowed: Any) -
         allowed[at] = table[here[at] * state_count + there[at]]
 
 
-def count_links(hops: Any, shift: int) -> int:
-    """The number of datasets in a row whose link leads this far."""
+def count_links(links: Any, first: int) -> int:
+    """The number of arcs of a row that are links; the first one leads to the dataset `first`."""
     count = 0
-    for at in range(len(hops)):
-        count += hops[at] == shift
+    for at in range(len(links)):
+        count += links[at] == first + at
     return count
 
 
-def note_links(there: Any, allowed: Any, hops: Any, shift: int, noted: Any, ends: Any) -> None:
+def note_links(there: Any, allowed: Any, links: Any, first: int, noted: Any, ends: Any) -> None:
     """Notes ε of the arcs of a row that are links, and z at their ends."""
     for at in range(len(allowed)):
-        linked = (hops[at] == shift) & (allowed[at] < math.inf)
+        linked = (links[at] == first + at) & (allowed[at] < math.inf)
         noted[at] = allowed[at] if linked else noted[at]
         ends[at] = there[at] if linked else ends[at]
 

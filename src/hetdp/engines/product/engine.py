@@ -58,6 +58,12 @@ def compiled_relax(notion: Notion | None) -> Function:
 
 
 @cache
+def compiled_narrow_counts() -> Function:
+    """The kernel that relaxes the lines along an axis of counts with short rows, by plain addition."""
+    return compile_kernel(kernels.relax_narrow_counts, "relax_narrow_counts", {})
+
+
+@cache
 def compiled_links(notion: Notion) -> tuple[Function, Function]:
     """The kernels that find links to smaller labels and to equal ones."""
     return (
@@ -173,7 +179,7 @@ def _sweep(space: ProductSpace, start: Floats, labels: Floats, notes: StartNotes
     _copy(start, labels, notes)
     if not notes.on_grid:
         return False
-    relax_all(space, compiled_relax(None), labels, NOBODY)
+    relax_all(space, None, labels, NOBODY)
     return _largest(labels) < LARGEST_EXACT
 
 
@@ -261,28 +267,41 @@ def _sweep_columns(columns: Any, labels: Floats, one: Pass) -> None:
 def relax(space: ProductSpace, notion: Notion, start: Floats, roles: Roles | None) -> Floats:
     """The labels after sweeping with the step of a notion until nothing changes, for any start labels."""
     labels = start + 0.0
-    relax_all(space, compiled_relax(notion), labels, NOBODY if roles is None else roles.astype(np.uint8))
+    relax_all(space, notion, labels, NOBODY if roles is None else roles.astype(np.uint8))
     return labels
 
 
-def relax_all(space: ProductSpace, relax: Any, labels: Floats, roles: Roles) -> None:
-    """Lowers labels along one axis after the other, until none falls along any axis."""
-    states = NOBODY if space.states is None else space.states
+def relax_all(space: ProductSpace, notion: Notion | None, labels: Floats, roles: Roles) -> None:
+    """Lowers labels along one axis after the other, until none falls along any axis; see `compiled_relax`."""
     quiet, axis = 0, 0
     while quiet < len(space.axes):
-        lines = space.lines(axis)
-        table = lines.epsilon.ravel(), lines.epsilon.shape[1]
-        once = space.axes[axis].shape == "count" or lines.length == 2
-        columns: Any = (labels, roles, states, *table, *lines.moves, lines.length, lines.low, once)
-        fell = list[bool]()
-
-        def work(part: Part, columns: Any = columns, fell: list[bool] = fell) -> None:
-            fell.append(bool(relax(*columns, *part)))
-
-        if len(lines.moves.targets):
-            run_in_threads(work, cut_lines(lines), space.size)
-        quiet = 1 if any(fell) else quiet + 1
+        quiet = 1 if _relax_axis(space, axis, notion, labels, roles) else quiet + 1
         axis = (axis + 1) % len(space.axes)
+
+
+def _relax_axis(space: ProductSpace, axis: int, notion: Notion | None, labels: Floats, roles: Roles) -> bool:
+    """Lowers labels along one axis; True if any fell."""
+    lines, counts = space.lines(axis), space.axes[axis].shape == "count"
+    states = NOBODY if space.states is None else space.states
+    table, fell = (lines.epsilon.ravel(), lines.epsilon.shape[1]), list[bool]()
+    if not len(lines.moves.targets):
+        return False
+    if notion is None and counts and lines.low < kernels.SHORTEST_VECTOR:
+        relax_narrow = compiled_narrow_counts()
+
+        def work_on_lines(part: slice) -> None:
+            fell.append(bool(relax_narrow(labels, states, *table, lines.length, lines.low, part.start, part.stop)))
+
+        run_in_threads(work_on_lines, slices(lines.high, -(-BLOCK // lines.length)), space.size)
+        return any(fell)
+    kernel, once = compiled_relax(notion), counts or lines.length == 2
+    columns: Any = (labels, roles, states, *table, *lines.moves, lines.length, lines.low, once)
+
+    def work(part: Part) -> None:
+        fell.append(bool(kernel(*columns, *part)))
+
+    run_in_threads(work, cut_lines(lines), space.size)
+    return any(fell)
 
 
 def links_of(

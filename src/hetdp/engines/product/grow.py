@@ -156,3 +156,33 @@ def relax_plain(
         fell += bound < there[at]
         there[at] = bound if bound < there[at] else there[at]
     return fell > 0
+
+
+def relax_narrow_counts(
+    labels: Floats,
+    states: Roles,
+    table: Floats,
+    state_count: int,
+    length: int,
+    low: int,
+    first: int,
+    last: int,
+) -> bool:
+    """Lowers labels along an axis of counts by plain addition, up and then down; for rows too short for vectors.
+
+    The arguments are those of `relax_lines`, for whole lines.
+    """
+    fell = 0
+    for line in range(first, last):
+        begin, end = line * length * low, (line + 1) * length * low
+        for at in range(begin + low, end):
+            place = states[at - low] * state_count + states[at] if state_count > 1 else 0
+            bound = labels[at - low] + table[place]
+            fell += bound < labels[at]
+            labels[at] = bound if bound < labels[at] else labels[at]
+        for at in range(end - low - 1, begin - 1, -1):
+            place = states[at + low] * state_count + states[at] if state_count > 1 else 0
+            bound = labels[at + low] + table[place]
+            fell += bound < labels[at]
+            labels[at] = bound if bound < labels[at] else labels[at]
+    return fell > 0
