@@ -182,3 +182,11 @@ def test_the_fair_search_needs_edges_that_can_be_stored():
     problem = hetdp.Problem(space, np.arange(space.size, dtype=np.int64) % 2 + 1)
     with pytest.raises(hetdp.UsageError, match="46,137,344 edges to be stored"):
         hetdp.design(problem)
+
+
+def test_labels_too_large_for_a_sweep_in_place_are_grown_step_by_step():
+    space = ProductSpace([Axis.person(at, YES_NO, 3000.5 + at) for at in range(4)])
+    problem = hetdp.Problem(space, np.where(np.arange(16) < 7, 1, 2))
+    ours, expected = (hetdp.design(problem, "balanced", engine=name) for name in ("product", "reference"))
+    assert_same(ours, expected)
+    assert np.max(np.abs(ours.coordinates)) < 2**13
