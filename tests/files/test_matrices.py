@@ -136,10 +136,10 @@ def test_the_diagonal_is_ignored_whatever_its_values():
     assert edges_of(from_scipy(matrix)) == [[0], [1], [0.5]]
 
 
-@pytest.mark.parametrize(
-    "dense", [np.eye(3), np.asmatrix(np.eye(3)), [[0.0, 1.0], [1.0, 0.0]], pandas.DataFrame([[0]])]
-)
-def test_a_dense_matrix_is_refused_because_its_zeros_are_ambiguous(dense):
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+@pytest.mark.parametrize("make", [np.asarray, np.asmatrix, list, pandas.DataFrame])
+def test_a_dense_matrix_is_refused_because_its_zeros_are_ambiguous(make):
+    dense = make([[0.0, 1.0], [1.0, 0.0]])
     text = error_message(from_scipy, dense, error=hetdp.UsageError)
     assert text == (
         f"{type(dense).__name__} is dense; a zero in a dense matrix may be ε = 0 or no edge at all. {STORED}"
