@@ -36,7 +36,8 @@ table { border-collapse: collapse; width: 100%; margin: 1rem 0; }
 th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.75rem 0.35rem 0; border-bottom: 1px solid #8886; }
 th { font-weight: 600; }
 tbody th { font-weight: 400; }
-dt { font-weight: 600; margin-top: 0.6rem; }
+dl div { margin: 0.6rem 0; }
+dt { font-weight: 600; }
 dd { margin: 0; }
 code { font-size: 0.85rem; }
 footer { margin-top: 3rem; font-size: 0.9rem; }
@@ -50,14 +51,14 @@ footer { margin-top: 3rem; font-size: 0.9rem; }
 }
 """
 INTRODUCTION = (
-    "A little randomness was added to this answer on purpose, to protect the people in the data. So it may be wrong."
-    " How often, at most, was fixed before it was drawn."
+    "A little randomness was added to this answer on purpose, to protect privacy. So it may be wrong. How often, at"
+    " most, was fixed before it was drawn."
 )
 SOME_AREAS = "In some areas the answer involves no randomness:"
 DRAWN_MANY_TIMES = "The answer was drawn once. If it could be drawn many times from the same data, it would be right"
 NOT_PUBLISHED = "Which of these situations comes closest to the truth is not published."
 MEANING = (
-    "This is the most that one person's answer can change, whatever everybody else answered and whatever anyone knows."
+    "One change like this makes no larger difference, whatever everybody else answered and whatever anyone knows."
     " A “run” is one draw of the answer; only one was made. What several published answers reveal adds up."
 )
 CHECK = (

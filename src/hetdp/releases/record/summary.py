@@ -224,7 +224,7 @@ def _sentence_about_answers(record: Document) -> str:
         if words
         else ""
     )
-    return f"{start}; a little randomness was added to protect people{sure}."
+    return f"{start}; a little randomness was added to protect privacy{sure}."
 
 
 def _answers_in_words(answers: list[Document]) -> str:
