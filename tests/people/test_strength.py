@@ -99,3 +99,20 @@ def test_no_change_of_an_answer_makes_a_larger_difference_than_stated():
         assert high - low <= found.high - found.low + 1e-12
     assert found.questionnaire.endswith(" No change of your answer makes a larger difference.")
     assert "larger difference" not in strength(0).questionnaire
+
+
+def test_the_page_of_a_record_warns_once_of_a_loss_that_protects_practically_nobody(tmp_path):
+    people = pandas.DataFrame({"id": range(9), "vote": ["yes"] * 9, "role": ["a"] * 4 + ["b"] * 5})
+    ledger = hetdp.Ledger.create(tmp_path / "a.ledger", source="people", cap=100)
+    pages = []
+    for name, epsilon in (("strict", 1), ("open", 6), ("none", "inf")):
+        payment = hetdp.Payment(ledger, record=tmp_path / f"{name}.json", html=tmp_path / f"{name}.html")
+        if epsilon == "inf":
+            payment = hetdp.Payment(
+                hetdp.Ledger.create(tmp_path / "b.ledger", source="people", cap="inf"),
+                record=payment.record,
+                html=payment.html,
+            )
+        hetdp.ask(people, **TABLE | {"dry_run": False}, epsilon=epsilon, payment=payment)
+        pages.append((tmp_path / f"{name}.html").read_text())
+    assert [page.count("protects practically nobody") for page in pages] == [0, 1, 0]

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from hetdp.mechanism.formatting import promise_in_runs
+from hetdp.people.privacy.strength import strength
 from hetdp.problem.answer_words import constant_words
 from hetdp.releases.record.document import mark_of
 from hetdp.releases.record.summary import (
@@ -18,6 +19,7 @@ from hetdp.releases.record.summary import (
     whom_of,
 )
 from hetdp.text import escape_unprintable
+from hetdp.theory.pure import PURE
 
 PARAMETERS = (("mu", "μ"), ("delta", "δ"))
 MOST_SHOWN = 200  # areas or groups that are shown; the record has all of them
@@ -112,7 +114,7 @@ def _question(record: dict[str, Any]) -> Iterator[str]:
     yield from _answers(record)
     yield from _introduction(record)
     yield from _sureness(record)
-    yield from _odds(record["privacy"]["promises"])
+    yield from _odds(record["privacy"]["promises"], record["privacy"]["notion"])
 
 
 def _section(title: str, body: Iterable[str]) -> Iterator[str]:
@@ -208,7 +210,7 @@ def _situation(where: str) -> str:
     return where.removeprefix("if ").removeprefix("where ").replace("to change it", "to change the answer")
 
 
-def _odds(promises: list[dict[str, Any]]) -> Iterator[str]:
+def _odds(promises: list[dict[str, Any]], notion: str = PURE.key) -> Iterator[str]:
     protections = protections_of(promises)
     if not protections:
         return
@@ -216,6 +218,9 @@ def _odds(promises: list[dict[str, Any]]) -> Iterator[str]:
     for one in protections[:MOST_SHOWN]:
         whom = f"<strong>For {_text(one.whom)}:</strong> " if one.whom else ""
         yield f'<p class="promise">{whom}{_text(one.odds)}</p>'
+        warning = strength(one.used).warning if notion == PURE.key and one.used.is_finite() else ""
+        if warning:  # where no protection is promised, the sentence above says so
+            yield f"<p><strong>Caution.</strong> {_text(warning)}.</p>"
     yield from _count_of_others(protections)
     yield f"<p>{_text(MEANING)}</p></section>"
 
