@@ -85,7 +85,7 @@ def test_another_kind_of_document_says_who_reads_it():
     (fault,) = faults_of(documents.require_kind, {"kind": "plan"}, "pins", "a.json")
     assert fault.hint == "hetdp.ask takes it as plan="
     assert faults_of(documents.require_kind, {"kind": ["plan"]}, "pins", "a.json")[0].hint == ""
-    assert faults_of(documents.require_kind, ["pins"], "pins", "a.json", "pins")[0].value == "None"
+    assert faults_of(documents.require_kind, ["pins"], "pins", "a.json", "pins")[0].what == "no key 'kind'"
     documents.require_kind({}, "pins", "a.json", default="pins")
     with pytest.raises(InputError):
         documents.require_kind({}, "pins", "a.json")

@@ -272,6 +272,8 @@ def test_faults_that_name_the_file_are_not_repeated():
         "  empty; it has rows.",
         "  row 1: empty; it has rows.",
     ]
+    named = Fault("empty", "a.csv row 1", "", "it has rows")
+    assert str(InputError("a.csv", [named])) == "a.csv: row 1: empty; it has rows."
     assert own.place_and_value() == "a.csv"
     exactly = [Fault("odd", f"row {at}", str(at), "even") for at in range(6)]
     assert str(InputError("t", exactly)).splitlines()[-1] == "    and 3 more"

@@ -221,7 +221,9 @@ def require_kind(document: Any, kind: str, where: str, default: str | None = Non
     found = document.get("kind", default) if isinstance(document, Mapping) else None
     if found != kind:
         hint = READERS.get(found, "") if isinstance(found, str) else ""
-        refuse(where, Fault("wrong kind of document:", where, format_value(found), f"expected the kind {kind!r}", hint))
+        wrong = "no key 'kind'" if found is None else "wrong kind of document:"
+        shown = "" if found is None else format_value(found)
+        refuse(where, Fault(wrong, where, shown, f"expected the kind {kind!r}", hint))
 
 
 def require_version(document: Mapping[str, Any], where: str, newest: int = SCHEMA_VERSION, oldest: int = 1) -> None:

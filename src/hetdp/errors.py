@@ -114,7 +114,7 @@ class InputError(HetdpError, ValueError):
         more: Mapping[tuple[str, str], int] | None = None,
     ) -> None:
         self.subject = subject
-        self.faults = tuple(faults)
+        self.faults = tuple(faults)  # their places may begin with the subject, which the message names once
         self.more = dict(more or {})
         self.total = len(self.faults) + sum(self.more.values()) if total is None else total
         self.arguments = self.subject, self.faults, self.total, self.more
@@ -131,10 +131,10 @@ class InputError(HetdpError, ValueError):
     def _message(self) -> str:
         subject = escape_unprintable(self.subject)
         if self.total == 1:
-            return f"{subject}: {self._line(self.faults[0])}"
+            return f"{subject}: {self._line(self._within(self.faults[0]))}"
         lines, listed = [f"{subject}: {pluralize(self.total, 'fault')}"], 0
         alike: dict[tuple[str, str], list[Fault]] = {}
-        for fault in self.faults:
+        for fault in map(self._within, self.faults):
             alike.setdefault(fault.kind, []).append(fault)
         for kind, faults in alike.items():
             if len(lines) > SHOWN_LINES:
@@ -150,6 +150,10 @@ class InputError(HetdpError, ValueError):
         if self.total > listed:
             lines.append(f"  and {self.total - listed:,} more")
         return "\n".join(lines)
+
+    def _within(self, fault: Fault) -> Fault:
+        """The fault with its place inside the subject, so that ``a.csv: a.csv row 2`` is ``a.csv: row 2``."""
+        return replace(fault, where=fault.where.removeprefix(f"{self.subject} "))
 
     def _line(self, fault: Fault) -> str:
         return fault.without_place() if fault.where == self.subject else str(fault)

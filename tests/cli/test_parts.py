@@ -65,7 +65,10 @@ def context(verb: str) -> click.Context:
 
 def test_a_surplus_word_of_release_is_not_shown_since_it_may_belong_to_the_dataset():
     error = click.UsageError("Got unexpected extra argument (secret)", context("release"))
-    assert describe_click_error(error) == ("there are too many arguments or options. Hint: see hetdp release --help.")
+    assert describe_click_error(error) == (
+        "an option or argument is unknown; it is not shown, since it may be part of the dataset."
+        " Hint: see hetdp release --help."
+    )
     error = click.UsageError("Got unexpected extra argument (x)", context("design"))
     assert describe_click_error(error) == "got unexpected extra argument (x). Hint: see hetdp design --help."
     missing = click.MissingParameter("Missing it?", ctx=context("release"))

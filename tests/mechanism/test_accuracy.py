@@ -128,8 +128,10 @@ def test_invalid_priors_are_refused():
     problem = hetdp.Problem(tallies(3, 1.0, 1.0).graph, [2, 2, 1, 1])
     with pytest.raises(hetdp.InputError, match="prior: every weight is 0; some dataset has a weight above 0"):
         hetdp.accuracy(problem, prior=[0, 0, 0, 0])
-    with pytest.raises(hetdp.InputError, match="weight out of range"):
+    with pytest.raises(hetdp.InputError, match=r"prior: .*: weight out of range"):
         hetdp.accuracy(problem, prior=[0, 0, -1, 1])
+    with pytest.raises(hetdp.UsageError, match="baselines='all'; it is True or False"):
+        hetdp.accuracy(problem, baselines="all")
     with pytest.raises(hetdp.UsageError, match="unknown prior 'best'; a prior is 'uniform'"):
         hetdp.accuracy(problem, prior="best")
     with pytest.raises(hetdp.UsageError, match=r"the problem has no weights; .* Hint: 'uniform' counts every dataset"):

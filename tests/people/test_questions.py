@@ -155,7 +155,7 @@ def test_a_majority_may_be_written_as_one():
         (document({"asks": "not", "parts": [count]}), "unknown key 'parts'"),
         (document({"asks": "or", "parts": [count, count | {"value": ""}]}), "question.parts[1]: the value is ''"),
         (document({"asks": "not", "part": {"asks": "not", "part": 3}}), "question.part.part: not a question: 3"),
-        (document({"asks": "share", "value": "yes", "at_least": 1, "blank": "x"}), "'all' leaves nobody out"),
+        (document({"asks": "share", "value": "yes", "at_least": 1, "blank": "x"}), "of='all' counts every row"),
         (document(count, schema_version=2), "a newer schema_version: 2; this hetdp reads schema_version 1"),
         (document(count, schema_version=True), "schema_version True"),
         (document(count, kind="privacy"), "wrong kind of document: 'privacy'; expected the kind 'question'"),

@@ -200,7 +200,10 @@ def test_a_population_is_votes_in_closed_form(deciding):
         (lambda: spaces.votes(0, questions.majority(), 1), "there are 0 people"),
         (lambda: spaces.votes(True, questions.majority(), 1), "the people are True"),
         (lambda: spaces.votes("Ann", questions.majority(), 1), "the people are 'Ann'"),
-        (lambda: spaces.votes(["Ann", "Ann"], questions.majority(), 1), "there must be at least one name"),
+        (
+            lambda: spaces.votes(["Ann", "Ann"], questions.majority(), 1),
+            r"the people are \['Ann', 'Ann'\]; there must be at least one name",
+        ),
         (lambda: spaces.votes(2, "majority", 1), "expected a question, got 'majority'; hetdp.questions"),
         (lambda: spaces.votes(2, questions.majority, 1), r"got a function; .* Hint: majority\(\) makes the question"),
         (lambda: spaces.votes(2, lambda _: 1, 1), r"Hint: hetdp.questions.function\(f, words\) makes a question"),
@@ -209,7 +212,10 @@ def test_a_population_is_votes_in_closed_form(deciding):
         (lambda: spaces.votes(2, questions.majority("y"), 1, values="yn"), "there must be at least two values"),
         (lambda: spaces.votes(2, questions.majority("aye"), 1), "unknown value 'aye'"),
         (lambda: spaces.votes(2, questions.all_of("Ann"), 1), "unknown group 'Ann'"),
-        (lambda: spaces.votes(2, questions.majority(), {"1": 1, "Bob": 2}), "unknown group 'Bob'"),
+        (
+            lambda: spaces.votes(2, questions.majority(), {"1": 1, "Bob": 2}),
+            "unknown person 'Bob'; the people are 1, 2",
+        ),
         (lambda: spaces.votes(2, questions.majority(), -1), "epsilon=-1; ε is a decimal number ≥ 0"),
         (lambda: spaces.votes(40, questions.majority(), 1), "40 people make 1,099,511,627,776 datasets"),
         (lambda: spaces.votes(10**9, questions.majority(), 1), r"make about 10\^301029995 datasets"),

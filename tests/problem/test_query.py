@@ -118,3 +118,8 @@ def test_a_third_answer_in_an_array_is_named_where_it_is(kind):
 def test_beside_the_positive_answer_the_first_other_one_counts():
     with pytest.raises(hetdp.InputError, match="dataset c: a third answer 'maybe'"):
         hetdp.Problem(GRAPH, ["yes", "no", "maybe"], positive="yes")
+
+
+def test_a_text_is_not_taken_for_a_sequence_of_answers():
+    with pytest.raises(hetdp.InputError, match="expected answers, got text 'yny'"):
+        hetdp.Problem(GRAPH, "yny")

@@ -15,6 +15,10 @@ class Sentence(str):
     __slots__ = ()
     deciding = None
 
+    def sentence(self, answers: tuple[str, str]) -> str:
+        """The sentence about the first of these answers."""
+        return str(self).replace("is yes", f"is {answers[0]}")
+
 
 SENTENCE = Sentence("If you answer differently, the published answer is yes in at most 62 of 100 runs instead of 38.")
 

@@ -161,7 +161,7 @@ def test_a_missing_group_or_area_is_refused(column, tmp_path):
     assert words.startswith("people.parquet, county: a person without a group or area; each person must have one")
     assert words.endswith("Hint: curator=True shows the first rows")
     words = refusal(as_parquet(columns, tmp_path), make_request(**{column: "county"}), curator=True)
-    assert words.startswith("people.parquet: people.parquet row 1, county: a person without a group or area: ''; ")
+    assert words.startswith("people.parquet: row 1, county: a person without a group or area: ''; ")
 
 
 @pytest.mark.parametrize("form", ["parquet", "sqlite"])

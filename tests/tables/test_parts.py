@@ -316,14 +316,15 @@ def test_people_of_an_area_are_listed_by_group():
 @pytest.mark.parametrize("epsilon", [[-1.0], [np.nan], [1.0, -0.5]])
 def test_an_invalid_epsilon_is_refused_by_its_column(epsilon):
     faults = policy.Faults("t.csv", request_of())
-    faults.require_all_epsilons(np.array([0.0, np.inf]), None)
+    faults.require_all_epsilons(np.array([0.0, np.inf]), None, None)
     with pytest.raises(InputError, match=r"t\.csv, eps: missing or invalid ε"):
-        faults.require_all_epsilons(np.array(epsilon), None)
+        faults.require_all_epsilons(np.array(epsilon), None, None)
     with pytest.raises(InputError, match=r"t\.csv, dec: missing or invalid ε"):
-        policy.Faults("t.csv", request_of(deciding="dec")).require_all_epsilons(np.ones(1), np.array(epsilon))
-    by_group = request_of(epsilon=None, by_group={"a": 1}, group="role")
-    with pytest.raises(InputError, match="a group without an ε"):
-        policy.Faults("t.csv", by_group).require_all_epsilons(np.array(epsilon), None)
+        policy.Faults("t.csv", request_of(deciding="dec")).require_all_epsilons(np.ones(1), np.array(epsilon), None)
+    by_group = request_of(epsilon=None, by_group={"a": 1, "bb": 1}, group="role")
+    roles = policy.Names(("a", "b"), np.array([0, 1]))
+    with pytest.raises(InputError, match=r"a group without an ε \(and nobody is in 'bb'\);"):
+        policy.Faults("t.csv", by_group).require_all_epsilons(np.array(epsilon), None, roles)
     with pytest.raises(InputError, match="a table without rows"):
         faults.require_rows(0)
 

@@ -44,14 +44,15 @@ def describe_click_error(error: click.ClickException, arguments: Sequence[str] =
     if command.endswith("explain") and getattr(error, "option_name", "-")[1:2].isdigit():
         hint = "put -- before a dataset whose name begins with -"
     if command.endswith(" release") and type(error) in SURPLUS:  # the word may be part of the true dataset's label
-        return f"there are too many arguments or options. Hint: {hint}."
+        return f"an option or argument is unknown; it is not shown, since it may be part of the dataset. Hint: {hint}."
     return f"{_sentence(error, MEANT.get(command, {}))} Hint: {hint}."
 
 
 def _sentence(error: click.ClickException, meant: Mapping[str, str]) -> str:
     """The message of click; its versions differ in how they name an unknown option."""
     if isinstance(error, click.NoSuchOption):
-        close = ask_if_meant([meant[error.option_name]] if error.option_name in meant else error.possibilities or ())
+        likely = closest(error.option_name, error.possibilities or (), 2)
+        close = ask_if_meant([meant[error.option_name]] if error.option_name in meant else likely)
         return f"there is no option {error.option_name}" + (f"; {close}" if close else ".")
     if (
         isinstance(error, click.BadParameter)

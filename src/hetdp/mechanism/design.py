@@ -65,7 +65,7 @@ def prior_of(problem: Problem, prior: Any) -> tuple[str, Floats]:
         prior = UNIFORM if problem.weights is None else WEIGHT
     if isinstance(prior, str):
         return prior, _scale(_prior_by_name(problem, prior))
-    return GIVEN, _scale(weights_of(prior, problem.labels))
+    return GIVEN, _scale(weights_of(prior, problem.labels, "prior"))
 
 
 def shares_of(problem: Problem, prior: Any) -> Floats:

@@ -53,7 +53,7 @@ def verify(mechanism: Any, values: Any = None, /, pinned: Iterable[Any] | None =
     >>> hetdp.verify(problem, [0.8, 0.7, 0.3]).private, hetdp.verify(problem, [0.8, 0.7, 0.3], pinned=[1, 2]).optimal
     (True, False)
     """
-    problem, claim = problem_and_values(mechanism, values, "every edge is checked")
+    problem, claim = problem_and_values(mechanism, values, "verify checks every edge of the problem")
     if pinned is None:
         return certify(problem, claim)
     if isinstance(claim, Mechanism):

@@ -224,7 +224,7 @@ class PartitionedTable(PeopleTable):
             raise self._fault("a missing id", request.person)
         self._require_different(request.person, found.policy.size)
         try:
-            faults.require_all_epsilons(found.policy.epsilon, found.policy.deciding)
+            faults.require_all_epsilons(found.policy.epsilon, found.policy.deciding, found.policy.groups)
         except InputError:
             self._tell_curator(request, tallies)
             raise

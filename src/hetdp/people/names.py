@@ -33,9 +33,9 @@ def require_names(given: Any, what: str) -> tuple[str, ...]:
         return (require_name(given, what),)
     found = tuple(require_name(one, what) for one in given)
     if not found or len(set(found)) < len(found):
-        raise UsageError(
-            f"{what} is {format_value(list(found))}", "there must be at least one name, and each only once"
-        )
+        verb = "are" if what in ("the people", "the groups", "the values") else "is"
+        rule = "there must be at least one name, and each only once"
+        raise UsageError(f"{what} {verb} {format_value(list(found))}", rule)
     return found
 
 
@@ -57,8 +57,8 @@ def require_names_or_all(given: Any, what: str) -> tuple[str, ...] | None:
     return None if given is None else require_names(given, what)
 
 
-def require_known(used: Iterable[str], known: Collection[str], what: str) -> None:
-    """Refuses names that the space does not have.
+def require_known(used: Iterable[str], known: Collection[str], what: str, plural: str = "") -> None:
+    """Refuses names that the space does not have; messages call them `what`.
 
     Raises:
         UsageError: a name is not known.
@@ -67,7 +67,9 @@ def require_known(used: Iterable[str], known: Collection[str], what: str) -> Non
         if one not in known:
             listed = ", ".join(list(known)[:SHOWN_LINES]) + (", …" if len(known) > SHOWN_LINES else "")
             raise UsageError(
-                f"unknown {what} {format_value(one)}", f"the {what}s are {listed}", did_you_mean(one, known)
+                f"unknown {what} {format_value(one)}",
+                f"the {plural or f'{what}s'} are {listed}",
+                did_you_mean(one, known),
             )
 
 

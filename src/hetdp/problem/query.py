@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault
+from hetdp.errors import Fault, InputError
 from hetdp.problem.columns import as_column, as_list, as_mapping, sort_distinct
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import LabelHints, Labels, is_missing
@@ -51,6 +51,9 @@ def _values(query: Any, labels: Labels, collector: FaultCollector) -> Any:
         return _values_by_label(labelled, labels, collector)
     if callable(query):
         return _values_by_call(query, labels)
+    if isinstance(query, str):
+        rule = "it is a mapping label → answer, a sequence with one answer for each dataset, or a function on labels"
+        raise InputError("query", [Fault("expected answers, got text", "query", format_value(query), rule)])
     values = as_column("query", query, collector, QUESTION_HINT)
     if len(values) != len(labels.names):
         rule = "a sequence has one answer for each dataset, in graph order"

@@ -105,10 +105,10 @@ class Factors(NamedTuple):
         return weights
 
 
-def weights_of(given: Any, labels: Labels) -> Floats:
-    """The weights in graph order, one for each dataset; they need not add up to 1."""
-    collector = FaultCollector("weights")
-    values = order_values("weights", given, labels, WEIGHT, collector)
+def weights_of(given: Any, labels: Labels, name: str = "weights") -> Floats:
+    """The weights in graph order, one for each dataset; they need not add up to 1. `name` is for messages."""
+    collector = FaultCollector(name)
+    values = order_values(name, given, labels, WEIGHT, collector)
 
     def place(at: int) -> str:
         return f"dataset {shorten_label(labels.names[at])}"

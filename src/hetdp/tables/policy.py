@@ -31,6 +31,7 @@ from hetdp.threads import slices, sort_in_threads
 NO_HASH = 2**64 - 1  # instead of a hash, where the id is missing
 MOST_SHOWN = 20  # rows or values that are shown to a curator
 HINT = "curator=True shows the first rows"
+SHOWN_GROUPS = 5  # of those that are given an ε and have no people
 EPSILON_RULE = "each person must have an ε, a number ≥ 0 such as 0.5, or inf; there is no default"
 NAMELESS, NAME_RULE = "a person without a group or area", "each person must have one; an empty cell is not a name"
 PERSON_RULE = "each person must appear once and have an id"
@@ -59,16 +60,17 @@ class Faults:
             fault = Fault("a table without rows", self._name, "", "a table has one row for each person")
             raise InputError(self._name, [fault])
 
-    def require_all_epsilons(self, epsilon: NDArray[np.float64], deciding: Any) -> None:
-        """Refuses rows without an ε or a deciding ε.
+    def require_all_epsilons(self, epsilon: NDArray[np.float64], deciding: Any, groups: Names | None) -> None:
+        """Refuses rows without an ε or a deciding ε; of the groups with an ε, the message names those of nobody.
 
         Raises:
             InputError: there are such rows.
         """
         request, invalid = self._request, "missing or invalid ε"
-        source = (
-            (invalid, request.epsilon.column) if request.epsilon.column else ("a group without an ε", request.group)
-        )
+        there = () if groups is None else groups.names
+        nobody = [format_value(group) for group, _ in request.epsilon.by_group if group not in there]
+        without = "a group without an ε" + (f" (and nobody is in {', '.join(nobody[:SHOWN_GROUPS])})" if nobody else "")
+        source = (invalid, request.epsilon.column) if request.epsilon.column else (without, request.group)
         self.require_epsilons(epsilon, source[0], source[1] or "")
         if request.deciding is not None and request.deciding.column is not None:
             self.require_epsilons(deciding, invalid, request.deciding.column)
@@ -434,7 +436,7 @@ def read_policy(source: Source, request: AskRequest, curator: bool = False) -> P
         if areas is None:
             policy.levels_of(None).sort()  # while ids are compared
         faults.require_people(hashes, again.result())
-    faults.require_all_epsilons(policy.epsilon, policy.deciding)
+    faults.require_all_epsilons(policy.epsilon, policy.deciding, policy.groups)
     if areas is None and groups is None:  # otherwise parts would be sorted twice
         policy.pending  # noqa: B018
     return policy

@@ -398,6 +398,8 @@ def test_unknown_sources_and_classes_are_refused(ledger):
     with pytest.raises(UsageError, match="no source 'x'"):
         ledger.status("x")
     with pytest.raises(UsageError, match=r"no source 'survy'; .* did you mean 'survey'"):
+        ledger.status("survy")
+    with pytest.raises(UsageError, match=r"no source 'survy'; .* did you mean 'survey'"):
         ledger.record("survy", TENTH, "n")
     with pytest.raises(UsageError, match="a charge of gaussian; the source 'survey' counts epsilon"):
         ledger.spend("survey", Charge.to_classes("gaussian", {"a": 1}), "q", "1", fail_if_drawn)

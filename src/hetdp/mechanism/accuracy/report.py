@@ -200,6 +200,10 @@ def accuracy(
     >>> [round(result[name].mean_accuracy, 3) for name in ("fair", "one ε", "randomised response")]
     [0.809, 0.788, 0.731]
     """
+    if not isinstance(baselines, bool):
+        raise UsageError(
+            f"baselines={format_value(baselines)}", "it is True or False: whether to measure baselines, too"
+        )
     if isinstance(mechanism, ResidentMechanism):
         problem_and_values(mechanism, values, "")
         return _accuracy_on_device(mechanism, prior)

@@ -307,7 +307,9 @@ def _by_several(units: Units, columns: list[Whole]) -> tuple[Fold, Units, list[W
 
 
 def _refuse(wrong: int, people: int, what: str) -> None:
-    raise InputError("people", [Fault(f"{what} is not an ε for", "people", f"{wrong:,} of {people:,} people", RULE)])
+    raise InputError(
+        "people", [Fault(f"{what} is missing or invalid for", "people", f"{wrong:,} of {people:,} people", RULE)]
+    )
 
 
 def _group_names(groups: Any) -> tuple[tuple[str, ...], Whole]:

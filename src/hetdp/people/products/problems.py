@@ -174,6 +174,8 @@ def problem_of(
     require_question(question)
     require_searchable(list(sizes.values()), len(values), folded)
     promised = privacy_of(privacy)
+    if not folded:  # every group is one person
+        require_known((one for rule in promised.rules for one in rule.groups or ()), sizes, "person", "people")
     table = promised.table(list(sizes), values)
     axes = [axis(group, values, epsilon) for group, epsilon in zip(sizes, tables_of(table, promised), strict=True)]
     answers = _answers(axes, sizes, question)

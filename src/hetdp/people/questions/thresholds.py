@@ -349,7 +349,8 @@ def check_denominator(value: str, of: str, strict: bool, blank: Names | None) ->
         raise UsageError(f"strict is {format_value(strict)}", "it must be true or false")
     if of == ALL and blank is not None:
         raise UsageError(
-            f"blank is {format_value(blank)}", f"it is for shares of {RESPONDENTS!r}; {ALL!r} leaves nobody out"
+            f"blank={format_value(blank)} together with of={ALL!r}",
+            f"of={ALL!r} counts every row; only of={RESPONDENTS!r} leaves out blank rows",
         )
     blanks = require_names(BLANK if blank is None else blank, "blank") if of == RESPONDENTS else ()
     if value in blanks:

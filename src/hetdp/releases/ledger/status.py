@@ -34,7 +34,7 @@ from hetdp.releases.ledger.charging import find_neighbours, read_terms, remainin
 from hetdp.releases.ledger.database import Database
 from hetdp.releases.ledger.neighbours import PERSON, REPLACE_ONE, Neighbours
 from hetdp.releases.ledger.schema import Statement
-from hetdp.text import format_value
+from hetdp.text import did_you_mean, format_value
 from hetdp.theory.pure import BY_EPSILON
 
 CONTENT = Statement(select(schema.charges.c.content).where(schema.charges.c.digest == bindparam("wanted")))
@@ -132,13 +132,11 @@ def history_of(database: Database, connection: Connection, head: Head) -> list[E
 
 def status_of(database: Database, connection: Connection, head: Head, source: str | None) -> list[Status]:
     """All sources, or one."""
-    listed = [read_terms(database, entry) for entry in history_of(database, connection, head) if entry.kind == DECLARE]
-    if source is not None:
-        listed = [terms for terms in listed if terms.source == source]
-        if not listed:
-            raise UsageError(
-                f"the ledger has no source {format_value(source)}", "data is declared before it is asked about"
-            )
+    every = [read_terms(database, entry) for entry in history_of(database, connection, head) if entry.kind == DECLARE]
+    listed = [terms for terms in every if source in (None, terms.source)]
+    if not listed and source is not None:
+        rule, known = "data is declared before it is asked about", [terms.source for terms in every]
+        raise UsageError(f"the ledger has no source {format_value(source)}", rule, did_you_mean(source, known))
     try:
         return [_status(connection, terms, find_neighbours(database, connection, head, terms)) for terms in listed]
     except (ValueError, TypeError):
