@@ -93,7 +93,7 @@ def test_the_delimiter_is_found_in_the_header_row_alone(text, words, tmp_path):
         (
             "id;Größe\n".encode("utf-16-le"),
             {"encoding": "utf-16"},
-            "UTF-16 without a byte order mark; .* 'utf-16-le' is",
+            "UTF-16 without a byte order mark; .*'utf-16-le' is",
         ),
         (b'"id;vote\n', {}, "no readable header row"),
         (
