@@ -103,7 +103,10 @@ def test_the_version_output_contains_what_a_bug_report_needs(hetdp):
             "invalid value for 'ACTION': 'make' is not one of 'init', 'declare', 'status', 'history', 'person',"
             " 'verify', 'export', 'record'; did you mean init?",
         ),
-        ("record vrify a", "the action 'vrify' is unknown; it must be verify."),
+        (
+            "record vrify a",
+            "invalid value for 'ACTION': 'vrify' is not one of 'verify', 'statement'; did you mean verify?",
+        ),
         ("ask a --majority", "there is no option --majority; did you mean --more-than 50%?"),
         (
             "make vote",

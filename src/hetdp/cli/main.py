@@ -76,8 +76,6 @@ def _of_parameter(error: click.BadParameter, param: click.Parameter) -> str:
     value = given[1].strip("'")
     if name == "--engine" and value in ELSEWHERE:
         return f"--engine {value} is not for a command; {ELSEWHERE[value]}."
-    if isinstance(known, click.Choice) and len(known.choices) == 1:
-        return f"the action {given[1]} is unknown; it must be {_listed(known.choices)}."
     if isinstance(known, (click.types.IntParamType, click.types.FloatParamType)):
         number = "whole number" if isinstance(known, click.types.IntParamType) else "number"
         least = getattr(known, "min", None)
