@@ -66,10 +66,10 @@ def seconds(problem: hetdp.Problem, rounds: int, parts: list[str]) -> dict[str, 
     return in_turn({name: calls[name] for name in ("scipy", *parts)}, rounds)
 
 
-def sections(arcs: int, rounds: int) -> Iterator[Part]:
-    """Ratios on both graphs."""
+def sections(arcs: int, rounds: int, runs: int) -> Iterator[Part]:
+    """Ratios on both graphs. The fair search is measured in several runs, of which the slowest counts."""
     took: dict[str, Mapping[str, float]] = {}
-    rows = []
+    rows, spreads = [], []
     for kind, count in (("random, 1 % ball", arcs), ("grid, halves", 8 * arcs // 10)):
         problem = KINDS[kind](count)
         took[kind] = one = seconds(problem, rounds, PARTS)
@@ -79,8 +79,12 @@ def sections(arcs: int, rounds: int) -> Iterator[Part]:
         yield Measured(VERIFY, kind, one["verify"] / one["scipy"])
         yield Measured(WHOLE, kind, one["extend"] / one["scipy"])
         yield Measured(TIGHT, kind, one["extend, tight pins"] / one["scipy"])
-        yield Measured(FAIR, kind, one["fair search"] / one["search"])
+        again = [seconds(problem, max(1, rounds // 3), ["search", "fair search"]) for _ in range(runs)]
+        fair = [run["fair search"] / run["search"] for run in again]
+        spreads.append(f"{kind}: {min(fair):.2f}–{max(fair):.2f}")
+        yield Measured(FAIR, kind, max(fair))
     yield Table(("graph", "arcs", "SciPy, seconds", *PARTS), rows)
+    yield f"Fair search / search, in {runs} more runs of {max(1, rounds // 3)} rounds: {'; '.join(spreads)}."
     shown = ("search", "fair search", "verify", "extend", "extend, tight pins", "build the graph")
     series = {kind: [one[name] / one["scipy"] for name in shown] for kind, one in took.items()}
     yield Chart("speed", "Time, SciPy's search = 1", "ratio", shown, series)
@@ -114,8 +118,8 @@ proves privacy and optimality. Beyond search and verify, *extend* spends its tim
 Building the graph sorts all arcs and floors each ε, and happens once.
 """,
         sections,
-        full=(10**7, 9),
-        quick=(10**4, 1),
+        full=(10**7, 9, 5),
+        quick=(10**4, 1, 1),
         targets=(
             Target(SEARCH, AT_MOST, 0.5),
             Target(VERIFY, AT_MOST, 0.2),

@@ -6,6 +6,7 @@ a `DeviceError` with one clear message. A `Device` is small, so that the tests c
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -20,6 +21,7 @@ from hetdp.interrupts import delay_interrupts
 from hetdp.text import first_line
 from hetdp.threads import run_in_threads, slices
 
+LOG = logging.getLogger("hetdp")
 OLDEST = 70  # compute capability 7.0: of 2017
 RULE = "the engine gpu needs an NVIDIA GPU, its driver, and CuPy, the extra gpu"
 INSTALL = "pip install '.[gpu]', in the folder of hetdp's sources"
@@ -164,6 +166,11 @@ class CupyDevice:
             raise DeviceMemoryError(what, needed, CPU) from None
         except (RuntimeError, OSError, cuda.compiler.CompileException) as refusal:  # CUDA's errors are RuntimeErrors
             raise DeviceError(f"the GPU ({self.name}) failed: {first_line(refusal)}", RULE, CPU) from None
+
+
+def log_fallback(refusal: DeviceError) -> None:
+    """Tells the logger why the CPU does what a GPU could not do."""
+    LOG.warning("the CPU goes on without a GPU: %s", refusal)
 
 
 def find_device() -> Device:

@@ -50,7 +50,7 @@ def test_a_design_that_was_proved_on_a_device_is_not_searched_again(device, monk
     assert hetdp.design(problem, "balanced", engine="gpu").certificate.optimal
 
 
-def test_a_device_that_is_too_small_is_an_error_or_left_to_the_cpu(monkeypatch):
+def test_a_device_that_is_too_small_is_an_error_or_left_to_the_cpu_which_says_why(monkeypatch, caplog):
     device = NumpyDevice(memory=1000)
     monkeypatch.setattr(registry, "find_device", lambda: device)
     problem = hetdp.spaces.votes(14, hetdp.questions.majority(), 0.5)
@@ -59,6 +59,8 @@ def test_a_device_that_is_too_small_is_an_error_or_left_to_the_cpu(monkeypatch):
     monkeypatch.setattr(registry, "is_installed", lambda: True)
     monkeypatch.setattr(registry, "FEWEST_FOR_GPU", 1)
     assert hetdp.design(problem, "balanced").certificate.optimal
+    (said,) = caplog.messages
+    assert said.startswith("the CPU goes on without a GPU: the memory of the GPU (NumPy) does not suffice")
 
 
 @DEVICE

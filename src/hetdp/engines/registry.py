@@ -6,12 +6,11 @@ by "auto" for large spaces of people if CuPy is installed; without a working dev
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Literal
 
 from hetdp import progress
 from hetdp.compilation import compile_later, use_compiled, uses_compiled
-from hetdp.device import find_device, is_installed
+from hetdp.device import find_device, is_installed, log_fallback
 from hetdp.engines.contract import Engine, Operation
 from hetdp.errors import DeviceError, UsageError
 from hetdp.interrupts import delay_interrupts
@@ -60,7 +59,7 @@ def engine_for(name: str, space: Space, notion: Notion, operation: Operation) ->
         except DeviceError as refusal:
             if name != "auto":
                 raise
-            logging.getLogger("hetdp").warning("the CPU goes on without a GPU: %s", refusal)
+            log_fallback(refusal)
             continue
         if candidate.supports(space, notion, operation):
             if each == "cpu":

@@ -15,6 +15,7 @@ import numpy as np
 from hetdp import progress
 from hetdp.certificate.certificate import verify
 from hetdp.certificate.device_survey import DeviceClaim, verify_on_device
+from hetdp.device import log_fallback
 from hetdp.engines.contract import Engine
 from hetdp.engines.gpu.engine import (
     MOST_LINKS,
@@ -94,9 +95,10 @@ def balanced_on_device(problem: Problem, space: ProductSpace, engine: GpuEngine)
         progress.report_stage("proving every edge")
         proof = verify_on_device(problem, space, device, DeviceClaim(labels, answers, boundary, states))
         z, pinned = download_labels(device, labels), device.download(boundary).view(np.bool_)
-    except DeviceError:
+    except DeviceError as refusal:
         if engine.insists:
             raise
+        log_fallback(refusal)
         return None
     mechanism = LocalMechanism(problem, z, pinned, links)
     if proof.private and not proof.optimal:  # chains of equal values, where ε = 0, need links

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.device import Device
+from hetdp.device import Device, log_fallback
 from hetdp.engines.contract import Engine, Growth, Operation, Roles
 from hetdp.engines.gpu.plan import MOST_AXES, UNITS, Neighbours, each, launch_of, passes, reach_of, units_of
 from hetdp.errors import DeviceError, UsageError
@@ -77,9 +77,10 @@ class GpuEngine:
         start = np.ascontiguousarray(labels, dtype=np.float64)
         try:
             grown = self._grow_on_device(space, start, roles)
-        except DeviceError:
+        except DeviceError as refusal:
             if self.insists:
                 raise
+            log_fallback(refusal)
             grown = None
         if grown is None:
             return self._otherwise().grow(space, notion, labels, roles, active)
@@ -114,9 +115,10 @@ class GpuEngine:
             device.launch(source(), each(device, "mark_own", space.size, (labels, first, own, space.size)))
             del first
             return device.download(find_links(device, space, labels, own, upload_states(device, space), roles))
-        except DeviceError:
+        except DeviceError as refusal:
             if self.insists:
                 raise
+            log_fallback(refusal)
             return self._otherwise().grow(space, notion, start, roles).links
 
 
