@@ -154,6 +154,16 @@ def test_the_worst_case_is_where_one_person_decides():
         people.solve_epsilon(0.9, "60%")
 
 
+def test_where_one_person_decides_the_result_says_so():
+    people = hetdp.spaces.population(Q.share("yes", "50%"), 1, size=600)
+    decided = people.solve_epsilon("95%", "50%")
+    assert decided.epsilon == people.solve_epsilon("95%").epsilon == Decimal("2.945")  # log 19 = 2.9444…
+    assert "where 50% say yes (300 of 600), so that 1 person decides, whoever they are" in str(decided)
+    assert "1 person decides" not in str(people.solve_epsilon("95%", "51%"))
+    close = people.solve_epsilon(f"99.{'9' * 160}%", "60%")
+    assert 0 < close.error <= 1e-162
+
+
 def test_every_level_is_multiplied_exactly_and_what_is_zero_or_infinite_stays():
     people = hetdp.spaces.population(
         Q.majority(), ["0.3"] * 30 + ["0.7"] * 20 + ["inf"] * 2 + ["0"], deciding=["0.2"] * 40 + ["9"] * 13
@@ -179,6 +189,7 @@ def test_every_level_is_multiplied_exactly_and_what_is_zero_or_infinite_stays():
     [
         ({"target": 1.0}, "more than 50%, which a coin has, and less than 100%"),
         ({"target": "50%"}, "more than 50%"),
+        ({"target": f"99.{'9' * 320}%"}, "less than 100%"),
         ({"target": "many"}, "target='many'; the wanted accuracy is"),
         ({"at": "mean"}, "at='mean'; the accuracy is wanted at a true share"),
         ({"at": "150%"}, "at='150%'"),

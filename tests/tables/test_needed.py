@@ -13,6 +13,9 @@ import pytest
 
 import hetdp
 from hetdp.cli.main import main
+from hetdp.partitioned import workspace
+from tests.partitioned.inline import Inline
+from tests.tables.folders import random_people, write_parts
 
 STAFF: dict[str, Any] = {"count": "vote = 'yes'", "at_least": "50%", "person": "id", "dry_run": True}
 SHELL = ["--count", "vote = 'yes'", "--at-least", "50%", "--person", "id"]
@@ -109,6 +112,17 @@ def test_an_area_with_one_answer_needs_nothing_and_one_out_of_reach_is_named():
 def test_blank_rows_are_assumed_away_in_words():
     asked = hetdp.ask(people(40), **STAFF, of="respondents", epsilon=0.3)
     assert "(24 of 40) and no row is blank, whoever they are" in str(asked.solve_epsilon("90%", "60%"))
+
+
+def test_workers_need_what_one_machine_does(tmp_path, monkeypatch):
+    monkeypatch.setattr(workspace, "start_runner", lambda *_: Inline(twice=False))
+    folder = write_parts(random_people(2), tmp_path / "people", [150])
+    for more in ({}, {"by": "county"}, {"deciding_epsilon": "dec"}):
+        given = STAFF | {"epsilon": "eps", "more_than": "40%", "at_least": None, **more}
+        here, there = (hetdp.ask(folder, **given, **way) for way in ({}, {"workers": hetdp.Workers()}))
+        expected, found = (asked.solve_epsilon("75%", "80%") for asked in (here, there))
+        assert str(found) == str(expected)
+        assert (found.multiple, found.error, found.levels) == (expected.multiple, expected.error, expected.levels)
 
 
 def test_questions_without_a_formula_or_a_share_say_so():

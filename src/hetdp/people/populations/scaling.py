@@ -7,6 +7,7 @@ with the formulas that make the promise.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal, localcontext
@@ -212,6 +213,12 @@ def parse_target(target: Any) -> Fraction:
     return wanted
 
 
+def _error_at_most(exact: Fraction) -> float:
+    """The largest float that is not above an error."""
+    found = float(exact)
+    return found if Fraction(found) <= exact else math.nextafter(found, 0.0)
+
+
 def solve_people(
     mechanisms: Sequence[tuple[str | None, PopulationMechanism]], target: Any, at: Any = WORST
 ) -> SolvedEpsilon:
@@ -227,7 +234,7 @@ def solve_people(
         InputError: no scale reaches it.
     """
     wanted = parse_target(target)
-    allowed = float(1 - wanted)
+    allowed = _error_at_most(1 - wanted)
     members = [_member(area, one, at) for area, one in mechanisms if not one.constant]
     if not members:
         answers = " or ".join(dict.fromkeys(YES_AND_NO[one.constant - 1] for _, one in mechanisms))
@@ -268,6 +275,7 @@ def _member(area: str | None, mechanism: PopulationMechanism, at: Any) -> Member
     part, scale = _parse_place(at), mechanism.share_scale
     number = scale.number_at(part)
     where = scale.words(_percent(part), number) + (f" and {scale.assumption}" if scale.assumption else "")
+    where += f", so that {ONE_DECIDES}" if scale.margin(number) == 1 else ""
     return Member(area, mechanism, lambda one: one.error_at_number(number), where)
 
 
@@ -301,7 +309,7 @@ def _require_reachable(scale: Scale, members: Sequence[Member], wanted: Fraction
     faults = []
     for member in members:
         error = member.error_of(member.at(scale, scale.most))
-        if error > float(1 - wanted):
+        if error > _error_at_most(1 - wanted):
             where = AIM if member.area is None else f"{AIM}, area {format_value(member.area)}"
             rule = f"where {member.where}, {_limit_words(member.mechanism, error)}"
             faults.append(Fault("out of reach:", where, _percent(wanted), rule))
