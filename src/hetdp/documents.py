@@ -54,10 +54,13 @@ READERS = {  # what reads each kind of document, as a hint
     "mechanism": "hetdp.read_mechanism reads it",
     "pins": "hetdp.read_pins reads it",
     "plan": "hetdp.ask takes it as plan=",
+    "plan bundle": "hetdp.ask takes it as plan=",
     "privacy": "hetdp.privacy.from_document reads it",
     "problem": "hetdp.read_problem reads it",
     "question": "hetdp.questions.from_document reads it",
+    "questions": "hetdp.ask takes it as questions=",
     "release": "hetdp.read_record reads it",
+    "release bundle": "hetdp.read_record reads it",
 }
 TYPE_NAMES = {str: "text", int: "a whole number", NOTHING: "null", dict: "an object", bool: "true or false"}
 JSON_WORDS = {"None": "null", "True": "true", "False": "false"}

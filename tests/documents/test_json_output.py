@@ -35,6 +35,9 @@ FILES |= {
 }
 FILES |= {"survey.csv": "id,county,eps,vote\n1,N,0.5,yes\n2,S,1,no\n3,S,inf,\n"}
 FILES["survey.csv"] += "".join(f"{at},N,1,yes\n" for at in range(4, 25))  # enough for accuracy by share
+FILES["questions.json"] = """{"schema_version": 1, "kind": "questions", "questions": [
+  {"title": "Many?", "count": "vote = 'yes'", "at_least": 2},
+  {"count": "vote = 'no'", "at_least": 1, "by": "county"}]}"""
 QUESTION = "--count vote='yes' --at-least 50% --person id"
 HEADINGS = {
     "extend": "extend and design",
@@ -97,6 +100,12 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
         " --ledger people.ledger",
     ),
     (0, f"ask survey.csv {QUESTION.replace('50%', '500')} --epsilon 1 --ledger people.ledger"),
+    (0, "ask survey.csv --questions questions.json --title 2 --epsilon 1 --person id --simulate"),
+    (
+        0,
+        "ask survey.csv --questions questions.json --title 2 --epsilon 1 --person id --dry-run --ledger people.ledger",
+    ),
+    (0, "ask survey.csv --questions questions.json --title 2 --epsilon 1 --person id --ledger people.ledger"),
     (0, "record verify record.json --ledger class.ledger --problem good.json --mechanism mechanism.json"),
     (3, "record verify good.json"),
     (0, "record statement record.json"),

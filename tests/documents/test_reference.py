@@ -22,6 +22,11 @@ from tests.partitioned.inline import Inline
 PYTHON = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
 COMMANDS = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
 CONTEXT = click.Context(GROUP, info_name=NAME, **GROUP.context_settings)
+QUESTIONS = """
+schema_version = 1
+kind = "questions"
+questions = [{count = "vote = 'yes'", at_least = "50%"}, {count = "vote = 'no'", at_least = 1}]
+"""
 VETO = 'schema_version = 1\nkind = "question"\n[question]\nasks = "all_of"\ngroup = "staff"\n'
 POLL = """{"schema_version": 1, "datasets": [
   {"dataset": "111", "query": 1}, {"dataset": "112", "query": 1, "p": 0.6}, {"dataset": "122", "query": 2, "p": 0.4}],
@@ -105,6 +110,7 @@ def test_the_examples_in_the_help_of_every_verb_work(tmp_path: Path, monkeypatch
     Path("people").mkdir()
     Path("people/part-1.csv").write_text(Path("survey.csv").read_text())
     Path("veto.toml").write_text(VETO)
+    Path("questions.toml").write_text(QUESTIONS)
     hetdp.Ledger.create("survey.ledger", source="people", cap=9)
     Path("pins.csv").write_text("dataset,p\n112,0.55\n122,0.45\n")
     Path(".config/fish/completions").mkdir(parents=True)

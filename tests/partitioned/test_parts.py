@@ -543,11 +543,12 @@ def test_counts_of_several_files_are_added_by_kind(monkeypatch):
     )
     assert list(rows) == [(0.5, 1, 7), (1.0, 0, 4), (1.0, 1, 3)]
     assert found.answers.tolist() == [[3, 4], [0, 4], [3, 0]]
+    assert found.entries.tolist() == [0, 2, 1, 0]
     assert found.is_same(merge_tallies("it", ASKED, told[::-1]))
     more = [told[0], tally([1.0, 0.5], [0, 1], ["a", "b"], [4, 6], [[0, 4], [2, 4]])]
     assert not found.is_same(merge_tallies("it", ASKED, more))
     renamed = replace(found.policy, groups=Names(("a", "c"), found.policy.groups.codes))
-    assert not found.is_same(MergedTallies(renamed, found.answers))
+    assert not found.is_same(MergedTallies(renamed, found.answers, found.entries))
     monkeypatch.setattr(table_tasks, "MOST_KINDS", 4)
     merge_tallies("it", ASKED, told)
     monkeypatch.setattr(table_tasks, "MOST_KINDS", 3)

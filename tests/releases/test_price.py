@@ -196,7 +196,7 @@ def test_twenty_similar_questions_are_named_and_the_others_counted(tmp_path):
     entry = Entry("a", 7, "", "2026-01-02T00:00:00Z", "spend", version="01")
     for count in (0, 1, 20, 21, 1021):
         core = SimpleNamespace(similar_entries=lambda *_, count=count: [entry] * count)
-        words = similar_words(core, "survey", request, "1.0")
+        words = similar_words(core, "survey", [request], "1.0")
         assert len(words) == (count and min(count, 20) + 1 + (count > 20))
         assert (f"and {count - 20:,} times more" in words) is (count > 20)
         assert all(one.endswith("of version '01' (entry 7)") for one in words[: min(count, 20)])

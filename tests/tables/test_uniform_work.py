@@ -192,7 +192,7 @@ def test_counting_on_workers_takes_the_same_work_too(form, queries, tmp_path):
         done = {}
         for share, place in places.items():
             queries.clear()
-            report = tasks.tally_file(shared.file_state(place), make_request(name), opening, True)
+            (report,) = tasks.tally_all(shared.file_state(place), [make_request(name)], opening, True)
             assert report.answers is not None
             done[share] = list(queries)
         assert len(done["half"]) > 3

@@ -26,6 +26,7 @@ hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --epsilon eps --perso
 hetdp ask people --count "vote = 'yes'" --at-least 50% --epsilon eps --person id --simulate        a folder of files
 hetdp ask survey.csv --count "vote = 'yes'" --at-least 50% --person id --want 95% --at-share 55%   which ε that takes
 hetdp ask survey.csv --count "vote = 'yes'" --question veto.toml --epsilon eps --person id --group role --dry-run
+hetdp ask survey.csv --questions questions.toml --epsilon eps --person id --dry-run                several in one plan
 """
 ABOUT = """
 Reads the public columns (who is in the table, and with which ε), chooses a private mechanism by --design, states what
@@ -36,7 +37,8 @@ each person, or a folder of files, all .parquet or all .csv, that form one table
 folder; all numbers stay the same. With --ledger the answer is released: each person is charged the largest loss that
 the mechanism can cause them, at most their ε, and the answer is shown as soon as the charge is durable. The same
 question asked again, however it is worded, returns the same answer and costs nothing. --dry-run --ledger shows the
-price first, and exits with code 6 if somebody's budget does not suffice.
+price first, and exits with code 6 if somebody's budget does not suffice. --questions asks several questions with one
+plan: all of them are answered, or none, and each person pays the sum.
 """
 TABLE = click.Argument(["table"], type=PATH, metavar="TABLE")
 OPTIONS = [
@@ -98,6 +100,13 @@ OPTIONS = [
     click.Option(["--title"], metavar="TEXT", help="The question in your own words, for the page and the record."),
     click.Option(["--yes"], metavar="TEXT", help="Your words for the answer yes, such as 'They may move'."),
     click.Option(["--no"], metavar="TEXT", help="Your words for the answer no."),
+    click.Option(
+        ["--questions"],
+        type=PATH,
+        metavar="FILE",
+        help="Several questions, released together or not at all: a .toml or .json file. The other options hold for"
+        " each question that does not say otherwise; --title is that of all of them.",
+    ),
     click.Option(
         ["--table", "sheet"], metavar="NAME", help="The sheet of an Excel file, or the table of an SQLite file."
     ),

@@ -229,23 +229,26 @@ def answer_lines(found: Release) -> Iterator[str]:
     """The answers, one to a line; a repeated one always says that it is repeated."""
     from hetdp.problem.answer_words import answer_name
 
-    entry = found.record
-    again = f" (as released on {entry['released'][:10]}, of version {entry['composition']['version']!r} of the data)"
-    for one in found.answers:
-        area = "" if one.area is None else f" in {one.area!r}"
-        words = one.words if entry["plan"] is None else answer_name(one.words, one.answer)
-        yield f"released answer{area}: {words}{again if found.repeated else ''}"
+    for part in found.releases:
+        entry = part.record
+        when = f"as released on {entry['released'][:10]}, of version {entry['composition']['version']!r} of the data"
+        which = "" if found.releases == (found,) else f" to {part.question!r}"
+        for one in part.answers:
+            area = "" if one.area is None else f" in {one.area!r}"
+            words = one.words if entry["plan"] is None else answer_name(one.words, one.answer)
+            yield f"released answer{which}{area}: {words}" + (f" ({when})" if part.repeated else "")
 
 
 def say_payment(out: Output, found: Release) -> None:
     """Says which entry of the ledger the release has, and where a coin would do as well."""
-    for words in found.record["cautions"]:
-        out.say(f"caution: {words}")
-    receipt = found.receipt
-    nobody_pays = len(found.record["constant"]) == len(found.answers)
-    paid = "the answer does not depend on the data, so nobody paid" if nobody_pays else "paid"
-    spent = "it was released before, so nothing was spent" if found.repeated else paid
-    out.say(f"{spent}; entry {receipt['entry']:,} of the ledger, {receipt['hash'][:16]}…")
+    for part in found.releases:
+        for words in part.record["cautions"]:
+            out.say(f"caution: {words}")
+        receipt = part.receipt
+        nobody_pays = len(part.record["constant"]) == len(part.answers)
+        paid = "the answer does not depend on the data, so nobody paid" if nobody_pays else "paid"
+        spent = "it was released before, so nothing was spent" if part.repeated else paid
+        out.say(f"{spent}; entry {receipt['entry']:,} of the ledger, {receipt['hash'][:16]}…")
 
 
 command = Verb(

@@ -232,16 +232,30 @@ def ask(given: AskResult, plan: str | None) -> Shape:
     found["plan"] = given.plan
     has_curves = len(given.promises) <= MOST_CURVES
     found["promises"] = [
-        promise(one) | ({"curves": one.curves().document()} if has_curves else {}) for one in given.promises
+        promise(one)
+        | _of_question(number if given.together else None)
+        | ({"curves": one.curves().document()} if has_curves else {})
+        for number, question in enumerate(given.questions, 1)
+        for one in question.promises
     ]
+    if given.together:
+        found["questions"] = [{"title": one.title, "question": one.question} for one in given.questions]
+        found["together"] = [
+            {"group": one.group, "people": one.people, "used": one.used, "odds": one.odds} for one in given.together
+        ]
     if given.price is not None:
         found["price"] = price(given.price)
     if given.simulated:
         from hetdp.tables.ask import WARNING
 
-        simulated = [{"area": one.area, "answer": one.answer} for one in given.simulated]
+        simulated = [{"area": one.area, "answer": one.answer} | _of_question(one.question) for one in given.simulated]
         found["simulated"] = {"warning": WARNING, "seed": given.simulated[0].seed, "answers": simulated}
     return found
+
+
+def _of_question(number: int | None) -> Shape:
+    """The number of one of several questions."""
+    return {} if number is None else {"question": number}
 
 
 def ask_needed(asked: AskResult, given: SolvedEpsilon) -> Shape:
@@ -277,7 +291,11 @@ def price(given: Price) -> Shape:
     """The price of a release, by class."""
     names = ("source", "version", "currency", "unit", "fits", "largest", "largest_delta", "before")
     found: Shape = {name: getattr(given, name) for name in names}
-    return found | {"similar": list(given.similar), "classes": [one._asdict() for one in given.classes]}
+    return found | {
+        "free": list(given.free),
+        "similar": list(given.similar),
+        "classes": [one._asdict() for one in given.classes],
+    }
 
 
 def promise(given: Promise) -> Shape:

@@ -2,7 +2,7 @@
 
 Tasks are stateless functions of file names, so that each may run twice. A file is opened on a locked connection, as on
 one machine. A task returns the number of people of each kind, or writes sorted 64-bit hashes of their ids to a file
-that is read by range. Only `tally_file` reads the counted columns, and only if `with_answers` is set. `merge_tallies`
+that is read by range. Only `tally_all` reads the counted columns, and only if `with_answers` is set. `merge_tallies`
 adds up the counts of all files.
 """
 
@@ -74,31 +74,67 @@ def describe(path: FileState, opening: Opening) -> dict[str, str]:
         return source.columns
 
 
-def tally_file(path: FileState, request: AskRequest, opening: Opening, with_answers: bool) -> Tally:
-    """Counts the people of a file by kind and, in the same pass, their answers if `with_answers`."""
+def tally_all(path: FileState, requests: Sequence[AskRequest], opening: Opening, with_answers: bool) -> list[Tally]:
+    """The tally of each request, from one pass; all of them list the same kinds of people, in the same order.
+
+    People are alike here if they are alike in all requests, so that a tally may list one kind of its request twice.
+    """
     before = stamp_across_machines(path.path)
+    keys, flags, uses = dict[str, str](), dict[str, str](), list[str]()
+    counted: list[Any] = []
+    named = []
     with _file(path, opening) as source:
         assert isinstance(source, QueriedSource)
-        keys, flags, uses = _public_columns(source, request)
+        for request in requests:
+            own_keys, own_flags, own_uses = _public_columns(source, request)
+            named.append((_add_expressions(keys, own_keys, "key"), _add_expressions(flags, own_flags, "flag")))
+            uses += own_uses
         parameters: list[Any] = []
         if with_answers:
-            counted, values = condition.condition(request.counted, source.columns, request.exact_text)
-            flags |= {YES: f"{counted} = {condition.YES}", NO: f"{counted} = {condition.NO}"}
-            parameters, uses = [*values, *values], [*uses, *request.private]
-        found = source.count_rows(keys, flags, parameters, uses, MOST_KINDS)
-    names, columns = {}, {name: found[name] for name in keys}
+            for number, request in enumerate(requests):
+                code, values = condition.condition(request.counted, source.columns, request.exact_text)
+                flags |= {f"{YES} {number}": f"{code} = {condition.YES}", f"{NO} {number}": f"{code} = {condition.NO}"}
+                parameters += [*values, *values]
+                uses += request.private
+        rows = source.count_rows(keys, flags, parameters, uses, MOST_KINDS)
+    for number, (request, (own_keys, own_flags)) in enumerate(zip(requests, named, strict=True)):
+        counts = (rows[f"{YES} {number}"], rows[f"{NO} {number}"]) if with_answers else None
+        columns = {name: rows[where] for name, where in own_keys.items()}
+        missing = {name: int(rows[where].sum()) for name, where in own_flags.items()}
+        counted.append(_tally_of(before, request, columns, missing, rows["people"].astype(np.int64), counts))
+    return counted
+
+
+def _add_expressions(known: dict[str, str], own: dict[str, str], prefix: str) -> dict[str, str]:
+    """Adds the expressions of a request to those of all, each once; returns the name of each."""
+    names = {expression: name for name, expression in known.items()}
+    for expression in own.values():
+        if expression not in names:
+            names[expression] = f"{prefix} {len(known)}"
+            known[names[expression]] = expression
+    return {name: names[expression] for name, expression in own.items()}
+
+
+def _tally_of(
+    before: Any,
+    request: AskRequest,
+    columns: dict[str, NDArray[Any]],
+    missing: dict[str, int],
+    people: NDArray[np.int64],
+    counts: tuple[NDArray[Any], NDArray[Any]] | None,
+) -> Tally:
+    """The tally of one request, from the counted rows."""
+    names = {}
     for role in NAMED_COLUMNS:
         if role in columns:
             there, codes = np.unique(columns[role].astype(object), return_inverse=True)
             names[role], columns[role] = [str(name) for name in there], codes.astype(np.int32)
-    people = found["people"].astype(np.int64)
     answers = None
-    if with_answers:
-        yes, no = (found[name].astype(np.int64) for name in (YES, NO))
+    if counts is not None:
+        yes, no = (number.astype(np.int64) for number in counts)
         answers = np.zeros((len(people), len(request.values)), dtype=np.int64)
         for place, rows in zip(request.places, (yes, no, people - yes - no), strict=True):
             answers[:, place] += rows
-    missing = {name: int(found[name].sum()) for name in flags if name not in (YES, NO)}
     return Tally(before, columns, names, missing, people, answers)
 
 
@@ -197,10 +233,12 @@ class MergedTallies(NamedTuple):
     Attributes:
         policy: the public policy.
         answers: the number of people of each kind with each value, if answers were read.
+        entries: the index in the policy of each kind that was counted, file by file.
     """
 
     policy: Policy
     answers: NDArray[np.int64] | None
+    entries: NDArray[np.int64]
 
     def is_same(self, other: MergedTallies) -> bool:
         """True if both have the same kinds with the same numbers of people."""
@@ -287,4 +325,7 @@ def _merge_kinds(policy: Policy, counts: NDArray[np.int64] | None) -> MergedTall
     assert policy.weights is not None
     weights = np.add.reduceat(policy.weights[order], first)
     answers = None if counts is None else np.add.reduceat(counts[order], first, axis=0)
-    return MergedTallies(Policy(policy.size, policy.epsilon[chosen], groups, areas, deciding, weights), answers)
+    entries = np.empty(len(order), dtype=np.int64)
+    entries[order] = np.cumsum(begins) - 1
+    merged = Policy(policy.size, policy.epsilon[chosen], groups, areas, deciding, weights)
+    return MergedTallies(merged, answers, entries)

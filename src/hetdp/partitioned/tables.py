@@ -29,7 +29,7 @@ from hetdp.partitioned.workspace import MEMORY, Workspace
 from hetdp.tables import kinds
 from hetdp.tables.dialect import AS_FOUND, FileOptions
 from hetdp.tables.formats import form_of_files, label_of_file, list_files, require_alike, settle_options
-from hetdp.tables.people_table import PARTS, Payers, PeopleTable, combine_digests
+from hetdp.tables.people_table import PARTS, Payers, PeopleTable, SharedEntries, combine_digests
 from hetdp.tables.plan import require_outside_table
 from hetdp.tables.policy import (
     HINT,
@@ -190,7 +190,9 @@ class PartitionedTable(PeopleTable):
         self._files = list_files(place)
         for file in self._files:
             require_file(file)
-        self._seen: tuple[list[Any], MergedTallies] | None = None
+        self._seen: dict[str, MergedTallies] = {}  # by the policy key of a request
+        self._stamps: list[Any] = []
+        self._weights: NDArray[np.int64] | None = None
         self.form, self.facts = form_of_files(self._files, options)
         self._options = settle_options(self._files[0], options)
         self._shared = [file_state(file) for file in self._files]
@@ -207,11 +209,31 @@ class PartitionedTable(PeopleTable):
             UsageError: a column does not exist, or there are too many kinds of people.
             InputError: an ε is missing or invalid, an id is duplicate, or a group or area is missing.
         """
-        require_known_columns(self, request)
-        for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
-            if where is not None and where.column is not None:
-                epsilon_cells(self, where.column, role)  # refuses a column whose type cannot hold ε
-        tallies: list[Tally] = self._run(tasks.tally_file, request, self._opening, False, words="reading the policy")
+        (found,) = self.policies([request])
+        return found
+
+    def policies(self, requests: Sequence[AskRequest]) -> list[Policy]:
+        """The policy of each request, from one pass; see `policy`."""
+        for request in requests:
+            require_known_columns(self, request)
+            for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
+                if where is not None and where.column is not None:
+                    epsilon_cells(self, where.column, role)  # refuses a column whose type cannot hold ε
+        different = {request.policy_key: request for request in requests}
+        tallies = self._tally(list(different.values()), False, "reading the policy")
+        self._seen, self._stamps = {}, [one.stamp for one in tallies[0]]
+        self._weights = np.concatenate([one.people for one in tallies[0]])
+        for request, own in zip(different.values(), tallies, strict=True):
+            self._seen[request.policy_key] = self._merge(request, own)
+        return [self._seen[request.policy_key].policy for request in requests]
+
+    def _tally(self, requests: Sequence[AskRequest], with_answers: bool, words: str) -> list[list[Tally]]:
+        """For each request the tally of each file, from one pass."""
+        found = self._run(tasks.tally_all, requests, self._opening, with_answers, words=words)
+        return [list(own) for own in zip(*found, strict=True)]
+
+    def _merge(self, request: AskRequest, tallies: list[Tally]) -> MergedTallies:
+        """The people of all files; refuses what a policy must not have."""
         faults = Faults(self.name, request)
         faults.require_rows(sum(int(one.people.sum()) for one in tallies))
         try:
@@ -222,14 +244,18 @@ class PartitionedTable(PeopleTable):
         if any(one.missing["no person"] for one in tallies):
             self._tell_curator(request, tallies)
             raise self._fault("a missing id", request.person)
-        self._require_different(request.person, found.policy.size)
+        if not self._seen:  # all requests identify people by one column
+            self._require_different(request.person, found.policy.size)
         try:
             faults.require_all_epsilons(found.policy.epsilon, found.policy.deciding, found.policy.groups)
         except InputError:
             self._tell_curator(request, tallies)
             raise
-        self._seen = [one.stamp for one in tallies], found
-        return found.policy
+        return found
+
+    def shared_entries(self, requests: Sequence[AskRequest]) -> SharedEntries:
+        """The kinds of people that the workers counted, before those that are alike in a request were merged."""
+        return SharedEntries([self._seen[request.policy_key].entries for request in requests], self._weights)
 
     def people(self, request: AskRequest) -> str:
         """SHA-256 of the people; see `people_digest`."""
@@ -239,21 +265,23 @@ class PartitionedTable(PeopleTable):
             parts = [(places, range(at, at + PARTS // TASKS)) for at in range(0, PARTS, PARTS // TASKS)]
             return combine_digests(part for found in self._by_workers(tasks.people_digests, parts) for part in found)
 
-    def read_answers(self, request: AskRequest) -> NDArray[np.int64]:
-        """The number of people of each kind with each value, from one pass whose work does not depend on the answers.
+    def read_all_answers(self, requests: Sequence[AskRequest]) -> list[NDArray[np.int64]]:
+        """For each request the number of people of each kind with each value, from one pass for all of them.
 
         Raises:
             InputError: the table was changed, or cannot be read.
         """
-        assert self._seen is not None
         self._require_unchanged()
-        tallies: list[Tally] = self._run(tasks.tally_file, request, self._opening, True, words="reading the answers")
-        stamps, before = self._seen
-        if [one.stamp for one in tallies] == stamps:
-            found = merge_tallies(self.name, request, tallies)
-            if before.is_same(found) and found.answers is not None:
-                return found.answers
-        raise self._change_error()
+        tallies = self._tally(requests, True, "reading the answers")
+        if any([one.stamp for one in own] != self._stamps for own in tallies):
+            raise self._change_error()
+        found = []
+        for request, own in zip(requests, tallies, strict=True):
+            merged = merge_tallies(self.name, request, own)
+            if not self._seen[request.policy_key].is_same(merged) or merged.answers is None:
+                raise self._change_error()
+            found.append(merged.answers)
+        return found
 
     def read_payers(self, request: AskRequest) -> Payers:
         """The ids and kinds of all people, from the public columns. This process reads them, file by file.
@@ -261,9 +289,8 @@ class PartitionedTable(PeopleTable):
         Raises:
             InputError: the table was changed, or cannot be read.
         """
-        assert self._seen is not None
         self._require_unchanged()
-        policy = self._seen[1].policy
+        policy = self._seen[request.policy_key].policy
         found = read_payers(self._files, request, policy, self._curator, self._options)
         if found is None or len(found.ids) != policy.size:
             raise self._change_error()

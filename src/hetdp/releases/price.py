@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -33,6 +33,8 @@ class Price:
         fits: whether every account has enough left, so that the release would not be refused.
         largest: the largest ε, or μ, that every account could pay; None if nobody pays.
         largest_delta: the largest δ that every account could pay; None if the currency has none, or nobody pays.
+        free: of several questions, the numbers of those that were released before, if not all of them were: they keep
+            their answers, and only the others are charged.
     """
 
     source: str
@@ -45,6 +47,7 @@ class Price:
     fits: bool
     largest: str | None
     largest_delta: str | None = None
+    free: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -55,6 +58,8 @@ class Price:
         if self.before is not None:
             yield f"  nothing: it was released before, {self.before}; the same answer would be given again"
             return
+        for number in self.free:
+            yield f"  nothing for question {number}: it was released before; the same answer would be given again"
         if not self.classes:
             yield "  nothing: nobody is charged"
         yield from (f"  {self._words(one)}" for one in self.classes[:SHOWN])
@@ -82,7 +87,7 @@ def price(what: Any, *, ledger: Any, source: str | None = None, version: str = "
     """Computes the price of a release for each class, and what would be left. It writes nothing and reads no answer.
 
     Args:
-        what: a Mechanism with its problem, or the result of `hetdp.ask`.
+        what: a Mechanism with its problem, or the result of `hetdp.ask`. Several questions cost each account the sum.
         ledger: a Ledger, or its address.
         source: the name of the data in the ledger; needed if the ledger has several.
         version: the version of the data.
@@ -104,43 +109,58 @@ def price(what: Any, *, ledger: Any, source: str | None = None, version: str = "
     """
     version = check_version(version)
     core = core_of(ledger)
-    with open_request(what) as request:
-        return _price(request, core, source, version)
+    with open_request(what) as asked:
+        return _price(asked.requests, core, source, version)
 
 
-def _price(request: DrawRequest, core: LedgerCore, source: str | None, version: str) -> Price:
+def _price(requests: Sequence[DrawRequest], core: LedgerCore, source: str | None, version: str) -> Price:
     source, currency = core.find_source(source)
-    charge = charge_of(request.costs, currency)
-    terms, (earlier,), rows = core.quote(source, version, [(charge, request.digest)], request.neighbours)
-    before = None if earlier is None else f"on {earlier.time[:10]}, of version {format_value(earlier.version)}"
-    similar = () if before else similar_words(core, source, request, version)
+    charges = [(charge_of(one.costs, currency), one.digest) for one in requests]
+    terms, earlier, rows = core.quote(source, version, charges, requests[0].neighbours)
+    released = ["" if one is None else f"on {one.time[:10]}, of version {format_value(one.version)}" for one in earlier]
+    before = "; ".join(dict.fromkeys(released)) if all(released) else None
+    free = [number for number, when in enumerate(released, 1) if when and before is None]
+    similar = () if before else similar_words(core, source, requests, version)
     fits = not any(one.exceeded for one in rows)
     largest = min((one.largest for one in rows), key=Decimal, default=None)
     deltas = [one.largest_delta for one in rows if one.largest_delta is not None]
     least = min(deltas, key=Decimal, default=None)
-    unit = terms.currency.unit
-    return Price(source, version, terms.currency.name, unit, tuple(rows), before, similar, fits, largest, least)
+    return Price(
+        source,
+        version,
+        terms.currency.name,
+        terms.currency.unit,
+        tuple(rows),
+        before,
+        similar,
+        fits,
+        largest,
+        least,
+        tuple(free),
+    )
 
 
-def similar_words(core: LedgerCore, source: str, request: DrawRequest, version: str) -> tuple[str, ...]:
+def similar_words(core: LedgerCore, source: str, requests: Sequence[DrawRequest], version: str) -> tuple[str, ...]:
     """Similar questions that were asked before, in words; empty if there are none, or if exactly this was asked.
 
     Args:
         core: the ledger.
         source: the data.
-        request: what is asked now.
+        requests: what is asked now.
         version: which state of the data this is.
     """
-    entries = core.similar_entries(source, request.theme(), request.digest, version)
-    if not entries:
-        return ()
-    words = [
-        f"the source {format_value(source)} was asked something similar before: on {entry.time[:10]}, of version"
-        f" {format_value(entry.version)} (entry {entry.number:,}){_difference(request, entry, version)}"
-        for entry in entries[:SHOWN]
-    ]
-    more = [f"and {len(entries) - SHOWN:,} times more"] if len(entries) > SHOWN else []
-    return *words, *more, "this is a new question, with its own answer and its own price"
+    words: list[str] = []
+    for number, request in enumerate(requests, 1):
+        name = f"question {number}: " if len(requests) > 1 else ""
+        entries = core.similar_entries(source, request.theme(), request.digest, version)
+        before = f"{name}the source {format_value(source)} was asked something similar before"
+        words += [
+            f"{before}: on {entry.time[:10]}, of version {format_value(entry.version)} (entry {entry.number:,})"
+            f"{_difference(request, entry, version)}"
+            for entry in entries[:SHOWN]
+        ]
+        words += [f"{name}and {len(entries) - SHOWN:,} times more"] if len(entries) > SHOWN else []
+    return (*words, "this is a new question, with its own answer and its own price") if words else ()
 
 
 def _difference(request: DrawRequest, entry: Entry, version: str) -> str:

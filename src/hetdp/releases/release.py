@@ -1,4 +1,7 @@
-"""release: draws one exact answer at the true data, and shows it once the ledger has been charged."""
+"""release: draws one exact answer at the true data, and shows it once the ledger has been charged.
+
+Several questions about one table are released together: all of them are charged in one transaction, or none.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +17,25 @@ from hetdp.errors import HetdpError, InterruptedSpend, LedgerError, UnwrittenRec
 from hetdp.files.formats.json_files import write_json
 from hetdp.files.formats.writing import whole_file
 from hetdp.releases.charges import charge_of
-from hetdp.releases.ledger.chain import QUESTION, WORDS, Entry
+from hetdp.releases.ledger.chain import QUESTION, TITLE, WORDS
 from hetdp.releases.ledger.database import SPENDING
 from hetdp.releases.ledger.ledger import core_of
-from hetdp.releases.ledger.ledger_core import Question, SpendRequest
+from hetdp.releases.ledger.ledger_core import Question, SpendRequest, SpendResult
 from hetdp.releases.price import similar_words
-from hetdp.releases.record.document import answers_of, complete_record, facts_digest, read_record, require_places
+from hetdp.releases.record.document import (
+    TOGETHER,
+    answers_of,
+    complete_bundle,
+    complete_record,
+    facts_digest,
+    head_of_entries,
+    read_record,
+    require_places,
+)
 from hetdp.releases.record.facts import composition_of
-from hetdp.releases.record.page import page_of
-from hetdp.releases.request import THEME, Document, DrawRequest, check_version, open_request, words_of_entry
+from hetdp.releases.record.page import bundle_page_of, page_of
+from hetdp.releases.record.summary import headline_of
+from hetdp.releases.request import THEME, AnyRequest, Document, DrawRequest, check_version, open_request, words_of_entry
 from hetdp.version import VERSION as SOFTWARE
 
 
@@ -45,9 +58,11 @@ class Release:
     """The published answers and their entry in the ledger. It contains nothing else about the data.
 
     Attributes:
-        answers: one for each area; one in all if there are no areas.
-        receipt: what identifies its entry in the ledger.
-        repeated: whether it was released before; then it is the same answer, and nothing was spent.
+        answers: one for each area; one in all if there are no areas. Of several questions that were released together,
+            the answers to the first question come first.
+        receipt: what identifies its entry in the ledger; of several questions, the last entry of them.
+        repeated: whether it was released before; then it is the same answer, and nothing was spent. Of several
+            questions, whether all of them were.
     """
 
     answers: tuple[Answer, ...]
@@ -61,11 +76,22 @@ class Release:
         """The answer, 1 or 2, if there is one.
 
         Raises:
-            UsageError: there is one for each area.
+            UsageError: there is one for each area, or for each of several questions.
         """
         if len(self.answers) != 1:
-            raise UsageError(f"there are {len(self.answers):,} answers", "`answers` has one for each area")
+            rule = "`answers` has one for each question and area"
+            raise UsageError(f"there are {len(self.answers):,} answers", rule)
         return self.answers[0].answer
+
+    @property
+    def question(self) -> str:
+        """What was asked, in the words of those who asked; else its sentence."""
+        return headline_of(self._facts)
+
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """The release of each question; of one question, itself alone."""
+        return (self,)
 
     @cached_property
     def record(self) -> dict[str, Any]:
@@ -80,6 +106,35 @@ class Release:
         if len(self.answers) == 1 and self.answers[0].area is None:
             return self.answers[0].words
         return "\n".join(f"{one.area!r}: {one.words}" for one in self.answers)
+
+
+@dataclass(frozen=True)
+class ReleaseBundle(Release):
+    """The releases of several questions that were asked together."""
+
+    _releases: tuple[Release, ...] = field(default=(), repr=False)
+
+    @property
+    def question(self) -> str:
+        """The title of all questions together; empty if they have none."""
+        return str(self._facts.get(TITLE, ""))
+
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """The release of each question."""
+        return self._releases
+
+    @cached_property
+    def record(self) -> dict[str, Any]:
+        """The record of all questions as a document."""
+        return complete_bundle(self._facts, [one.record for one in self.releases], self._entry)
+
+    def html(self) -> str:
+        """The record as a page."""
+        return bundle_page_of(self.record)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{one.question}: {line}" for one in self.releases for line in str(one).splitlines())
 
 
 def release(
@@ -104,7 +159,7 @@ def release(
 
     Args:
         what: a Mechanism with its problem, or the result of `hetdp.ask`; then the table is read again, and must still
-            be the one that the promise is about.
+            be the one that the promise is about. Several questions are charged and drawn together, or none of them.
         dataset: the true dataset of a mechanism. No file, message or error contains it.
         ledger: a Ledger, or its address: the path of a file, or the URL of a database.
         source: the name of the data in the ledger; needed if the ledger has several.
@@ -139,35 +194,30 @@ def release(
     version = check_version(version)
     core, is_only = core_of(ledger), source is None
     source, currency = core.find_source(source)
-    with open_request(what, dataset) as request:
-        charge = charge_of(request.costs, currency)
+    with open_request(what, dataset) as asked:
+        head = asked.head()
         receipts = [read_record(path)["ledger"] for path in _as_list(after)]
-        facts = request.facts() | {
-            "software": f"hetdp {SOFTWARE}",
-            "composition": composition_of(request.costs, source, version),
-        }  # whatever cannot be put into the record is found before anything is spent
-        receipts += require_places(record, html, core.database.file, facts | {"ledger": {"ledger": core.id}})
-        similar = similar_words(core, source, request, version)
+        facts = [_facts_of(one, source, version) for one in asked.requests]
+        named = {"ledger": {"ledger": core.id}} | (facts[0] if head is None else {"releases": facts})
+        receipts += require_places(record, html, core.database.file, named)
+        similar = similar_words(core, source, asked.requests, version)
         if similar:
             (announce or _warn)(similar)
-        draw = request.prepare_draw()
+        draws = asked.prepare_draws()
         progress.report_stage("drawing")
-        entry_facts = request.entry_facts() | {
-            "software": facts["software"],
-            "areas": len(request.areas),
-            WORDS: list(request.answers),
-            QUESTION: facts["question"],
-            "facts_sha256": facts_digest(facts),
-            THEME: request.theme(),
-        }
-        question = Question(charge, request.digest, draw, entry_facts)
-        ((entry, is_new),) = core.spend(
-            SpendRequest(source, version, [question], receipts, request.neighbours, is_only)
-        )
+        together = {} if head is None else {TOGETHER: head}
+        questions = [
+            Question(charge_of(one.costs, currency), one.digest, draw, _entry_facts(one, found) | together)
+            for one, found, draw in zip(asked.requests, facts, draws, strict=True)
+        ]
+        neighbours = asked.requests[0].neighbours
+        spent = core.spend(SpendRequest(source, version, questions, receipts, neighbours, is_only))
         try:
-            return _publish(request, facts, entry, is_new, core.database.shown, record, html)
+            found = _release_of(asked, facts, spent, core.database.shown)
+            _write(found, record, html)
         except KeyboardInterrupt:
             raise InterruptedSpend(SPENDING.done) from None
+        return found
 
 
 def _as_list(after: Any) -> Sequence[Any]:
@@ -177,18 +227,47 @@ def _as_list(after: Any) -> Sequence[Any]:
     return after if isinstance(after, list | tuple) else [after]
 
 
-def _publish(
-    request: DrawRequest, facts: Document, entry: Entry, is_new: bool, place: str, record: Any, html: Any
-) -> Release:
-    """The release of an entry, with its files written."""
+def _facts_of(request: DrawRequest, source: str, version: str) -> Document:
+    """The facts of a record; whatever cannot be put into it is found before anything is spent."""
+    paid = composition_of(request.costs, source, version)
+    return request.facts() | {"software": f"hetdp {SOFTWARE}", "composition": paid}
+
+
+def _entry_facts(request: DrawRequest, facts: Document) -> Document:
+    """The facts that the entry of a question keeps."""
+    return request.entry_facts() | {
+        "software": facts["software"],
+        "areas": len(request.areas),
+        WORDS: list(request.answers),
+        QUESTION: facts["question"],
+        "facts_sha256": facts_digest(facts),
+        THEME: request.theme(),
+    }
+
+
+def _release_of(asked: AnyRequest, facts: Sequence[Document], spent: Sequence[SpendResult], place: str) -> Release:
+    """The release of what was spent: of one question, or of several together."""
+    parts = [_release_of_one(*one, place) for one in zip(asked.requests, facts, spent, strict=True)]
+    head = asked.head()
+    if head is None:
+        return parts[0]
+    answers = tuple(answer for one in parts for answer in one.answers)
+    entries = [one.entry for one in spent]
+    last = max(entries, key=lambda entry: entry.number)
+    repeated = all(one.repeated for one in parts)
+    known = head_of_entries(entries, head)
+    return ReleaseBundle(answers, last.receipt(), repeated, last, known, tuple(parts))
+
+
+def _release_of_one(request: DrawRequest, facts: Document, spent: SpendResult, place: str) -> Release:
+    """The release of one question, from its entry."""
+    entry, is_new = spent
     if len(entry.answers) != len(request.areas):
         raise LedgerError(place, "it has a different number of answers to this question", "each area has one answer")
     facts = request.facts_of_entry(facts, entry, is_new)
     words = request.answers if is_new else words_of_entry(entry, request.answers)
     answers = tuple(Answer(**one) for one in answers_of(entry.answers, request.areas, words))
-    found = Release(answers, entry.receipt(), not is_new, entry, facts)
-    _write(found, record, html)
-    return found
+    return Release(answers, entry.receipt(), not is_new, entry, facts)
 
 
 def _warn(similar: tuple[str, ...]) -> None:

@@ -1,7 +1,8 @@
 """The parts of a release, from a mechanism or from a table: who pays, what the record says, and what is drawn.
 
 A `DrawRequest` is fixed before a random bit is asked for. `MechanismRequest` is one answer of a mechanism; a
-question about a table of people has its own (`hetdp.tables.release`). What can make a request is `Releasable`.
+question about a table of people has its own (`hetdp.tables.release`). Several requests about the same data that are
+released together, all or none, are a `RequestBundle`. What can make a request is `Releasable`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -35,14 +36,31 @@ Document = dict[str, Any]
 
 
 class Releasable(ABC):
-    """An argument of `release` and `price` besides a mechanism: anything that can make a `DrawRequest`."""
+    """An argument of `release` and `price` besides a mechanism: anything that can make a request."""
 
     @abstractmethod
-    def open_request(self) -> AbstractContextManager[DrawRequest]:
+    def open_request(self) -> AbstractContextManager[AnyRequest]:
         """The request; the data stays open as long as the context lasts."""
 
 
-class DrawRequest(Releasable):
+class AnyRequest(Releasable):
+    """One question, or several that are released together: what `release` and `price` work with."""
+
+    @property
+    @abstractmethod
+    def requests(self) -> tuple[DrawRequest, ...]:
+        """The questions."""
+
+    @abstractmethod
+    def prepare_draws(self) -> list[Callable[[], list[bool]]]:
+        """Looks up the true data once; returns for each question the function that draws its answers."""
+
+    def head(self) -> Document | None:
+        """What the record of several questions says about all of them together; None for one question."""
+        return None
+
+
+class DrawRequest(AnyRequest):
     """One question about data, ready to be priced, charged and drawn. It does not look at the data until the draw.
 
     Args:
@@ -70,6 +88,15 @@ class DrawRequest(Releasable):
     def open_request(self) -> AbstractContextManager[DrawRequest]:
         """Returns itself."""
         return nullcontext(self)
+
+    @property
+    def requests(self) -> tuple[DrawRequest, ...]:
+        """Itself alone."""
+        return (self,)
+
+    def prepare_draws(self) -> list[Callable[[], list[bool]]]:
+        """The one draw; see `prepare_draw`."""
+        return [self.prepare_draw()]
 
     @abstractmethod
     def facts(self) -> Document:
@@ -103,6 +130,35 @@ class DrawRequest(Releasable):
         return []
 
 
+class RequestBundle(AnyRequest):
+    """Several questions about the same data that are charged and drawn together: all of them, or none.
+
+    Args:
+        requests: the questions, which are all different.
+        head: what the record says about all of them together.
+    """
+
+    def __init__(self, requests: Sequence[DrawRequest], head: Document) -> None:
+        self._requests, self._head = tuple(requests), head
+
+    def open_request(self) -> AbstractContextManager[RequestBundle]:
+        """Returns itself."""
+        return nullcontext(self)
+
+    @property
+    def requests(self) -> tuple[DrawRequest, ...]:
+        """The questions."""
+        return self._requests
+
+    def prepare_draws(self) -> list[Callable[[], list[bool]]]:
+        """The draw of each question."""
+        return [request.prepare_draw() for request in self._requests]
+
+    def head(self) -> Document:
+        """What the record says about all questions together."""
+        return self._head
+
+
 def words_of_entry(entry: Entry, answers: tuple[str, str]) -> tuple[str, str]:
     """The words for the answers of an earlier release, which may have been asked for with other words."""
     found = entry.facts.get("words")
@@ -125,8 +181,8 @@ def check_version(version: Any) -> str:
     return version
 
 
-def open_request(what: Any, dataset: Any = None) -> AbstractContextManager[DrawRequest]:
-    """The request for a mechanism at the true dataset, or for a question about a table.
+def open_request(what: Any, dataset: Any = None) -> AbstractContextManager[AnyRequest]:
+    """The request for a mechanism at the true dataset, or for questions about a table.
 
     Raises:
         UsageError: it is neither, or a dataset is given beside a question about a table.

@@ -6,6 +6,7 @@ What lives here, in the order in which a question passes through it:
 - `sources`, `formats`, `dialect`, `texts`, `excel`, `sqlite`, `arrow` and `frames` (how rows are read), `kinds`
   and `conditions` (SQL), `description` (what a table has);
 - `people_table` and `policy` (the public columns), `promise`, `plan`, `preparation`, `identity`;
+- `bundle` (several questions in one plan);
 - `release` and `record` (what a release from a table costs and says), and `ask`, which calls all of these.
 
 It may import `releases`, `people`, `files` and everything below them. `partitioned`, `studio` and `cli` may import it.

@@ -6,13 +6,13 @@ counted columns read. `AskResult` is what comes back; `Payment` groups what pays
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,21 +23,32 @@ from hetdp.people.populations.mechanism import PopulationMechanism
 from hetdp.people.populations.scaling import solve_people
 from hetdp.people.questions.question import Question
 from hetdp.people.questions.reading import from_json, from_toml
-from hetdp.problem.answer_words import NO, YES, YES_AND_NO, answer_name
+from hetdp.problem.answer_words import NO, TITLE, YES, YES_AND_NO, answer_name, require_wording
 from hetdp.releases.ledger.ledger import core_of
 from hetdp.releases.price import Price, similar_words
 from hetdp.releases.price import price as price_of
 from hetdp.releases.record.document import require_file_names
 from hetdp.releases.release import Release
 from hetdp.releases.release import release as publish
-from hetdp.releases.request import DrawRequest, Releasable, check_version
+from hetdp.releases.request import AnyRequest, Releasable, check_version
 from hetdp.releases.simulation import MARK, draw_seeded
+from hetdp.tables.bundle import JointPromise, build_requests, bundle_lines, joint_promises, require_different
 from hetdp.tables.dialect import FileOptions
-from hetdp.tables.people_table import LOCAL, TableReader
-from hetdp.tables.plan import Plan, options_of, read_approved_plan, require_outside_table, save_plan
-from hetdp.tables.preparation import Preparation, prepare
+from hetdp.tables.people_table import LOCAL, PeopleTable, TableReader
+from hetdp.tables.plan import (
+    AnyPlan,
+    Plan,
+    PlanBundle,
+    options_of,
+    plan_bundle_of,
+    read_approved_plan,
+    require_outside_table,
+    require_same_plan,
+    save_plan,
+)
+from hetdp.tables.preparation import Preparation, prepare_all, read_coordinates
 from hetdp.tables.promise import Promise, promise_lines
-from hetdp.tables.release import TableRequest
+from hetdp.tables.release import TableRequest, TableRequestBundle
 from hetdp.tables.request import BALANCED, AskRequest, DesignName, build_request
 from hetdp.text import format_value, pluralize
 from hetdp.theory.coordinate import LAPLACE
@@ -54,17 +65,40 @@ class SimulatedAnswer:
         answer: ``"yes"`` or ``"no"``, drawn at random from a known seed: as private as the table itself.
         seed: the seed.
         words: the answer in the words of the question.
+        question: of several questions the number of the one that it answers, from 1; else None.
     """
 
     area: str | None
     answer: str
     seed: int
     words: str = ""
+    question: int | None = None
 
     def __str__(self) -> str:
-        where = "" if self.area is None else f" in {self.area!r}"
+        where = "" if self.question is None else f" to question {self.question}"
+        where += "" if self.area is None else f" in {self.area!r}"
         name = answer_name(self.words or self.answer, 1 + YES_AND_NO.index(self.answer))
         return f"{MARK} answer{where}: {name} (seed {self.seed}; {WARNING})"
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """One of the questions of `ask`, and what its answer promises.
+
+    Attributes:
+        title: the question in the words of those who ask; None without a title.
+        question: the question as a sentence.
+        promises: the promise in numbers, one for each area.
+    """
+
+    title: str | None
+    question: str
+    promises: tuple[Promise, ...] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The title, or the sentence if there is none."""
+        return self.question if self.title is None else self.title
 
 
 @dataclass(frozen=True)
@@ -75,8 +109,10 @@ class AskResult(Releasable, SolvesEpsilon):
         plan: all that was fixed before any answer was read, as a document for JSON.
         digest: SHA-256 of the plan, which identifies an approved plan.
         promise: the promise in words.
-        promises: the promise in numbers, one for each area.
-        simulated: one simulated answer for each area; empty after a dry run and after a release.
+        promises: the promise in numbers, one for each area; of several questions, those of the first come first.
+        questions: the questions, each with its own promises; one, unless several were asked together.
+        together: of several questions, what all answers together can reveal about the people of each group.
+        simulated: one simulated answer for each area and question; empty after a dry run and after a release.
         released: True if the answers were released.
         release: the Release, if the answers were released.
         read: how the table was read, in words: its format, with what was found about it, and its size.
@@ -89,6 +125,8 @@ class AskResult(Releasable, SolvesEpsilon):
     digest: str
     promise: str = field(repr=False)
     promises: tuple[Promise, ...] = field(repr=False)
+    questions: tuple[AskedQuestion, ...] = field(default=(), repr=False)
+    together: tuple[JointPromise, ...] = field(default=(), repr=False)
     simulated: tuple[SimulatedAnswer, ...] = ()
     released: bool = False
     release: Release | None = None
@@ -106,6 +144,7 @@ class AskResult(Releasable, SolvesEpsilon):
         """Finds the smallest ε, or factor for all ε, at which the question is answered with an accuracy.
 
         See `hetdp.solve_epsilon`. With areas, each area's need is in `areas`, and the multiple is enough for all.
+        Several questions are asked one by one.
 
         >>> import hetdp, pandas
         >>> staff = pandas.DataFrame({"id": range(600), "vote": ["yes"] * 600})
@@ -113,6 +152,9 @@ class AskResult(Releasable, SolvesEpsilon):
         >>> asked.solve_epsilon("95%", at="55%").epsilon
         Decimal('0.07548')
         """
+        if self.together:
+            rule = "an accuracy is that of one question, and each question may need another ε"
+            raise UsageError("an accuracy for several questions", rule, "ask one of them")
         mechanisms = []
         for promise in self.promises:
             if not isinstance(promise.mechanism, PopulationMechanism):
@@ -121,10 +163,10 @@ class AskResult(Releasable, SolvesEpsilon):
         return solve_people(mechanisms, target, at)
 
     @contextmanager
-    def open_request(self) -> Iterator[DrawRequest]:
+    def open_request(self) -> Iterator[AnyRequest]:
         """Opens the table again, for a release or a price of exactly what was promised."""
         with self._again() as prepared:
-            yield TableRequest(prepared)
+            yield _request_to_draw(*prepared)
 
 
 @dataclass(frozen=True)
@@ -185,6 +227,7 @@ def ask(
     title: str | None = None,
     yes: str | None = None,
     no: str | None = None,
+    questions: Sequence[Mapping[str, Any]] | str | Path | None = None,
     sheet: str | None = None,
     encoding: str | None = None,
     delimiter: str | None = None,
@@ -230,6 +273,11 @@ def ask(
         yes: your words for the answer yes, such as ``"They may move"``.
         no: the same for the answer no. These words are part of the plan, but not of the question's identity: the same
             question under another title has the same answer, in the words of its first release, and costs nothing.
+        questions: several questions that are approved, charged and released together, all of them or none: a list of
+            mappings, or a ``.toml`` or ``.json`` file. Their keys are `count`, `at_least`, `more_than`, `of`,
+            `question`, `exact_text`, `title`, `yes`, `no`, `by`, `design`, `epsilon`, `epsilon_by`, `deciding_epsilon`
+            and `deciding_epsilon_by`. What is given beside `questions` holds for every question that does not say
+            otherwise; only `title` is then the title of all of them. Each person pays the sum.
         sheet: the sheet of an Excel file, or the table of an SQLite file, that holds several.
         encoding: the encoding of a CSV file, such as ``"cp1252"`` (Western European Windows, also called Latin-1). By
             default UTF-8, or UTF-16 if the file begins with its byte order mark.
@@ -290,20 +338,22 @@ def ask(
     options |= {"deciding": deciding_epsilon, "deciding_by_group": deciding_epsilon_by, "objective": design}
     options |= {"title": title, "yes": yes, "no": no}
     options["exact_text"] = exact_text or None
-    request = _request(count, options, approved, plan)
+    asked = _read_asked(count, options, questions, approved, plan)
     identified = plan is not None or payment is not None  # a digest of all people takes time, so only where it is used
     with reader.open_table(table, file_options, curator) as rows:
-        prepared = replace(prepare(rows, request, identified=identified), approved=plan is not None)
-        again = partial(_prepare_again, reader, table, file_options, curator, request, prepared.plan, prepared.approved)
-        to_draw = None if payment is None else TableRequest(prepared)
+        prepared, joint, whole = _prepare_all(rows, asked, identified, plan is not None)
+        again = partial(_prepare_again, reader, table, file_options, curator, asked, whole, plan)
+        to_draw = None if payment is None else _request_to_draw(prepared, whole)
         paid = {} if to_draw is None or payment is None else _price(to_draw, payment, dry_run)
         result = AskResult(
-            prepared.plan.document(),
-            prepared.plan.digest,
-            "\n".join(promise_lines(prepared.request, prepared.policy, prepared.promises)),
-            prepared.promises,
-            read=_reading_words(prepared),
-            plan_file=save_plan(prepared.plan, approved, plan),
+            whole.document(),
+            whole.digest,
+            "\n".join(_promise_lines(prepared, joint, whole)),
+            tuple(promise for one in prepared for promise in one.promises),
+            tuple(_asked_question(one) for one in prepared),
+            joint,
+            read=_reading_words(prepared[0]),
+            plan_file=save_plan(whole, approved, plan),
             _again=again,
             **paid,
         )
@@ -314,22 +364,80 @@ def ask(
         if to_draw is not None and payment is not None:
             silent = _say_nothing if announce else None
             return replace(result, released=True, release=publish(to_draw, **vars(payment), announce=silent))
-        answers = draw_simulated_answers(prepared.coordinates(), seed or 0)
-    areas = [one.area for one in prepared.promises]
-    words = dict(zip(YES_AND_NO, request.answers, strict=True))
-    pairs = zip(areas, answers, strict=True)
-    found = (SimulatedAnswer(area, answer, int(seed or 0), words[answer]) for area, answer in pairs)
-    return replace(result, simulated=tuple(found))
+        coordinates = read_coordinates(prepared)
+    return replace(result, simulated=tuple(_simulate(prepared, coordinates, whole, int(seed or 0))))
 
 
-def _price(request: DrawRequest, payment: Payment, dry_run: bool) -> dict[str, Any]:
+class _Asked(NamedTuple):
+    """What is asked: one question, or several with a title of their own."""
+
+    requests: list[AskRequest]
+    is_bundle: bool = False
+    title: str | None = None
+
+
+def _read_asked(
+    count: str | None, options: dict[str, Any], questions: Any, approved: AnyPlan | None, plan: Any
+) -> _Asked:
+    """What is asked: by the arguments, or by the plan if there are none."""
+    shared = {"counted": count} | options
+    nothing = questions is None and all(value is None for value in shared.values())
+    if isinstance(approved, PlanBundle) and nothing:
+        return _Asked([one.request for one in approved.plans], True, approved.about.get(TITLE))
+    if questions is None:
+        return _Asked([_request(count, options, approved, plan)])
+    title = require_wording(shared.pop("title")).get(TITLE)
+    return _Asked(build_requests(questions, shared), True, title)
+
+
+def _prepare_all(
+    rows: PeopleTable, asked: _Asked, identified: bool, approved: bool
+) -> tuple[list[Preparation], tuple[JointPromise, ...], AnyPlan]:
+    """Everything that is fixed before the answers are read, and the plan of all of it."""
+    prepared = [replace(one, approved=approved) for one in prepare_all(rows, asked.requests, identified=identified)]
+    if not asked.is_bundle:
+        return prepared, (), prepared[0].plan
+    require_different(prepared)
+    joint = joint_promises(prepared)
+    plans = [one.plan for one in prepared]
+    return prepared, joint, plan_bundle_of(plans, [one.body() for one in joint], asked.title)
+
+
+def _request_to_draw(prepared: Sequence[Preparation], whole: AnyPlan) -> AnyRequest:
+    return TableRequestBundle(prepared, whole) if isinstance(whole, PlanBundle) else TableRequest(prepared[0])
+
+
+def _promise_lines(prepared: Sequence[Preparation], joint: Sequence[JointPromise], whole: AnyPlan) -> Iterable[str]:
+    if isinstance(whole, PlanBundle):
+        return bundle_lines(whole.about.get(TITLE), prepared, joint)
+    return promise_lines(prepared[0].request, prepared[0].policy, prepared[0].promises)
+
+
+def _asked_question(one: Preparation) -> AskedQuestion:
+    return AskedQuestion(one.request.about.get(TITLE), str(one.request.question), one.promises)
+
+
+def _simulate(
+    prepared: Sequence[Preparation], coordinates: Sequence[Sequence[float]], whole: AnyPlan, seed: int
+) -> Iterator[SimulatedAnswer]:
+    """Draws a simulated answer for each area of each question."""
+    answers = iter(draw_simulated_answers([z for own in coordinates for z in own], seed))
+    for number, one in enumerate(prepared, 1):
+        words = dict(zip(YES_AND_NO, one.request.answers, strict=True))
+        at = number if isinstance(whole, PlanBundle) else None
+        for promise, answer in zip(one.promises, answers, strict=False):
+            yield SimulatedAnswer(promise.area, answer, seed, words[answer], at)
+
+
+def _price(asked: AnyRequest, payment: Payment, dry_run: bool) -> dict[str, Any]:
     """Finds similar earlier questions and, for a dry run, the price. Nothing is written."""
     if dry_run:
-        price = price_of(request, ledger=payment.ledger, source=payment.source, version=payment.version)
+        price = price_of(asked, ledger=payment.ledger, source=payment.source, version=payment.version)
         return {"price": price, "similar": price.similar}
     core = core_of(payment.ledger)
     version = check_version(payment.version)
-    return {"similar": similar_words(core, core.find_source(payment.source)[0], request, version)}
+    source = core.find_source(payment.source)[0]
+    return {"similar": similar_words(core, source, asked.requests, version)}
 
 
 def _reading_words(prepared: Preparation) -> str:
@@ -348,15 +456,17 @@ def _prepare_again(
     table: Any,
     options: FileOptions,
     curator: bool,
-    request: AskRequest,
-    plan: Plan,
-    approved: bool,
-) -> Iterator[Preparation]:
+    asked: _Asked,
+    whole: AnyPlan,
+    plan: Any,
+) -> Iterator[tuple[list[Preparation], AnyPlan]]:
     """Opens the table again for a release of exactly what was promised."""
+    first = whole.plans[0] if isinstance(whole, PlanBundle) else whole
+    identified = first.facts["people_sha256"] is not None
     with reader.open_table(table, options, curator) as rows:
-        prepared = prepare(rows, request, identified=plan.facts["people_sha256"] is not None)
-        prepared.plan.require_same(plan, "what was promised")
-        yield replace(prepared, approved=approved)
+        prepared, _, now = _prepare_all(rows, asked, identified, plan is not None)
+        require_same_plan(now, whole, "what was promised")
+        yield prepared, now
 
 
 def _require_one_way(dry_run: bool, simulate: bool, seed: Any, payment: Any) -> None:
@@ -390,10 +500,10 @@ def _read_question(question: Any) -> Any:
     return question
 
 
-def _request(count: str | None, options: dict[str, Any], approved: Plan | None, plan: Any) -> AskRequest:
+def _request(count: str | None, options: dict[str, Any], approved: AnyPlan | None, plan: Any) -> AskRequest:
     """Builds the request: from the arguments, or from the plan if there are none."""
     nothing = count is None and all(value is None for value in options.values())
-    if approved is not None and nothing:
+    if isinstance(approved, Plan) and nothing:
         return approved.request
     if plan is not None and approved is None and nothing:
         rule = "without count= and the arguments that go with it, an existing plan is carried out"

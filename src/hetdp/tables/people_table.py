@@ -24,7 +24,7 @@ from hetdp import progress
 from hetdp.tables import kinds
 from hetdp.tables.conditions import NO, UNKNOWN, YES, condition
 from hetdp.tables.dialect import FileOptions
-from hetdp.tables.policy import Policy, epsilon_cells, read_epsilons, read_policy
+from hetdp.tables.policy import Policy, epsilon_cells, read_epsilons, read_policy, require_known_columns
 from hetdp.tables.request import AskRequest
 from hetdp.tables.sources import Columns, Source, open_source
 
@@ -114,6 +114,18 @@ class Payers(NamedTuple):
     entries: NDArray[np.int64] | None = None
 
 
+class SharedEntries(NamedTuple):
+    """The people of several policies of one table: each entry is one person, or a kind of people.
+
+    Attributes:
+        entries: for each policy the index in it of each of these entries; None if all policies have these entries.
+        weights: how many people each entry has; None if it is one.
+    """
+
+    entries: list[NDArray[np.int64]] | None
+    weights: NDArray[np.int64] | None
+
+
 class PeopleTable(Columns):
     """A table of people. The policy is read first, the answers once the mechanism is fixed."""
 
@@ -127,6 +139,14 @@ class PeopleTable(Columns):
         """
 
     @abstractmethod
+    def policies(self, requests: Sequence[AskRequest]) -> list[Policy]:
+        """Reads the public policy of each request; requests that promise the same to the same people share it."""
+
+    @abstractmethod
+    def shared_entries(self, requests: Sequence[AskRequest]) -> SharedEntries:
+        """The people of the policies of these requests, which were read together."""
+
+    @abstractmethod
     def people(self, request: AskRequest) -> str:
         """SHA-256 of the people; see `people_digest`."""
 
@@ -134,9 +154,14 @@ class PeopleTable(Columns):
     def read_payers(self, request: AskRequest) -> Payers:
         """Everybody's id and entry of the policy, from the public columns."""
 
-    @abstractmethod
     def read_answers(self, request: AskRequest) -> Any:
         """The answers of each entry of the policy, from one pass over all rows whose work does not depend on them."""
+        (found,) = self.read_all_answers([request])
+        return found
+
+    @abstractmethod
+    def read_all_answers(self, requests: Sequence[AskRequest]) -> list[Any]:
+        """The answers to each request, from one pass over all rows for all of them."""
 
 
 class LocalTable(PeopleTable):
@@ -161,6 +186,19 @@ class LocalTable(PeopleTable):
         """The policy by row; see `read_policy`."""
         return read_policy(self._source, request, self._curator)
 
+    def policies(self, requests: Sequence[AskRequest]) -> list[Policy]:
+        """The policies by row; see `read_policy`."""
+        found: dict[str, Policy] = {}
+        for request in requests:
+            require_known_columns(self._source, request)
+            if request.policy_key not in found:
+                found[request.policy_key] = self.policy(request)
+        return [found[request.policy_key] for request in requests]
+
+    def shared_entries(self, requests: Sequence[AskRequest]) -> SharedEntries:
+        """Every policy has one entry for each row."""
+        return SharedEntries(None, None)
+
     def people(self, request: AskRequest) -> str:
         """SHA-256 of the people; see `people_digest`."""
         return people_digest(self._source, request)
@@ -170,13 +208,25 @@ class LocalTable(PeopleTable):
         found = self._source.read({"person": kinds.text(request.person)}, uses=[request.person])
         return Payers(found["person"].tolist())
 
-    def read_answers(self, request: AskRequest) -> Any:
-        """The value of each row, as its index in ``request.values``."""
-        only_yes = request.places[1] == request.places[2]  # no and blank are the same
-        code, parameters = condition(request.counted, self.columns, request.exact_text, only_yes=only_yes)
-        places = np.zeros(4, dtype=np.uint8)
-        places[[YES, NO, UNKNOWN]] = request.places
-        return places[self._source.read({"code": code}, parameters, request.private)["code"]]
+    def read_all_answers(self, requests: Sequence[AskRequest]) -> list[Any]:
+        """For each request the value of each row, as its index in ``request.values``."""
+        codes: dict[str, str] = {}
+        parameters: list[Any] = []
+        for number, request in enumerate(requests):
+            only_yes = request.places[1] == request.places[2]  # no and blank are the same
+            code, values = condition(request.counted, self.columns, request.exact_text, only_yes=only_yes)
+            codes[f"code {number}"] = code
+            parameters += values
+        uses = list(dict.fromkeys(column for request in requests for column in request.private))
+        found = self._source.read(codes, parameters, uses)
+        return [_values_of(request, found[code]) for request, code in zip(requests, codes, strict=True)]
+
+
+def _values_of(request: AskRequest, codes: Any) -> Any:
+    """The values of rows, as their indices in ``request.values``."""
+    places = np.zeros(4, dtype=np.uint8)
+    places[[YES, NO, UNKNOWN]] = request.places
+    return places[codes]
 
 
 @runtime_checkable

@@ -7,17 +7,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hetdp.documents import parse_json, read_text, refuse, require_keys, require_kind, require_version
+from hetdp.documents import (
+    COUNT,
+    TEXT,
+    parse_json,
+    read_text,
+    refuse,
+    require_keys,
+    require_kind,
+    require_shape,
+    require_version,
+)
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.formats.json_files import write_json
 from hetdp.files.formats.writing import whole_file
 from hetdp.people.questions.thresholds import BLANK
-from hetdp.problem.answer_words import NO
+from hetdp.problem.answer_words import NO, TITLE, require_wording
 from hetdp.tables.comparison import describe_moments as moments_meaning
 from hetdp.tables.comparison import moment_of
 from hetdp.tables.dialect import FileOptions
@@ -28,6 +39,7 @@ from hetdp.tables.request import (
     REQUEST_KEYS,
     AskRequest,
     looks_at_text,
+    name_question,
     request_from_document,
     request_part,
 )
@@ -90,27 +102,12 @@ class Plan:
         """SHA-256 of the plan, stored as its last key; it identifies an approved plan."""
         return str(self.facts["plan_sha256"])
 
-    def require_same(self, other: Plan, name: str) -> None:
-        """Refuses a plan that differs from the approved one in any fact.
-
-        Args:
-            other: the plan that was approved.
-            name: its file, for the message.
-
-        Raises:
-            InputError: with a fault for each fact that differs, as it was approved and as it is now. A plan holds
-                public facts only: no id, and no cell of a counted column.
-                Facts that follow from others are reported only if nothing else differs.
-        """
-        differences = list(self._differences(other, STATED_KEYS)) or list(self._differences(other, KEYS[:-1]))
-        if not differences:
+    def differences(self, approved: AnyPlan) -> Iterator[tuple[str, str]]:
+        """The places at which the approved plan differs; facts that follow from others only if nothing else does."""
+        if isinstance(approved, PlanBundle):
+            yield "number of questions", f"approved {len(approved.plans):,}, now 1"
             return
-        where, values = ([part[at] for part in differences[:MOST_FAULTS]] for at in (0, 1))
-        rules = [""] * (len(where) - 1) + ["a plan must be carried out exactly as it was approved"]
-        hints = [""] * (len(where) - 1) + ["write a new plan under another name and have it approved"]
-        rows = zip(where, values, rules, hints, strict=True)
-        faults = [Fault("differs:", f"{name}, {place}", value, rule, hint) for place, value, rule, hint in rows]
-        raise InputError(faults[0].where if len(differences) == 1 else name, faults, len(differences))
+        yield from list(self._differences(approved, STATED_KEYS)) or self._differences(approved, KEYS[:-1])
 
     def _differences(self, approved: Plan, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
         """The places at which the approved plan differs, with both values; a question is shown in words."""
@@ -211,7 +208,78 @@ def meaning_of_missing(request: AskRequest) -> str:
     return " ".join([*words, *moments_meaning(found for found in map(moment_of, by_order) if found is not None)])
 
 
-def read_plan(path: Path) -> Plan:
+# Plans of several questions -------------------------------------------------------------------------------------------
+
+
+BUNDLE_VERSION = 1
+BUNDLE_KIND = "plan bundle"
+TOGETHER_SHAPE = {"whom": TEXT, "people": COUNT, "used": TEXT, "odds": TEXT}
+BUNDLE_KEYS = ("schema_version", "kind", "software", "questions", "together", "plan_sha256")
+
+
+@dataclass(frozen=True)
+class PlanBundle:
+    """The plans of several questions that are approved and released together.
+
+    Attributes:
+        plans: the plan of each question.
+        facts: the whole document, which includes these plans.
+    """
+
+    plans: tuple[Plan, ...]
+    facts: dict[str, Any]
+
+    @property
+    def about(self) -> Mapping[str, str]:
+        """The title of all questions together, if they have one."""
+        found: Mapping[str, str] = self.facts.get(ABOUT, {})
+        return found
+
+    def document(self) -> dict[str, Any]:
+        """The plan for a JSON file; `read_plan` reads it."""
+        return self.facts
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all plans together, stored as the last key."""
+        return str(self.facts["plan_sha256"])
+
+    def differences(self, approved: AnyPlan) -> Iterator[tuple[str, str]]:
+        """The places at which the approved plans differ, with both values; see `Plan.differences`."""
+        plans = approved.plans if isinstance(approved, PlanBundle) else (approved,)
+        if len(self.plans) != len(plans):
+            yield "number of questions", f"approved {len(plans):,}, now {len(self.plans):,}"
+            return
+        found = []
+        for at, (now, before) in enumerate(zip(self.plans, plans, strict=True), 1):
+            found += [(f"question {at}, {where}", values) for where, values in now.differences(before)]
+        for key in (ABOUT, *(() if found else BUNDLE_KEYS[:-1])):
+            for where, old, new in _differences(key, approved.facts.get(key), self.facts.get(key)):
+                found.append((where, f"approved {old}, now {new}"))
+        yield from found
+
+
+AnyPlan = Plan | PlanBundle
+
+
+def plan_bundle_of(plans: Sequence[Plan], together: Sequence[dict[str, Any]], title: str | None = None) -> PlanBundle:
+    """Makes the plan of several questions.
+
+    Args:
+        plans: the plan of each question.
+        together: what all answers together cost the people of each group.
+        title: the title of all questions, if they have one.
+    """
+    facts: dict[str, Any] = {"schema_version": BUNDLE_VERSION, "kind": BUNDLE_KIND, "software": f"hetdp {SOFTWARE}"}
+    facts |= {} if title is None else {ABOUT: require_wording(title)}
+    facts |= {"questions": [plan.document() for plan in plans], "together": list(together)}
+    return PlanBundle(tuple(plans), facts | {"plan_sha256": _digest(facts)})
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+def read_plan(path: Path) -> AnyPlan:
     """Reads a plan from its file; anything that hetdp would not write is refused.
 
     Raises:
@@ -220,17 +288,49 @@ def read_plan(path: Path) -> Plan:
     """
     name = path.name
     document = parse_json(read_text(path, f"the plan {str(path)!r}", "a plan is a JSON file"), KIND)
+    if not (isinstance(document, dict) and document.get("kind") == BUNDLE_KIND):
+        return _plan_from(document, name)
+    require_version(document, name, BUNDLE_VERSION, BUNDLE_VERSION)
+    require_keys(document, BUNDLE_KEYS, (*BUNDLE_KEYS, ABOUT), name)
+    _require_digest(document, name)
+    parts, shape = document["questions"], {"together": [TOGETHER_SHAPE]}
+    require_shape({"together": document["together"]}, shape, "plan", name)
+    if not isinstance(parts, list) or not parts:
+        refuse(name, Fault("questions", name, format_value(parts), "it must be a list of plans"))
+    with _refusing_nonsense(name):
+        require_keys(document.get(ABOUT, {}), (), (TITLE,), "plan.about")
+        require_wording(document.get(ABOUT, {}).get(TITLE))
+    plans = []
+    for number, part in enumerate(parts, 1):
+        with name_question(number):
+            plans.append(_plan_from(part, name))
+    return PlanBundle(tuple(plans), document)
+
+
+def _plan_from(document: Any, name: str) -> Plan:
+    """The plan of one question, from its document."""
     require_kind(document, KIND, name)
     require_version(document, name, VERSION, VERSION)
     require_keys(document, KEYS, (*KEYS, ABOUT), name)
+    _require_digest(document, name)
+    with _refusing_nonsense(name):
+        request = request_from_document(request_part(document))
+    return Plan(request, document)
+
+
+def _require_digest(document: dict[str, Any], name: str) -> None:
     if document["plan_sha256"] != _digest({key: document[key] for key in document if key != KEYS[-1]}):
         rule = "its last key is a digest of all other keys"
         refuse(name, Fault("edited by hand", name, "", rule, "make a new plan: leave plan= out, or name a new file"))
+
+
+@contextmanager
+def _refusing_nonsense(name: str) -> Iterator[None]:
+    """Reports what contradicts itself as a fault of the file."""
     try:
-        request = request_from_document(request_part(document))
+        yield
     except UsageError as refusal:
         refuse(name, Fault(refusal.what, name, "", refusal.rule, refusal.hint))
-    return Plan(request, document)
 
 
 # The file of a plan ---------------------------------------------------------------------------------------------------
@@ -239,7 +339,7 @@ def read_plan(path: Path) -> Plan:
 SUFFIX = ".json"
 
 
-def read_approved_plan(path: str | Path | None, table: Any, releases: bool = False) -> Plan | None:
+def read_approved_plan(path: str | Path | None, table: Any, releases: bool = False) -> AnyPlan | None:
     """Reads the plan if its file exists; otherwise checks that it can be written there.
 
     Args:
@@ -281,9 +381,10 @@ def table_facts(table: Columns) -> dict[str, Any]:
     return {"file": Path(table.name).name, "table": table.sheet, **table.facts}
 
 
-def options_of(plan: Plan | None, given: FileOptions) -> FileOptions:
+def options_of(plan: AnyPlan | None, given: FileOptions) -> FileOptions:
     """How a table is read: as a caller says, else as the plan does."""
-    named = None if plan is None else plan.facts["table"]
+    first = plan.plans[0] if isinstance(plan, PlanBundle) else plan
+    named = None if first is None else first.facts["table"]
     if not isinstance(named, dict):
         return given
     found = given.sheet or named.get("table"), *(named.get(name) for name in ("encoding", "delimiter"))
@@ -310,7 +411,30 @@ def require_outside_table(table: Any, places: Iterable[Any]) -> None:
             raise UsageError(f"{str(place)!r} lies in the folder {str(table)!r}", rule, "choose another folder")
 
 
-def save_plan(plan: Plan, approved: Plan | None, path: str | Path | None) -> str:
+def require_same_plan(plan: AnyPlan, approved: AnyPlan, name: str) -> None:
+    """Refuses a plan that differs from the approved one in any fact.
+
+    Args:
+        plan: the plan.
+        approved: the plan that was approved.
+        name: its file, for the message.
+
+    Raises:
+        InputError: with a fault for each fact that differs, as it was approved and as it is now. A plan holds public
+            facts only: no id, and no cell of a counted column.
+    """
+    differences = list(plan.differences(approved))
+    if not differences:
+        return
+    where, values = ([part[at] for part in differences[:MOST_FAULTS]] for at in (0, 1))
+    rules = [""] * (len(where) - 1) + ["a plan must be carried out exactly as it was approved"]
+    hints = [""] * (len(where) - 1) + ["write a new plan under another name and have it approved"]
+    rows = zip(where, values, rules, hints, strict=True)
+    faults = [Fault("differs:", f"{name}, {place}", value, rule, hint) for place, value, rule, hint in rows]
+    raise InputError(faults[0].where if len(differences) == 1 else name, faults, len(differences))
+
+
+def save_plan(plan: AnyPlan, approved: AnyPlan | None, path: str | Path | None) -> str:
     """Writes the plan, unless the approved one exists; returns a sentence about the file.
 
     Raises:
@@ -319,7 +443,7 @@ def save_plan(plan: Plan, approved: Plan | None, path: str | Path | None) -> str
     if path is None:
         return ""
     if approved is not None:
-        plan.require_same(approved, str(path))
+        require_same_plan(plan, approved, str(path))
         return f"this is exactly the plan in {path}, sha256 {approved.digest}"
     with whole_file(Path(path), private=True) as draft, draft.open("w", encoding="utf-8") as file:
         write_json(file, plan.document())

@@ -6,8 +6,11 @@ pass whose work does not depend on them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,14 +18,15 @@ import numpy as np
 from hetdp import progress
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.people.names import require_known
+from hetdp.problem.answer_words import TITLE
 from hetdp.problem.space import Floats
 from hetdp.tables.conditions import condition
 from hetdp.tables.identity import Identity, identity_of
 from hetdp.tables.people_table import PeopleTable
 from hetdp.tables.plan import Plan, plan_of, table_facts
-from hetdp.tables.policy import Policy
+from hetdp.tables.policy import Policy, require_known_columns
 from hetdp.tables.promise import Promise, promise_of
-from hetdp.tables.request import FAIR, AskRequest
+from hetdp.tables.request import FAIR, AskRequest, name_question
 from hetdp.text import format_value
 
 MOST_KEPT = 1 << 27  # tallies of all areas together, 1 GB
@@ -61,20 +65,32 @@ class Preparation:
         return found
 
     def coordinates(self) -> list[float]:
-        """Reads the answers, once, and returns the coordinate of each area.
+        """Reads the answers, once, and returns the coordinate of each area; see `read_coordinates`."""
+        (found,) = read_coordinates([self])
+        return found
 
-        Raises:
-            InputError: the table was changed or cannot be read; this does not depend on the answers.
-        """
-        progress.report_stage("reading the answers")
-        codes = self.source.read_answers(self.request)
-        if len(codes) != len(self.policy.epsilon) or self.source.stamp != self._stamp:
-            name, rule = self.source.name, "a table stays as it is between the policy and the answers"
+
+def read_coordinates(prepared: Sequence[Preparation]) -> list[list[float]]:
+    """Reads the answers to all questions in one pass; returns the coordinate of each area of each question.
+
+    Args:
+        prepared: what is fixed before, about one table.
+
+    Raises:
+        InputError: the table was changed or cannot be read; this does not depend on the answers.
+    """
+    progress.report_stage("reading the answers")
+    source = prepared[0].source
+    answers = source.read_all_answers([one.request for one in prepared])
+    found = []
+    for one, codes in zip(prepared, answers, strict=True):
+        if len(codes) != len(one.policy.epsilon) or source.stamp != one._stamp:
+            name, rule = source.name, "a table stays as it is between the policy and the answers"
             raise InputError(name, [Fault("changed while it was read", name, "", rule)])
-        parts = [rows for _, rows in self.policy.parts()]
-        return [
-            float(promise.mechanism.coordinate(codes[rows])) for promise, rows in zip(self.promises, parts, strict=True)
-        ]
+        parts = [rows for _, rows in one.policy.parts()]
+        pairs = zip(one.promises, parts, strict=True)
+        found.append([float(promise.mechanism.coordinate(codes[rows])) for promise, rows in pairs])
+    return found
 
 
 def prepare(
@@ -95,29 +111,65 @@ def prepare(
         UsageError: a column does not exist, or cannot be compared.
         InputError: the policy is incomplete, or an id is duplicate.
     """
-    stamp = source.stamp
-    policy = source.policy(request)
-    condition(request.counted, source.columns, request.exact_text)  # refuses what cannot be compared, by its type
-    _require_groups(request, policy)
+    return prepare_all(source, [request], population, identified)[0]
+
+
+def prepare_all(
+    source: PeopleTable,
+    requests: Sequence[AskRequest],
+    population: Callable[..., Any] | None = None,
+    identified: bool = False,
+) -> list[Preparation]:
+    """The same for several requests to one table, whose policies are read together; see `prepare`."""
+    stamp, people = source.stamp, _PeopleDigests(source)
+    names = [_name_of(number, request, len(requests)) for number, request in enumerate(requests, 1)]
+    if len(requests) > 1:  # so that a fault is reported with its question
+        for name, request in zip(names, requests, strict=True):
+            with name():
+                require_known_columns(source, request)
+    policies = source.policies(requests)
+    for name, request, policy in zip(names, requests, policies, strict=True):
+        with name():  # refuses what cannot be compared, by its type
+            condition(request.counted, source.columns, request.exact_text)
+            _require_groups(request, policy)
     progress.report_stage("designing")
-    make = population or _maker(request)
-    promises, kept = [], 0
-    for area, rows in policy.parts():
-        promises.append(promise_of(request, policy, area, rows, make))
-        kept += (promises[-1].tallies or {"tallies": 0})["tallies"]
-        if kept > MOST_KEPT:
-            rule = f"the mechanisms of all areas are kept together, in at most {MOST_KEPT:,} tallies"
-            raise UsageError(f"more than {MOST_KEPT:,} tallies in all areas", rule)
-    identity = identity_of(request, policy, promises)
-    people = source.people(request) if identified else None
-    same = (
-        people
-        if not identified or identity.reduced_request.public == request.public
-        else source.people(identity.reduced_request)
-    )
-    areas = [promise.body() for promise in promises]
-    plan = plan_of(request, policy, table_facts(source), areas, people, identity.request_sha256)
-    return Preparation(source, request, policy, tuple(promises), plan, identity, same, stamp)
+    found, kept = list[Preparation](), 0
+    for name, request, policy in zip(names, requests, policies, strict=True):
+        make = population or _maker(request)
+        promises = []
+        with name():
+            for area, rows in policy.parts():
+                promises.append(promise_of(request, policy, area, rows, make))
+                kept += (promises[-1].tallies or {"tallies": 0})["tallies"]
+                if kept > MOST_KEPT:
+                    rule = f"the mechanisms of all areas are kept together, in at most {MOST_KEPT:,} tallies"
+                    raise UsageError(f"more than {MOST_KEPT:,} tallies in all areas", rule)
+        identity = identity_of(request, policy, promises)
+        everybody = people.of(request) if identified else None
+        same = people.of(identity.reduced_request) if identified else None
+        areas = [promise.body() for promise in promises]
+        plan = plan_of(request, policy, table_facts(source), areas, everybody, identity.request_sha256)
+        found.append(Preparation(source, request, policy, tuple(promises), plan, identity, same, stamp))
+    return found
+
+
+def _name_of(number: int, request: AskRequest, of: int) -> Callable[[], AbstractContextManager[None]]:
+    """Names one of several questions in errors; does nothing for the only one."""
+    return partial(name_question, number, request.about.get(TITLE)) if of > 1 else nullcontext
+
+
+class _PeopleDigests:
+    """The digests of the people of a table, each computed once."""
+
+    def __init__(self, source: PeopleTable) -> None:
+        self._source, self._found = source, dict[str, str]()
+
+    def of(self, request: AskRequest) -> str:
+        """The digest as far as this request promises something; it depends on the public columns alone."""
+        key = json.dumps(request.document()["columns"], sort_keys=True)
+        if key not in self._found:
+            self._found[key] = self._source.people(request)
+        return self._found[key]
 
 
 def _maker(request: AskRequest) -> Callable[..., Any] | None:

@@ -244,6 +244,11 @@ PARALLEL = (
 )
 
 
+def people_line(request: AskRequest, policy: Policy) -> str:
+    """The line about who is in the table, the same for all questions to it."""
+    return f"people: {policy.size:,}, identified by {request.person}. {NEIGHBOURS}"
+
+
 def promise_lines(request: AskRequest, policy: Policy, promises: Sequence[Promise]) -> list[str]:
     """The promise, line by line."""
     named = [answer_name(words, at + 1) for at, words in enumerate(request.answers)]
@@ -252,7 +257,7 @@ def promise_lines(request: AskRequest, policy: Policy, promises: Sequence[Promis
     lines += [
         f"question: {request.question}",
         f"yes means: {request.counted}. {meaning_of_missing(request)}",
-        f"people: {policy.size:,}, identified by {request.person}. {NEIGHBOURS}",
+        people_line(request, policy),
         f"design: {request.objective}",
     ]
     if request.deciding is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,15 @@ from hetdp.problem.identity import PREFIX
 from hetdp.problem.problem import Problem
 from hetdp.releases.charges import EPSILON, EVERYBODY, PERSON
 from hetdp.releases.ledger.ledger import core_of
-from hetdp.releases.record.document import Document, read_record, require_record
+from hetdp.releases.ledger.ledger_core import LedgerCore
+from hetdp.releases.record.document import (
+    TOGETHER,
+    Document,
+    is_bundle,
+    kept_head,
+    read_record,
+    require_record,
+)
 from hetdp.releases.record.facts import (
     BY_CERTAINTY,
     BY_MARGIN,
@@ -41,17 +49,21 @@ from hetdp.releases.record.verification import (
     check_mechanism,
     check_of,
 )
-from hetdp.tables.plan import Plan, read_plan
+from hetdp.tables.plan import AnyPlan, Plan, PlanBundle, read_plan
 from hetdp.tables.policy import epsilon_at_most
 from hetdp.tables.preparation import Preparation
 from hetdp.tables.promise import Promise, Protection
-from hetdp.tables.request import AskRequest
+from hetdp.tables.request import AskRequest, question_name
 from hetdp.text import escape_unprintable, pluralize
 from hetdp.theory.pure import BY_EPSILON, PURE
 
 PLAN = "plan"  # the kind of mechanism, in the record
 NAME = "record"
 PLANNED_KEYS = ("people", "allowed", "used")
+UNPLANNED_BUNDLE = (
+    "the sums of all questions, which the plan can confirm: these questions were released before they were asked"
+    " together"
+)
 UNPLANNED = (
     "the odds, the proofs, the number of unprotected people and the smallest ε of each group, which only the ledger"
     " can confirm"
@@ -81,6 +93,13 @@ def facts_of_table(prepared: Preparation) -> Document:
         "not_protected": [PUBLIC_TABLE, PUBLIC_RELEASE, *nothing],
         "certificates": [_certificate_document(given.mechanism.certificate) for given in promises],
     }
+
+
+def facts_of_bundle(plan: PlanBundle) -> Document:
+    """What the record of several questions says about all of them together."""
+    titled = {TITLE: plan.about[TITLE]} if TITLE in plan.about else {}
+    questions = [digest_of_question(one) for one in plan.plans]
+    return titled | {"questions": questions, "charges": plan.facts["together"], "plan_sha256": plan.digest}
 
 
 def planned_facts(plan: Plan) -> Document:
@@ -276,15 +295,90 @@ def verify_record(
     if (problem is None) != (mechanism is None):
         raise UsageError("a problem without its mechanism, or a mechanism without its problem", "both are needed")
     found = require_record(record, NAME) if isinstance(record, dict) else read_record(record)
-    checks = [check_digest(found)]
-    if ledger is not None:
-        checks.append(check_ledger(found, core_of(ledger)))
-    if problem is not None:
-        checks += check_mechanism(found, problem, mechanism)
-    if plan is not None:
-        checks += _check_plan(found, plan)
+    core, approved = None if ledger is None else core_of(ledger), None if plan is None else read_plan(Path(plan))
+    if is_bundle(found):
+        if problem is not None:
+            rule = "several questions are asked about a table, whose plan can be given"
+            raise UsageError("a problem for a record of several questions", rule, "plan= names the plan")
+        return _verify_bundle(found, core, approved)
+    checks = list(_checks_of(found, core, approved, problem, mechanism))
     return RecordVerdict(
         all(check.passed for check in checks), tuple(checks), tuple(_unchecked_words(ledger, mechanism, plan))
+    )
+
+
+def _checks_of(
+    found: Document,
+    ledger: LedgerCore | None,
+    plan: AnyPlan | None,
+    problem: Problem | None = None,
+    mechanism: Any = None,
+) -> Iterator[RecordCheck]:
+    """The checks of the record of one question."""
+    yield check_digest(found)
+    if ledger is not None:
+        yield check_ledger(found, ledger)
+    if problem is not None:
+        yield from check_mechanism(found, problem, mechanism)
+    if plan is not None:
+        yield from _check_plan(found, plan)
+
+
+def _verify_bundle(found: Document, ledger: LedgerCore | None, plan: AnyPlan | None) -> RecordVerdict:
+    """Checks the record of several questions, and that of each of them."""
+    records, together = found["releases"], found[TOGETHER]
+    checks = [check_digest(found), _check_parts(found)]
+    unchecked = list(_unchecked_words(ledger, None, plan))
+    plans: Sequence[Plan | None] = [None] * len(records)
+    if plan is not None:
+        same = isinstance(plan, PlanBundle) and _follows_from(together, plan)
+        holds = "these are exactly the questions and the sums of the plan"
+        checks.append(check_of("plan", same, holds, "another plan was carried out"))
+        if isinstance(plan, PlanBundle) and same:
+            plans = plan.plans
+    if ledger is not None and found["ledger"]["ledger"] == ledger.id:
+        entries = [ledger.find_receipt(one["ledger"]) for one in records if one["ledger"]["ledger"] == ledger.id]
+        known = kept_head(entries, together["questions"])
+        if known is not None or TITLE in together:
+            holds = "the ledger has the same title and sums for these questions"
+            fails = "the ledger has another title or other sums for these questions"
+            checks.append(check_of("together", known == together, holds, fails))
+        elif plan is None:
+            unchecked.append(UNPLANNED_BUNDLE)
+    for number, (one, own) in enumerate(zip(records, plans, strict=True), 1):
+        name = question_name(number, one.get(TITLE))
+        if own is not None and _was_planned_before(one, own):
+            unchecked.append(f"{name}: the plan, since it was released before under another one")
+            own = None
+        found_checks = _checks_of(one, ledger, own)
+        checks += (check._replace(message=f"{name}: {check.message}") for check in found_checks)
+    return RecordVerdict(all(check.passed for check in checks), tuple(checks), tuple(unchecked))
+
+
+def _follows_from(together: Document, plan: PlanBundle) -> bool:
+    """True if what a record says about all questions is what the plan says; a title may be missing."""
+    planned = facts_of_bundle(plan)
+    others = [key for key in {*planned, *together} if together.get(key) != planned.get(key)]
+    return not others or (others == [TITLE] and TITLE not in together)
+
+
+def _was_planned_before(record: Document, plan: Plan) -> bool:
+    """True if a record is about the question of a plan, but about an earlier release in other words."""
+    same = record["mechanism"]["sha256"] == digest_of_question(plan)
+    return same and record["plan"] is not None and record["plan"].get("plan_sha256") != plan.digest
+
+
+def _check_parts(found: Document) -> RecordCheck:
+    """Checks that the records of the questions are those that the whole record lists."""
+    records = found["releases"]
+    last = max(records, key=lambda one: one["ledger"]["entry"], default=None)
+    same = (
+        last is not None
+        and [one["mechanism"]["sha256"] for one in records] == found[TOGETHER]["questions"]
+        and (last["ledger"], last["released"]) == (found["ledger"], found["released"])
+    )
+    return check_of(
+        "parts", same, "it has a record for each of its questions", "a question has no record, or another one"
     )
 
 
@@ -302,8 +396,14 @@ def _unchecked_words(ledger: Any, mechanism: Any, plan: Any) -> Iterator[str]:
         yield "everything else, which the ledger, the mechanism or the plan can confirm"
 
 
-def _check_plan(record: Document, path: str | Path) -> Iterator[RecordCheck]:
-    approved = read_plan(Path(path))
+def _check_plan(record: Document, approved: AnyPlan) -> Iterator[RecordCheck]:
+    if isinstance(approved, PlanBundle):
+        digest = record["plan"]["plan_sha256"] if record["plan"] is not None else None
+        own = [plan for plan in approved.plans if plan.digest == digest]
+        if not own:
+            yield RecordCheck("plan", False, "another plan was carried out")
+            return
+        approved = own[0]
     try:
         facts = planned_facts(approved)
     except (KeyError, TypeError, ValueError, AttributeError):  # hetdp does not write such plans

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -15,11 +15,12 @@ from hetdp.releases.charges import CLASS, EPSILON, EVERYBODY, PERSON, Costs, cha
 from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.ledger.neighbours import parse_neighbours
-from hetdp.releases.request import PEOPLE, PLAN, Document, DrawRequest, draw_answer
+from hetdp.releases.request import PEOPLE, PLAN, Document, DrawRequest, RequestBundle, draw_answer
 from hetdp.tables.people_table import LocalTable, Payers
+from hetdp.tables.plan import PlanBundle
 from hetdp.tables.policy import Policy
-from hetdp.tables.preparation import Preparation, prepare
-from hetdp.tables.record import digest_of_question, facts_of_table
+from hetdp.tables.preparation import Preparation, prepare, read_coordinates
+from hetdp.tables.record import digest_of_question, facts_of_bundle, facts_of_table
 from hetdp.tables.request import ABOUT, REQUEST_KEYS, build_request, request_from_document, request_part
 from hetdp.tables.sources import open_source
 from hetdp.text import format_value
@@ -130,9 +131,7 @@ class TableRequest(DrawRequest):
 
     def prepare_draw(self) -> Callable[[], list[bool]]:
         """Reads the answers, once; see `Preparation.coordinates`."""
-        certain = [promise.mechanism.constant for promise in self.prepared.promises]
-        coordinates = self.prepared.coordinates()
-        return lambda: [draw_answer(LAPLACE, z, answer) for z, answer in zip(coordinates, certain, strict=True)]
+        return _draw_of(self.prepared, self.prepared.coordinates())
 
     def entry_facts(self) -> Document:
         """The wording of the plan and a digest of the people."""
@@ -191,3 +190,27 @@ class TableRequest(DrawRequest):
         identified = plan["people_sha256"] is not None
         first = prepare(prepared.source, request_from_document(words), identified=identified)
         return {key: value for key, value in facts.items() if key != TITLE} | facts_of_table(first)
+
+
+class TableRequestBundle(RequestBundle):
+    """The request for the answers to several questions about a table, which is read once for all of them.
+
+    Args:
+        prepared: what is fixed for each question before the answers are read.
+        plan: the plan of all questions.
+    """
+
+    def __init__(self, prepared: Sequence[Preparation], plan: PlanBundle) -> None:
+        super().__init__([TableRequest(one) for one in prepared], facts_of_bundle(plan))
+        self._prepared = prepared
+
+    def prepare_draws(self) -> list[Callable[[], list[bool]]]:
+        """Reads the answers to all questions in one pass."""
+        pairs = zip(self._prepared, read_coordinates(self._prepared), strict=True)
+        return [_draw_of(*pair) for pair in pairs]
+
+
+def _draw_of(prepared: Preparation, coordinates: Sequence[float]) -> Callable[[], list[bool]]:
+    """Draws one answer for each area."""
+    certain = [promise.mechanism.constant for promise in prepared.promises]
+    return lambda: [draw_answer(LAPLACE, z, answer) for z, answer in zip(coordinates, certain, strict=True)]

@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Integral
 from typing import Any, Literal, get_args
 
 from hetdp.documents import require_keys
-from hetdp.errors import UsageError
+from hetdp.errors import InputError, UsageError
 from hetdp.numbers import parse_exact, parse_whole
 from hetdp.people.names import quote_if_needed, require_name
 from hetdp.people.privacy.epsilons import epsilon_for_document, epsilon_in_words, parse_argument
@@ -207,6 +209,12 @@ class AskRequest:
         """The columns that hold the answers."""
         return list(dict.fromkeys(self.counted.columns()))
 
+    @property
+    def policy_key(self) -> str:
+        """Whatever the public policy depends on; requests to one table that share it have the same policy."""
+        found = self.document()
+        return json.dumps([found["privacy"], found["columns"]], sort_keys=True)
+
     def document(self) -> dict[str, Any]:
         """The entries of a plan; `request_from_document` reads them."""
         return {
@@ -227,6 +235,24 @@ class AskRequest:
             "objective": self.objective,
             **({ABOUT: dict(self.about)} if self.about else {}),
         }
+
+
+@contextmanager
+def name_question(number: int, title: Any = None) -> Iterator[None]:
+    """Begins the message of an error with the number of one of several questions, and its title."""
+    name = question_name(number, title)
+    try:
+        yield
+    except UsageError as refusal:
+        raise UsageError(f"{name}: {refusal.what}", refusal.rule, refusal.hint) from None
+    except InputError as refusal:
+        faults = [replace(fault, where=f"{name}: {fault.where}") for fault in refusal.faults]
+        raise InputError(f"{name}: {refusal.subject}", faults, refusal.total, refusal.more) from None
+
+
+def question_name(number: int, title: Any = None) -> str:
+    """The name of one of several questions in messages, such as ``question 2 ('May dogs run free?')``."""
+    return f"question {number}" + (f" ({format_value(title)})" if isinstance(title, str) else "")
 
 
 def build_request(

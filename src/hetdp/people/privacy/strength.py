@@ -48,11 +48,22 @@ class Strength:
     @property
     def belief(self) -> str:
         """What somebody who knows all other answers can learn about the person's from one published answer."""
+        return self.belief_from("the published answer")
+
+    def belief_from(self, published: str) -> str:
+        """The same about what is published: one answer, or several whose ε are added up.
+
+        Args:
+            published: what is published, in words.
+
+        >>> strength(0.5).belief_from("all answers together")[-49:]
+        'at most 63% sure of it from all answers together.'
+        """
         if self.epsilon == 0.0:
-            return "Somebody who knows everybody else's answer learns nothing about yours from the published answer."
+            return f"Somebody who knows everybody else's answer learns nothing about yours from {published}."
         who = "Somebody who knows everybody else's answer and was 50% sure of yours"
         sure = "certain" if math.isinf(self.epsilon) else f"{_at_most(self.high)} sure"
-        return f"{who} can become {sure} of it from the published answer."
+        return f"{who} can become {sure} of it from {published}."
 
     @property
     def protects_practically_nobody(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from hetdp.documents import (
 from hetdp.errors import Fault, HetdpError, InputError, UsageError
 from hetdp.files.formats.json_files import read_json
 from hetdp.files.formats.writing import require_writable
+from hetdp.releases.ledger.chain import TITLE, Entry
 
 PROMISE = {
     "area": MAYBE_TEXT,
@@ -38,6 +39,7 @@ PROMISE = {
     "used": TEXT,
     "odds": MAYBE_TEXT,
 }
+RECEIPT = {"ledger": TEXT, "entry": COUNT, "hash": TEXT}
 RECORD: dict[str, Any] = {
     "schema_version": COUNT,
     "kind": TEXT,
@@ -78,7 +80,22 @@ RECORD: dict[str, Any] = {
     },
     "certificates": [OBJECT],
     "plan": MAYBE_OBJECT,
-    "ledger": {"ledger": TEXT, "entry": COUNT, "hash": TEXT},
+    "ledger": RECEIPT,
+    "record_sha256": TEXT,
+}
+TOGETHER = "together"  # the key of what holds for several questions; entries of a ledger keep it, too
+BUNDLE: dict[str, Any] = {
+    "schema_version": COUNT,
+    "kind": TEXT,
+    "released": TEXT,
+    TOGETHER: {
+        TITLE: OptionalKey(TEXT),
+        "questions": [TEXT],
+        "charges": [{"whom": TEXT, "people": COUNT, "used": TEXT, "odds": TEXT}],
+        "plan_sha256": TEXT,
+    },
+    "releases": [RECORD],
+    "ledger": RECEIPT,
     "record_sha256": TEXT,
 }
 
@@ -135,9 +152,10 @@ def require_places(record: Any, html: Any, ledger: Path | None, facts: Document)
 
 
 def mark_of(record: dict[str, Any]) -> str:
-    """The tag that identifies a page of this release: a digest of the ledger, source, version and question."""
-    paid = record["composition"]
-    named = [record["ledger"]["ledger"], paid["source"], paid["version"], record["mechanism"]["sha256"]]
+    """The tag that identifies a page of this release: a digest of the ledger, source, version and questions."""
+    named: list[Any] = [record["ledger"]["ledger"]]
+    for one in record.get("releases", [record]):
+        named += [one["composition"]["source"], one["composition"]["version"], one["mechanism"]["sha256"]]
     return f'<meta name="hetdp-release" content="{hashlib.sha256(json.dumps(named).encode()).hexdigest()}">'
 
 
@@ -165,8 +183,8 @@ def _is_page(path: Path, facts: Document) -> bool:
         return False
 
 
-VERSION = 2
-KIND = "release"
+VERSION, BUNDLE_VERSION = 2, 1
+KIND, BUNDLE_KIND = "release", "release bundle"
 DIGEST = "record_sha256"
 KEYS_AFTER_DRAW = (
     "schema_version",
@@ -181,7 +199,7 @@ LARGEST_RECORD = 64 << 20  # bytes; a record is small
 Document = dict[str, Any]
 
 
-def complete_record(facts: Document, answers: Sequence[Document], entry: Any, receipt: Document) -> Document:
+def complete_record(facts: Document, answers: Sequence[Document], entry: Entry, receipt: Document) -> Document:
     """A whole record: the facts, the answers and the entry in the ledger.
 
     It is the same, byte for byte, whenever it is made from the same facts and the same entry.
@@ -192,10 +210,44 @@ def complete_record(facts: Document, answers: Sequence[Document], entry: Any, re
         entry: the entry of the ledger.
         receipt: what identifies the entry.
     """
-    found = {"released": entry.time, "answers": list(answers), "ledger": receipt} | facts
+    found: Document = {"released": entry.time, "answers": list(answers), "ledger": receipt} | facts
     found |= {"schema_version": VERSION, "kind": KIND}
     ordered = {key: found[key] for key in RECORD if key != DIGEST and key in found}
     return ordered | {DIGEST: digest_of(ordered)}
+
+
+def complete_bundle(head: Document, records: Sequence[Document], entry: Entry) -> Document:
+    """The record of several questions that were released together.
+
+    Args:
+        head: what holds for all of them.
+        records: the record of each.
+        entry: the last entry of them in the ledger.
+    """
+    found: Document = {"schema_version": BUNDLE_VERSION, "kind": BUNDLE_KIND, "released": entry.time, TOGETHER: head}
+    found |= {"releases": list(records), "ledger": entry.receipt()}
+    return found | {DIGEST: digest_of(found)}
+
+
+def head_of_entries(entries: Iterable[Entry], head: Document) -> Document:
+    """What holds for several questions, as their entries keep it.
+
+    If they were all released before, but not together, it is as it is now. It has no title then, since no entry could
+    confirm one.
+
+    Args:
+        entries: the entries of the questions.
+        head: what holds for them now.
+    """
+    found = kept_head(entries, head["questions"])
+    return {key: value for key, value in head.items() if key != TITLE} if found is None else found
+
+
+def kept_head(entries: Iterable[Entry], questions: Sequence[str]) -> Document | None:
+    """What entries keep about exactly these questions together; None if they keep nothing about them."""
+    kept = (entry.facts.get(TOGETHER) for entry in entries)
+    same = (one for one in kept if isinstance(one, dict) and one.get("questions") == list(questions))
+    return next(same, None)
 
 
 def digest_of(document: Document) -> str:
@@ -253,12 +305,23 @@ def read_record(path: str | Path) -> Document:
 
 
 def require_record(document: Document, name: str) -> Document:
-    """The document itself, if it is a record.
+    """The document itself, if it is a record of one question, or of several.
 
     Raises:
         InputError: it is not a record, or a newer one.
     """
+    if is_bundle(document):
+        require_version(document, name, BUNDLE_VERSION, BUNDLE_VERSION)
+        require_shape(document, BUNDLE, "record", name)
+        for one in document["releases"]:
+            require_record(one, name)
+        return document
     require_kind(document, KIND, name)
     require_version(document, name, VERSION, VERSION)
     require_shape(document, RECORD, "record", name)
     return document
+
+
+def is_bundle(document: Any) -> bool:
+    """True if a document claims to be a record of several questions."""
+    return isinstance(document, dict) and document.get("kind") == BUNDLE_KIND

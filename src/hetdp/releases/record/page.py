@@ -9,11 +9,13 @@ from typing import Any
 from hetdp.mechanism.formatting import promise_in_runs
 from hetdp.people.privacy.strength import strength
 from hetdp.problem.answer_words import constant_words
-from hetdp.releases.record.document import mark_of
+from hetdp.releases.record.document import TOGETHER, mark_of
 from hetdp.releases.record.summary import (
     answer_of,
+    bundle_headline_of,
     headline_of,
     nearest,
+    promises_together,
     protections_of,
     sureness_of,
     whom_of,
@@ -27,11 +29,12 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 STYLE = """
 :root { color-scheme: light dark; }
 body { font: 1.05rem/1.55 system-ui, sans-serif; max-width: 44rem; margin: 2rem auto; padding: 0 1rem; }
-h1, h2, p, li, th, td, dt, dd { overflow-wrap: anywhere; }
+h1, h2, h3, p, li, th, td, dt, dd { overflow-wrap: anywhere; }
 thead th { overflow-wrap: break-word; }
 tbody th { min-width: 6rem; }
 h1 { font-size: 1.6rem; line-height: 1.3; margin: 0; }
 h2 { font-size: 1.2rem; margin: 2rem 0 0.5rem; }
+h3 { font-size: 1.05rem; margin: 1.5rem 0 0.5rem; }
 .answer { font-size: 2.2rem; line-height: 1.2; font-weight: 700; margin: 1rem 0; }
 .promise { border-left: 4px solid #4a7ab5; padding: 0.1rem 0 0.1rem 1rem; margin: 1rem 0; }
 table { border-collapse: collapse; width: 100%; margin: 1rem 0; }
@@ -56,6 +59,15 @@ INTRODUCTION = (
     "A little randomness was added to this answer on purpose, to protect privacy. So it may be wrong. How often, at"
     " most, was fixed before it was drawn."
 )
+BUNDLE_INTRODUCTION = (
+    "A little randomness was added to each of these answers on purpose, to protect privacy. So an answer may be wrong."
+    " How often, at most, was fixed before it was drawn."
+)
+BUNDLE_MEANING = (
+    "This holds for everything that anyone can conclude from all answers on this page together, whatever everybody else"
+    " answered. Below, each question has the sentence about its own answer."
+)
+SHARED_LISTS = ("not_protected", "security")
 SOME_AREAS = "In some areas the answer involves no randomness:"
 DRAWN_MANY_TIMES = "The answer was drawn once. If it could be drawn many times from the same data, it would be right"
 NOT_PUBLISHED = "Which of these situations comes closest to the truth is not published."
@@ -77,6 +89,57 @@ def page_of(record: dict[str, Any]) -> str:
     Args:
         record: a record that is complete.
     """
+    body = [
+        *_question(record),
+        *_section("What is not protected", _list(record["not_protected"])),
+        *_section("What was done", _facts(_deeds(record))),
+        *_section("How to check it", [*_list(record["security"]), f"<p>{_text(CHECK)}</p>", *_facts(_digests(record))]),
+    ]
+    return _page(record, headline_of(record), body, record["software"])
+
+
+def bundle_page_of(record: dict[str, Any]) -> str:
+    """The page of several questions: all answers, what they reveal together, and then a part for each question.
+
+    Args:
+        record: a record of several questions that is complete.
+    """
+    parts, together = record["releases"], record[TOGETHER]
+    title = bundle_headline_of(record)
+    answers = [(_asked(one, answer), answer_of(answer)) for one in parts for answer in one["answers"]]
+    body = [
+        f"<h1>{_text(title)}</h1>",
+        *_table(("question", "answer"), answers[:MOST_SHOWN]),
+        *_count_of_others(answers),
+    ]
+    if any(len(one["constant"]) < len(one["answers"]) for one in parts):
+        body.append(f"<p>{_text(BUNDLE_INTRODUCTION)}</p>")
+    body += _odds(promises_together(record), PURE.key, "What all answers together mean for you", BUNDLE_MEANING)
+    stated = [f"<p>{_text(words)}</p>" for words in (INTRODUCTION, MEANING)]  # above, and once is enough
+    for one in parts:
+        body.append("<section>")
+        for line in _question(one):
+            for words in stated:
+                line = line.replace(words, "")
+            body.append(line.replace("h2>", "h3>").replace("h1>", "h2>"))  # sections within this one
+        body.append("</section>")
+    unprotected, security = (list(dict.fromkeys(words for one in parts for words in one[key])) for key in SHARED_LISTS)
+    facts = dict.fromkeys(fact for one in parts for fact in _deeds(one))
+    digests = dict.fromkeys(fact for one in parts for fact in _digests(one))
+    digests |= {("the plan of all questions", together["plan_sha256"]): None}
+    digests |= {("the record of all questions", record["record_sha256"]): None}
+    body += _section("What is not protected", _list(unprotected))
+    body += _section("What was done", _facts(facts))
+    body += _section("How to check it", [*_list(security), f"<p>{_text(CHECK)}</p>", *_facts(digests)])
+    return _page(record, title, body, ", ".join(dict.fromkeys(one["software"] for one in parts)))
+
+
+def _asked(record: dict[str, Any], answer: dict[str, Any]) -> str:
+    """A question and, with areas, the area of its answer."""
+    return headline_of(record) if answer["area"] is None else f"{headline_of(record)} ({answer['area']})"
+
+
+def _page(record: dict[str, Any], title: str, body: Iterable[str], software: str) -> str:
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en">',
@@ -86,17 +149,14 @@ def page_of(record: dict[str, Any]) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         '<meta name="referrer" content="no-referrer">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{_text(headline_of(record))}</title>",
+        f"<title>{_text(title)}</title>",
         f"<style>{STYLE}</style>",
         "</head>",
         "<body>",
         "<main>",
-        *_question(record),
-        *_section("What is not protected", _list(record["not_protected"])),
-        *_section("What was done", _facts(_deeds(record))),
-        *_section("How to check it", [*_list(record["security"]), f"<p>{_text(CHECK)}</p>", *_facts(_digests(record))]),
+        *body,
         "</main>",
-        f"<footer>Made by {_text(record['software'])}, {_text(record['released'])}.</footer>",
+        f"<footer>Made by {_text(software)}, {_text(record['released'])}.</footer>",
         "</body>",
         "</html>",
     ]
@@ -210,11 +270,16 @@ def _situation(where: str) -> str:
     return where.removeprefix("if ").removeprefix("where ").replace("to change it", "to change the answer")
 
 
-def _odds(promises: list[dict[str, Any]], notion: str = PURE.key) -> Iterator[str]:
+def _odds(
+    promises: list[dict[str, Any]],
+    notion: str = PURE.key,
+    title: str = "What it means for you",
+    meaning: str = MEANING,
+) -> Iterator[str]:
     protections = protections_of(promises)
     if not protections:
         return
-    yield "<section><h2>What it means for you</h2>"
+    yield f"<section><h2>{_text(title)}</h2>"
     for one in protections[:MOST_SHOWN]:
         whom = f"<strong>For {_text(one.whom)}:</strong> " if one.whom else ""
         yield f'<p class="promise">{whom}{_text(one.odds)}</p>'
@@ -222,7 +287,7 @@ def _odds(promises: list[dict[str, Any]], notion: str = PURE.key) -> Iterator[st
         if warning:  # where no protection is promised, the sentence above says so
             yield f"<p><strong>Caution.</strong> {_text(warning)}.</p>"
     yield from _count_of_others(protections)
-    yield f"<p>{_text(MEANING)}</p></section>"
+    yield f"<p>{_text(meaning)}</p></section>"
 
 
 def _deeds(record: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -13,8 +13,16 @@ from hetdp.errors import Fault, InputError
 from hetdp.mechanism.formatting import promise_in_runs
 from hetdp.problem.answer_words import BARE_NUMBERS, quote_answer
 from hetdp.releases.charges import EVERYBODY
-from hetdp.releases.record.document import Document, has_valid_digest, read_record, require_record
+from hetdp.releases.record.document import (
+    TOGETHER,
+    Document,
+    has_valid_digest,
+    is_bundle,
+    read_record,
+    require_record,
+)
 from hetdp.releases.record.facts import BY_CERTAINTY, BY_MARGIN, BY_SHARE, BY_WORST
+from hetdp.text import pluralize
 
 NEARLY_SURE = Decimal("0.95")
 MOST_NAMED = 8  # groups or areas in one sentence
@@ -36,6 +44,16 @@ def headline_of(record: Document) -> str:
     short = question.partition(";")[0]
     is_whole = short.count("(") == short.count(")") and not short.count("'") % 2
     return f"{short}?" if is_whole and short != question else question.partition("? (Yes means")[0].rstrip("?") + "?"
+
+
+def bundle_headline_of(record: Document) -> str:
+    """The title of several questions that were released together; without one, how many there are."""
+    return str(record[TOGETHER].get("title", f"{pluralize(len(record['releases']), 'question')} and what was answered"))
+
+
+def promises_together(record: Document) -> list[Document]:
+    """What all answers to several questions together reveal, in the form of the promises of one question."""
+    return [one | {"area": None, "unprotected": 0} for one in record[TOGETHER]["charges"]]
 
 
 def answer_of(answer: Document) -> str:
@@ -176,6 +194,8 @@ def nearest(shares: list[tuple[str, str]]) -> list[tuple[str, str]]:
 def statement(record: str | Path | Document) -> str:
     """Two sentences about a release, for an e-mail or a report: the answer and how sure it is, and what it reveals.
 
+    Several questions that were released together have a sentence each, and one about what all of them reveal.
+
     The record's digest is verified first. Whether somebody changed the record together with its digest is what
     `verify_record` finds out, with the ledger.
 
@@ -203,9 +223,11 @@ def statement(record: str | Path | Document) -> str:
     if not has_valid_digest(found):
         rule = "its digest must match its content"
         raise InputError(name, [Fault("the record was changed", name, "", rule, "ask for the record again")])
-    if not found["answers"]:
+    parts = found["releases"] if is_bundle(found) else [found]
+    if not parts or not all(one["answers"] for one in parts):
         raise InputError(name, [Fault("no answer", name, "", "a record has at least one")])
-    return f"{_sentence_about_answers(found)} {_sentence_about_people(found)}"
+    promises = promises_together(found) if is_bundle(found) else found["privacy"]["promises"]
+    return " ".join([*map(_sentence_about_answers, parts), _sentence_about_people(promises)])
 
 
 def _sentence_about_answers(record: Document) -> str:
@@ -242,8 +264,8 @@ def _inside(answer: Document) -> str:
     return f"answer {words}" if words in BARE_NUMBERS else quote_answer(words)
 
 
-def _sentence_about_people(record: Document) -> str:
-    protections = protections_of(record["privacy"]["promises"])
+def _sentence_about_people(promises: list[Document]) -> str:
+    protections = protections_of(promises)
     if not protections:
         return "Its record says what it may reveal about people."
     least = max(protections, key=lambda one: one.used)
