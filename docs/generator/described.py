@@ -79,7 +79,8 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
     (
         "What it means for people",
         "The odds that a change in the data shows, and how much ε an accuracy takes."
-        " [Explain the odds](../how-to/explain-the-odds.md), [find the ε](../how-to/find-the-epsilon.md).",
+        " [Choose the ε](../how-to/choosing-epsilon.md), [explain the odds](../how-to/explain-the-odds.md),"
+        " [find the ε](../how-to/find-the-epsilon.md).",
         ("odds", "Odds", "ClassOdds", "solve_epsilon", "SolvedEpsilon"),
     ),
     (
