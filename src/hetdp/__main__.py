@@ -1,7 +1,7 @@
 """``python -m hetdp`` runs the command line; in a folder that you do not trust, use ``python -P -m hetdp``.
 
-Without ``-P``, Python searches the working folder for modules first, and has done so before it comes here. From here on
-that folder is left out. The command ``hetdp`` never searches it.
+Without ``-P``, Python searches the working folder for modules first, and has already done so when this module runs. The
+module then removes that folder from the path. The command ``hetdp`` never searches it.
 """
 
 import sys

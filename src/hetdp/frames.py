@@ -91,7 +91,7 @@ def plain_column(values: Any) -> Any:
 
 
 def _require_whole(values: Any) -> None:
-    """Refuses Arrow data whose offsets or indices lead elsewhere, which to read could end the process.
+    """Refuses Arrow data with offsets or indices out of range: reading it could end the process.
 
     Raises:
         InputError: it is such.

@@ -34,7 +34,7 @@ NICENESS = 5
 
 
 def compile_for(notion: Notion) -> None:
-    """Sends problems that are just large enough through everything that is compiled, and notes what that was.
+    """Compiles everything by solving problems that are just large enough, and records what was compiled.
 
     The proof of a notion whose steps take long in Python takes long, too, and none of it is compiled: the searches of
     such a notion are compiled with a smaller problem.

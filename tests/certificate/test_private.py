@@ -342,7 +342,7 @@ def test_a_certificate_names_its_method_and_what_the_full_formula_settled():
     edge = rule.WorstEdge("a", "b", 0.5, 0.25)
     fine = certificate.Certificate(True, True, edge, 0.25, 1.01e-12, 2, 1, 0, "")
     assert str(fine) == (
-        "private on all 2 edges (least slack 2.5e-01; 1 comparison across ½ by the full formula);"
+        "private on all 2 edges (least slack 2.5e-01; 1 comparison across ½ needed the exact formula);"
         " optimal (gap 1.1e-12)."
     )
     loose = replace(fine, optimal=False, shortfall="a link is not tight (dataset b)", enclosed=0, method="mine")
@@ -352,7 +352,7 @@ def test_a_certificate_names_its_method_and_what_the_full_formula_settled():
     assert replace(fine, violations=2, edges=1).violated == (
         "2 violations in 1 edge; the worst is a to b, ε = 0.5, slack 0.25"
     )
-    assert "by the full formula" not in str(replace(fine, enclosed=0))
+    assert "needed the exact formula" not in str(replace(fine, enclosed=0))
 
 
 def test_a_path_contradicts_a_value_only_if_it_certainly_allows_less():

@@ -23,7 +23,7 @@ def test_the_story_has_three_parts(hetdp):
 def test_the_numbers_are_those_of_the_story(hetdp):
     document = hetdp("demo", "--json").document
     accuracy = document["three_voters"][0]["accuracy"]
-    assert f"{math.floor(10_000 * accuracy['111']) / 100:.2f}%" in hetdp("demo").out
+    assert f"{math.floor(1_000 * accuracy['111']) / 10:.1f} %" in hetdp("demo").out
     assert document["five_voters"]["dataset"] == story.ALL_FIVE
     assert [pin["dataset"] for pin in document["too_much"]["repair"]["pins"]] == story.voters(3, "first").boundary
 

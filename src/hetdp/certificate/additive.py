@@ -263,7 +263,7 @@ def _on_a_cycle(ties: Indices, links: Indices) -> int:
 
 
 def reach_of(better: Floats) -> tuple[float, float]:
-    """The least and the greatest finite value, with 0 among them."""
+    """The least and the greatest of 0 and all finite values."""
     finite = np.isfinite(better)
     return float(np.min(better, initial=0.0, where=finite)), float(np.max(better, initial=0.0, where=finite))
 

@@ -180,7 +180,9 @@ class Certificate:
         gap = round_up(self.gap, 2)
         optimal = f"optimal (gap {gap:.1e})" if self.optimal else f"not shown optimal: {self.shortfall}"
         place = WorstEdge.place if self.worst_edge is None else self.worst_edge.place
-        enclosed = f"; {pluralize(self.enclosed, 'comparison')}{place} by the full formula" if self.enclosed else ""
+        enclosed = (
+            f"; {pluralize(self.enclosed, 'comparison')}{place} needed the exact formula" if self.enclosed else ""
+        )
         every = "its one edge" if self.edges == 1 else f"all {self.edges:,} edges"
         how = "" if self.method == EVERY_EDGE else f" ({self.method})"
         return f"private on {every} (least slack {self.slack:.1e}{enclosed}); {optimal}{how}."

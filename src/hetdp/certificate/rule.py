@@ -178,7 +178,7 @@ def follow_chains(
 
 
 def append_chains(gaps: Floats, slopes: Floats, depths: Floats, on: Indices, ends: Indices) -> None:
-    """Lengthens chains by those that begin where they end: what is lacking there counts times the slope."""
+    """Extends chains by those that begin where they end; the gap there is multiplied by the slope."""
     with np.errstate(over="ignore", invalid="ignore"):
         gaps[on] += np.where(gaps[ends] > 0.0, slopes[on] * gaps[ends], 0.0)
         slopes[on] = np.where(slopes[ends] > 0.0, slopes[on] * slopes[ends], 0.0)
@@ -186,7 +186,7 @@ def append_chains(gaps: Floats, slopes: Floats, depths: Floats, on: Indices, end
 
 
 def depth_of(better: Floats) -> Floats:
-    """|z|, at least 1; of 0 and 1, which are exact, it is 1."""
+    """|z|, at least 1; it is 1 where p is 0 or 1, which are exact."""
     return np.where(np.isfinite(better), np.maximum(1.0, np.abs(better)), 1.0)
 
 

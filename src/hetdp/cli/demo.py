@@ -118,7 +118,7 @@ def _three_voters() -> Iterator[str]:
     yield f"   {'Pr[correct answer] when the votes are':<44}" + "".join(f"{votes:>8}" for votes in SHOWN_DATASETS)
     for title, mechanism in ways.items():
         yield f"   {title:<44}" + "".join(
-            f"{format_percentage(error_at(mechanism, votes), 2):>7}%" for votes in SHOWN_DATASETS
+            f"{format_percentage(error_at(mechanism, votes), 1):>6} %" for votes in SHOWN_DATASETS
         )
     yield f"""
    The same protection where it matters, and more accurate answers than with one ε for everyone. Each value is the
@@ -129,7 +129,7 @@ def _three_voters() -> Iterator[str]:
 
 def _five_voters() -> Iterator[str]:
     mechanism = solve(voters(5, DECIDING))
-    right = format_percentage(error_at(mechanism, ALL_FIVE), 2)
+    right = format_percentage(error_at(mechanism, ALL_FIVE), 1)
     yield f"""2. Five voters, the same rule
    32 possible votes, 80 pairs that differ in one vote. If all five vote 1, the answer is right with probability
    {right} %. Why not more? This path binds it, each step allowing p to grow by its ε:

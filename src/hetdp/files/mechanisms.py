@@ -252,9 +252,8 @@ def _answers(table: Table, labels: Labels, problem: Problem | None, findings: Fa
         with findings.collect():
             return answers_of(answer_column(table.columns["query"]), labels)
     elif problem is not None:
-        return problem.answers[
-            problem.labels.indices(_as_in(problem, labels.names))
-        ]  # what is unknown is found in a moment
+        where = problem.labels.indices(_as_in(problem, labels.names))
+        return problem.answers[where]  # unknown labels are reported later
     else:
         rule = "without its problem a mechanism must have the answers itself"
         findings.add(Fault("missing column", table.name, "query", rule))

@@ -38,7 +38,7 @@ class PartialMechanism:
 
 @dataclass(frozen=True, eq=False)
 class Pins:
-    """Pins that were converted for one problem: verbs take them where they take a partial mechanism, and as they are.
+    """Pins that were converted for one problem. Verbs accept them as a partial mechanism and do not convert them again.
 
     Attributes:
         problem: the problem.

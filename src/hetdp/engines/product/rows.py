@@ -191,7 +191,7 @@ def finish(columns: Any, begin: int, end: int) -> int:
 
 
 def prepare_start(columns: Any, begin: int, end: int) -> None:
-    """No label so far."""
+    """Sets the labels of a block to infinity."""
     start = columns[1]
     for at in range(begin, end):
         start[at] = INFINITE
@@ -216,5 +216,5 @@ def meet_row(columns: Any, at: int, shift: int, width: int, points: Floats) -> N
 
 
 def finish_start(columns: Any, begin: int, end: int) -> int:
-    """Nothing is left to do."""
+    """Counts nothing."""
     return 0

@@ -159,7 +159,7 @@ def _integers(database: Any, columns: list[str]) -> dict[str, Any]:
 
 
 def _with_odd(numbers: Any, odd: list[tuple[int, float | str]]) -> Any:
-    """Parses the numerals that only our own grammar decides; a text that is not a number makes the column a list."""
+    """Parses the numerals that DuckDB reads differently; a text that is not a number makes the column a list."""
     if any(isinstance(value, str) for _, value in odd):
         numbers = numbers.tolist()
     for row, value in odd:

@@ -77,7 +77,7 @@ MOST_PEOPLE = 1 << 31
 MANY_PEOPLE = 1 << 12  # people; fewer are always grouped by ε
 LN_2 = float(np.log(2.0))
 PART_BITS = 31  # an ε is added in two parts of so many bits, so that no sum overflows
-NO_TERMS = np.array([[-UNBOUNDED], [UNBOUNDED]])  # what nobody saves, and the meeting label of nobody
+NO_TERMS = np.array([[-UNBOUNDED], [UNBOUNDED]])  # the saving and the meeting label where there are no people
 ROUNDING_FACTOR = 1.0 - 2.0**-46  # far more than the rounding error of the functions used
 
 

@@ -118,7 +118,9 @@ class JoinedBalanced:
             paid += level.least_sum(number)
             if number:
                 saved = max(saved, int(level.up_to(level.class_of(number - 1) + 1).saved))
-            if number < level.size:  # somebody else of this part goes last, instead of the dearest who may be left out
+            if (
+                number < level.size
+            ):  # somebody else of this part goes last, in place of the person with the largest ε, who may be left out
                 dearest = int(one.classes.units[level.class_of(number - 1)]) if number == threshold else price
                 saved = max(saved, dearest - level.least_from(level.class_of(number)))
         return paid - saved

@@ -65,7 +65,7 @@ def _deciding_groups(rows: list[Row], sizes: list[int], threshold: int) -> tuple
     """
     people = [(max(row), row, size) for row, size in zip(rows, sizes, strict=True)]
     levels = sorted({most for most, _, size in people if most and size}, reverse=True)
-    below = sum(most * size for most, _, size in people)  # what those from a level on can add, all together
+    below = sum(most * size for most, _, size in people)  # the most that the people from a level on can add together
     if not levels or not 0 < threshold <= below:
         return [(row, True) for row in rows], True
     by_level: dict[int, list[tuple[Row, int]]] = {level: [] for level in [0, *levels]}
@@ -81,7 +81,9 @@ def _deciding_groups(rows: list[Row], sizes: list[int], threshold: int) -> tuple
             if work > MOST_WORK or threshold > MOST_SUM:
                 return [(row, True) for row in rows], False
             sums = _sums(sums, row, size, threshold)
-        if not sums >> max(0, threshold - below):  # no table lacks just what those below can add
+        if not sums >> max(
+            0, threshold - below
+        ):  # no table is short of the threshold by exactly what those below can add
             least = above
             break
     return [(row, most >= least and size > 0) for most, row, size in people], True

@@ -305,7 +305,7 @@ def entry_at(database: Database, connection: Connection, head: Head, number: int
 
 
 def find_entries(database: Database, connection: Connection, head: Head, *what: str) -> dict[str, Entry]:
-    """Key → entry, for those keys that have one."""
+    """The entries with these keys, by key; a key without an entry is left out."""
     rows = [row for wanted in what for row in BY_QUESTION.rows(connection, wanted=wanted)]
     return {row.asked: _link(database, head, row) for row in rows}
 
