@@ -7,11 +7,16 @@ import io
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import hetdp as library
+from hetdp.cli import (
+    accuracy,
+)
 from hetdp.cli import accuracy as verb
+from hetdp.errors import UsageError
 from hetdp.mechanism.design import OBJECTIVES
 
 HOSTILE = r'[*]{x}\begin{a}$1&2#3_4^5~6%7<8>9|"ε'
@@ -152,3 +157,24 @@ def test_csv_output_accepts_any_label_and_name():
     rows = list(csv.DictReader(io.StringIO(text)))
     assert (rows[0]["method"], rows[0]["worst_at"]) == ('n,"m"', '[1, "x,y"]')
     assert all(None not in row for row in rows)
+
+
+def test_the_format_of_accuracy_is_given_once():
+    accuracy._refuse_both(None, "a.csv", True)
+    accuracy._refuse_both("csv", None, False)
+    for given, words in ((("csv", "a.csv", False), "together with -o"), (("csv", None, True), "together with --json")):
+        with pytest.raises(UsageError, match=words):
+            accuracy._refuse_both(*given)
+    accuracy._refuse_odds_in_columns(True, None, None)
+    accuracy._refuse_odds_in_columns(True, "table", None)
+    accuracy._refuse_odds_in_columns(False, "csv", None)
+    accuracy._refuse_odds_in_columns(True, None, "a.TXT")
+    for form, name in (("csv", None), ("latex", None), (None, "a.CSV"), (None, "a.tex")):
+        with pytest.raises(UsageError, match="odds are sentences"):
+            accuracy._refuse_odds_in_columns(True, form, name)
+
+
+def test_odds_name_their_class_where_there_are_several():
+    none, named = SimpleNamespace(edge_class=None), SimpleNamespace(edge_class="a")
+    assert [accuracy._of_class(none, several) for several in (False, True)] == ["", "edges without a class: "]
+    assert accuracy._of_class(named, False) == "'a': "

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from hetdp.cli import (
+    audit,
+)
+from hetdp.errors import UsageError
 from tests.cli.test_verify import save_changed_mechanism
 
 DRAWS = ("--draws", "5000")
@@ -55,3 +61,20 @@ def test_auditing_the_plan_of_a_table_is_refused(hetdp):
     result = hetdp("audit", "plan.json", "record.json")
     assert result.code == 2
     assert "'plan.json' is the plan of a table; an audit draws at the datasets of a problem" in result.err
+
+
+def test_the_plan_of_a_table_is_not_audited(tmp_path, monkeypatch):
+    plan, other = tmp_path / "plan.JSON", tmp_path / "p.json"
+    plan.write_text('{"kind": "plan"}')
+    other.write_text('{"kind": "problem"}')
+    for path in ("-", str(tmp_path), str(tmp_path / "nothing.json"), str(other)):
+        audit._refuse_plan(path)
+    other.write_text("[")
+    audit._refuse_plan(str(other))
+    with pytest.raises(UsageError, match="is the plan of a table"):
+        audit._refuse_plan(str(plan))
+    monkeypatch.setattr(audit, "LARGEST_PLAN", plan.stat().st_size)
+    with pytest.raises(UsageError, match="is the plan of a table"):
+        audit._refuse_plan(str(plan))
+    monkeypatch.setattr(audit, "LARGEST_PLAN", plan.stat().st_size - 1)
+    audit._refuse_plan(str(plan))

@@ -17,6 +17,9 @@ import time
 import pytest
 
 from hetdp import progress
+from hetdp.cli import (
+    output,
+)
 from hetdp.cli import output as bar
 from hetdp.cli.output import Bar, Output, line
 
@@ -223,3 +226,12 @@ def test_an_interrupt_leaves_nothing_behind():
         assert process.wait() == 130
     end.read_all()
     assert end.screen() == ["", "hetdp: interrupted", ""]
+
+
+def test_the_mark_of_a_bar_moves_through_its_stage():
+    marks = [output.line(1, 3, "x", elapsed).index("]") for elapsed in (0.0, 5.0)]
+    assert marks == [25, 25]
+    assert output.line(0, 2, "reading", 0.0) == "[#.......................] 0 s, reading"
+    cells = {output.line(1, 2, "x", at / 10 + 0.05)[1:25] for at in range(12)}
+    assert len(cells) == 12
+    assert all(one.startswith("#" * 12) for one in cells)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
 
-from hetdp.cli import group
+from hetdp.cli import (
+    group,
+)
 from hetdp.cli.group import GROUP, VERBS
 from hetdp.version import VERSION
 
@@ -128,3 +131,11 @@ def test_wrong_usage_is_answered_in_one_line_with_a_hint(hetdp, words, answer):
 def test_commands_that_need_no_numbers_load_no_heavy_library():
     done = subprocess.run([sys.executable, "-c", LIGHT_COMMANDS], capture_output=True, text=True, check=True)
     assert done.stderr.splitlines()[-1] == "[]"
+
+
+def test_help_is_at_most_110_characters_wide(monkeypatch):
+    for columns, wide in ((200, 110), (110, 110), (60, 60), (0, 110)):
+        monkeypatch.setattr("os.get_terminal_size", lambda _, columns=columns: SimpleNamespace(columns=columns))
+        assert group.width() == wide
+    monkeypatch.setattr("os.get_terminal_size", lambda _: exec("raise OSError"))
+    assert group.width() == 80

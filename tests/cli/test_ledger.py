@@ -6,12 +6,22 @@ import hashlib
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hetdp.cli import (
+    ledger as ledger_verb,
+)
+from hetdp.cli import (
+    ledger_reports,
+)
 from hetdp.cli.ledger import ACTIONS
+from hetdp.errors import UsageError
+from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.ledger.ledger import Ledger
+from hetdp.releases.ledger.status import Balance, Group, Status
 
 
 @pytest.fixture
@@ -436,3 +446,99 @@ def test_an_interrupt_after_a_charge_was_recorded_says_so(hetdp, monkeypatch):
     assert (
         "interrupted; this was recorded. Hint: look at hetdp ledger history, and do not record it again." in found.err
     )
+
+
+def status_of(**more: Any) -> Status:
+    given: dict[str, Any] = {"source": "s", "currency": "epsilon", "unit": "ε", "cap": "1", "cap_delta": None}
+    given |= {"classes": (), "people": 0, "named": None, "most_spent": "0", "least_left": "1"}
+    given |= {"exhausted": 0, "by_cap": ()}
+    return Status(**(given | more))
+
+
+def test_balances_are_listed_by_class_or_by_cap():
+    one = Balance("a", "1", "0.5", "0.5", "0.1", "0.01", "0.09")
+    lines = list(ledger_reports.status_lines(status_of(classes=(one,), cap_delta="0.1", privacy_unit="person")))
+    assert lines == [
+        "'s': epsilon, every account may spend ε 1, δ 0.1; unit 'person', relation not stated",
+        "  'a': spent ε 0.5 of 1, δ 0.01 of 0.1; 0.5, δ 0.09 left",
+    ]
+    low, high = Group("0.5", None, ("x", "y"), 2, "0.5", "0", 1), Group("1", None, (), 3, "0.2", "0.8", 0)
+    people = status_of(people=5, named="id", most_spent="0.5", least_left="0", exhausted=1, by_cap=(low, high))
+    assert list(ledger_reports.status_lines(people))[1:] == [
+        "  5 people, identified by 'id': spent at most ε 0.5 each, at least 0 left; 1 have nothing left",
+        "    2 of them may spend ε 0.5, as in 'x', 'y': spent at most ε 0.5 each, at least 0 left; 1 have nothing left",
+        "    3 of them may spend ε 1: spent at most ε 0.2 each, at least 0.8 left; 0 have nothing left",
+    ]
+    assert len(list(ledger_reports.status_lines(status_of(people=5, by_cap=(low,))))) == 2
+    assert ledger_reports.about(status_of()) == "unit and relation not stated"
+
+
+def test_the_first_charge_says_what_it_fixes():
+    nobody, unpaid = status_of(), status_of(classes=(Balance("a", "1", "0", "1"),))
+    paid, by_delta = (
+        status_of(classes=(Balance("a", "1", *spent),)) for spent in (("0.5", "0.5"), ("0", "1", "1", "0.1", "0.9"))
+    )
+    people = status_of(people=2, named="id")
+    for before in (nobody, unpaid):
+        assert ledger_reports._first_charge_lines(before, unpaid) == []
+        for after, words in ((paid, "its classes pay"), (by_delta, "its classes pay"), (people, "its people pay")):
+            assert words in ledger_reports._first_charge_lines(before, after)[0]
+    assert ledger_reports._first_charge_lines(paid, paid) == ledger_reports._first_charge_lines(people, people) == []
+
+
+def test_an_entry_is_one_line():
+    spend = Entry(
+        "l", 3, "h", "2026", "spend", "s", "sha256:0123456789abcdef", "1", "c", 2, (True, False), {"words": ["a", "b"]}
+    )
+    assert ledger_reports.entry_line(spend, {"c": "ε 1"}) == (
+        "3  2026  spend  's'  version '1'  question 0123456789ab  2 accounts, at most ε 1 each  answers a, b"
+    )
+    many = Entry("l", 3, "h", "2026", "spend", answers=(True,) * 12)
+    assert "…" in ledger_reports.entry_line(many, {})
+    ten = ledger_reports.entry_line(Entry("l", 3, "h", "2026", "spend", answers=(True,) * 10), {})
+    assert "…" not in ten
+    stated = Entry("l", 2, "h", "2026", "state", "s", facts={"neighbours": {"unit": "a", "relation": "b"}})
+    assert ledger_reports.entry_line(stated, {}).endswith("'s'  unit 'a'  relation 'b'")
+    recorded = Entry("l", 2, "h", "2026", "record", "s", facts={"note": "x", "neighbours": {"unit": "a"}})
+    assert ledger_reports.entry_line(recorded, {}).endswith("'s'  'x'")
+
+
+def test_an_amount_of_epsilon_and_delta_is_a_pair():
+    assert ledger_reports.parse_amount("--cap", "1:1e-6", "epsilon-delta") == ("1", "1e-6")
+    for same in (None, "inf"):
+        assert ledger_reports.parse_amount("--cap", same, "epsilon-delta") is same
+    assert ledger_reports.parse_amount("--cap", "1", "epsilon") == "1"
+    with pytest.raises(UsageError, match="--cap 1:1e-6; an amount of privacy is a number"):
+        ledger_reports.parse_amount("--cap", "1:1e-6", "epsilon")
+    for wrong in ("1", "1:2:3"):
+        with pytest.raises(UsageError, match=r"--cap without δ: .*Hint: --cap 1:1e-6"):
+            ledger_reports.parse_amount("--cap", wrong, "epsilon-delta")
+    with pytest.raises(UsageError, match=r"Hint: --charge a=0.1:1e-7"):
+        ledger_reports.parse_amount("--charge", "1", "epsilon-delta", "a")
+    charge = ledger_reports._class_charge(("a=1:0.1", "b=inf"), "epsilon-delta")
+    assert charge.names == ("a", "b")
+    assert charge.amounts[0] == 10**9
+    assert charge.deltas[0] == 10**17
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"source": "s", "note": "n"}, "the options do not describe one spend"),
+        ({"source": "s", "charge": ("a=1",)}, "the options do not describe one spend"),
+        ({"note": "n", "charge": ("a=1",)}, "the options do not describe one spend"),
+        ({"source": "s", "note": "n", "charge": ("a=1",), "people": "t"}, "the options do not describe one spend"),
+        ({"source": "s", "note": "n", "charge": ("a=1",), "person": "id"}, "--person together with --charge"),
+    ],
+)
+def test_a_spend_made_elsewhere_needs_all_its_parts(given, words):
+    with pytest.raises(UsageError, match=words):
+        ledger_reports.record_external_spend(lambda: pytest.fail("it was opened"), None, **given)
+
+
+def test_the_options_of_an_action_are_listed():
+    assert ledger_verb._options_of("history") == "nothing but the ledger"
+    assert ledger_verb._options_of("verify") == "RECORDs and nothing else"
+    assert ledger_verb._options_of("status") == "--source and nothing else"
+    with pytest.raises(UsageError, match="--source is missing; it names the data"):
+        ledger_verb._terms()

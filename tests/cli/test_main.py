@@ -11,7 +11,13 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
+import click
 import pytest
+
+from hetdp.cli import (
+    group,
+)
+from hetdp.cli.main import describe_click_error, describe_error, in_options
 
 PYTHON = shlex.quote(sys.executable)
 SLOW = """
@@ -159,3 +165,54 @@ def test_an_interrupt_on_a_terminal_ends_the_line(hetdp, monkeypatch, error):
 )
 def test_a_wrong_value_is_named_with_its_option(hetdp, words, said):
     assert said in hetdp(*words.split()).err
+
+
+def test_an_error_of_the_system_names_its_file():
+    refused = describe_error(OSError(13, "Permission denied", "a.json"))
+    assert (refused.kind, refused.exit_code) == ("system", 2)
+    assert refused.message == "a.json: Permission denied; the operating system refused this."
+    assert describe_error(OSError("odd")).message == "odd; the operating system refused this."
+    full = describe_error(MemoryError())
+    assert (full.kind, full.exit_code) == ("memory", 1)
+    bug = describe_error(KeyError("a\nb: "))
+    assert (bug.kind, bug.exit_code, "\n" in bug.message) == ("bug", 1, False)
+
+
+def context(verb: str) -> click.Context:
+    return click.Context(click.Command(verb), click.Context(group.GROUP, info_name="hetdp"), verb)
+
+
+def test_a_surplus_word_of_release_is_not_shown_since_it_may_belong_to_the_dataset():
+    error = click.UsageError("Got unexpected extra argument (secret)", context("release"))
+    assert describe_click_error(error) == (
+        "an option or argument is unknown; it is not shown, since it may be part of the dataset."
+        " Hint: see hetdp release --help."
+    )
+    error = click.UsageError("Got unexpected extra argument (x)", context("design"))
+    assert describe_click_error(error) == "got unexpected extra argument (x). Hint: see hetdp design --help."
+    missing = click.MissingParameter("Missing it?", ctx=context("release"))
+    assert "too many" not in describe_click_error(missing)
+
+
+def test_a_dataset_that_begins_with_a_minus_gets_its_own_hint():
+    assert describe_click_error(click.NoSuchOption("-1", ctx=context("explain"))) == (
+        "there is no option -1. Hint: put -- before a dataset whose name begins with -."
+    )
+    close = click.NoSuchOption("--jsn", possibilities=["--json"], ctx=context("design"))
+    assert describe_click_error(close).startswith("there is no option --jsn; did you mean --json? Hint: see hetdp")
+    assert describe_click_error(click.NoSuchOption("-x", ctx=context("explain"))) == (
+        "there is no option -x. Hint: see hetdp explain --help."
+    )
+
+
+def test_arguments_become_options_and_values_stay():
+    options = {"design": "--design", "plan": "--plan"}
+    assert in_options("design='fair' or plan=", options) == "--design fair or --plan"
+    assert in_options("design='two words'", options) == "--design 'two words'"
+    assert in_options("other=3 and 'plan='", options) == "other=3 and 'plan='"
+    assert in_options("plan=3.5.", options) == "--plan 3.5."
+    assert in_options("hetdp.Ledger.create makes one", options) == "hetdp ledger init makes one"
+    assert in_options("hetdp.ask and hetdp.read_problem", options) == "hetdp ask TABLE and hetdp check PROBLEM"
+    assert in_options("hetdp.questions.from_document and hetdp.from_table", options) == (
+        "hetdp make --question FILE and hetdp.from_table"
+    )

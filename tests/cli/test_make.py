@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import hetdp as library
+from hetdp.cli import (
+    make,
+)
+from hetdp.errors import UsageError
 
 VOTERS = ("make", "votes", "--people", "Ann,Bob,Cyd", "--majority", "--epsilon", "1", "--deciding-epsilon", "Ann=0.2")
 SCHOOL = ("make", "tallies", "--group", "pupils=4", "--group", "staff=2", "--values", "ill,well", "--count", "ill")
@@ -163,3 +168,47 @@ def test_bad_rules_are_bad_input(hetdp):
     assert "missing ε" in result.err
     Path("rules.json").write_text("{}")
     assert hetdp(*THREE_PEOPLE, "--majority", "--rules", "rules.json", *OUTPUT).code == 3
+
+
+NO_QUESTION: dict[str, Any] = {"count": None, "at_least": None, "majority": False, "question": None}
+
+
+def test_a_question_is_asked_in_one_way():
+    assert "half" in str(make._question(**NO_QUESTION | {"majority": True}))
+    assert "at least 3" in str(make._question(**NO_QUESTION | {"count": "yes", "at_least": "3"}))
+    assert "half" in str(make._question(**NO_QUESTION | {"count": "yes", "at_least": "0.5"}))
+    for given, words in (
+        ({}, "no question"),
+        ({"majority": True, "at_least": "3"}, "--at-least together with --majority"),
+        ({"question": "q.json", "count": "yes"}, "--count together with --question"),
+        ({"at_least": "3"}, "--at-least without --count"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            make._question(**NO_QUESTION | given)
+
+
+def test_privacy_is_given_in_one_way():
+    for given, words in (
+        ((None, None, None), "no ε"),
+        (("1", None, "r.json"), "ε together with --rules"),
+        ((None, "1", "r.json"), "ε together with --rules"),
+        ((None, "1", None), "no ε"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            make._privacy(*given)
+    assert make._privacy("Ann=1,Bob=2", None, None).document() != make._privacy("1", None, None).document()
+
+
+@pytest.mark.parametrize(
+    ("space", "people", "groups", "prior", "words"),
+    [
+        ("votes", None, (), None, "votes without people"),
+        ("votes", "3", ("a=1",), None, "--group for votes"),
+        ("votes", "3", (), "uniform", "--prior for votes"),
+        ("tallies", "3", ("a=1",), None, "--people for tallies"),
+        ("tallies", None, (), None, "tallies without people"),
+    ],
+)
+def test_votes_have_people_and_tallies_groups(space, people, groups, prior, words):
+    with pytest.raises(UsageError, match=words):
+        make._make_problem(space, people, groups, ["yes", "no"], prior, {})

@@ -8,6 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from hetdp.cli import (
+    plot,
+)
+from hetdp.errors import UsageError
+
 
 @pytest.fixture(autouse=True)
 def mechanism(hetdp, folder):
@@ -164,3 +169,34 @@ def test_json_says_which_picture_it_is(hetdp):
     document = json.loads(hetdp("plot", "poll.json", "--picture", "summary", "-o", "m.svg", "--json").out)
     assert document["picture"] == "summary"
     assert document["output"] == "m.svg"
+
+
+def test_counts_are_fixed_in_a_map():
+    assert plot._counts((), "network", "a") is None
+    assert plot._counts(("a=0", "b=3"), "tallies", None) == plot._counts(("a=0,b=3",), None, None) == {"a": 0, "b": 3}
+    with pytest.raises(UsageError, match="--at with --explain"):
+        plot._counts(("a=1",), None, "d")
+    with pytest.raises(UsageError, match="--at with --picture network"):
+        plot._counts(("a=1",), "network", None)
+    with pytest.raises(UsageError, match="--at a is '-1'"):
+        plot._counts(("a=-1",), None, None)
+
+
+def test_a_path_is_highlighted_in_the_network_of_a_mechanism():
+    plot._require_path(None, "summary", ())
+    plot._require_path("a", "network", ("m.json",))
+    for picture, mechanisms, words in (("summary", ("m",), "--explain with"), (None, (), "--explain without")):
+        with pytest.raises(UsageError, match=words):
+            plot._require_path("a", picture, mechanisms)
+
+
+def test_a_ledger_is_not_drawn_here(tmp_path):
+    (tmp_path / "a.ledger").write_bytes(b"SQLite format 3\0" + b"x")
+    (tmp_path / "p.json").write_bytes(b"SQLite format 3")
+    plot._require_no_ledger(str(tmp_path / "p.json"))
+    plot._require_no_ledger(str(tmp_path))
+    plot._require_no_ledger("a\0b")
+    for address in (str(tmp_path / "a.ledger"), "PostgreSQL://user:secret@host/x", "sqlite:///a"):
+        with pytest.raises(UsageError, match="this is a ledger") as refusal:
+            plot._require_no_ledger(address)
+        assert "secret" not in str(refusal.value)

@@ -9,13 +9,23 @@ import stat
 import sys
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+import hetdp
 import hetdp as package
+from hetdp.cli import (
+    output,
+)
+from hetdp.cli import (
+    release as release_verb,
+)
 from hetdp.cli.main import main
+from hetdp.errors import UsageError
 from hetdp.releases.record.document import DIGEST, digest_of
+from tests.cli.heard import Heard
 from tests.releases.worlds import LABELS, make_ledger, poll_mechanism
 
 PLACES = ("poll.json", "m.json")
@@ -523,3 +533,95 @@ def test_a_closed_output_is_noticed_before_anything_is_spent(release, monkeypatc
     monkeypatch.setattr("sys.stdout", None)
     assert main(["release", *PLACES, "--ledger", "a.ledger", "--dataset", LABELS[0]]) == 2
     assert len(package.Ledger("a.ledger").history()) == 2
+
+
+def test_an_unknown_label_is_left_to_the_release():
+    labels = hetdp.DatasetGraph.from_edges([1], [2], 1.0).labels
+    assert (release_verb._label(labels, "1", None), release_verb._label(labels, "x", None)) == (1, "x")
+    broken: Any = SimpleNamespace()  # looking it up raises
+    assert release_verb._label(broken, "x", None) == "x"
+
+
+def test_a_dry_run_ends_like_the_release():
+    fits, refused = (SimpleNamespace(fits=fits) for fits in (True, False))
+    assert (release_verb.price_code(fits), release_verb.price_code(refused)) == (0, 6)
+
+
+def make_release(repeated: bool, constant: int = 0, areas: tuple[Any, ...] = (None,)) -> Any:
+    record: dict[str, Any] = {
+        "released": "2026-01-02T03",
+        "composition": {"version": "7"},
+        "cautions": ["c"],
+        "constant": [0] * constant,
+        "plan": None,
+    }
+    answers = [SimpleNamespace(area=area, words="aye", answer=1) for area in areas]
+    receipt = {"entry": 3, "hash": "0" * 64}
+    made = SimpleNamespace(record=record, answers=answers, repeated=repeated, receipt=receipt)
+    made.releases = (made,)
+    return made
+
+
+def test_a_repeated_answer_says_when_it_was_given_first():
+    assert list(release_verb.answer_lines(make_release(False))) == ["released answer: aye"]
+    assert list(release_verb.answer_lines(make_release(True, areas=("N",)))) == [
+        "released answer in 'N': aye (as released on 2026-01-02, of version '7' of the data)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("repeated", "constant", "words"),
+    [
+        (False, 0, "paid;"),
+        (True, 0, "it was released before"),
+        (False, 1, "so nobody paid"),
+        (True, 1, "released before"),
+    ],
+)
+def test_who_paid_is_said(repeated, constant, words):
+    heard: Any = Heard()
+    release_verb.say_payment(heard, make_release(repeated, constant))
+    assert heard.words[0] == "caution: c"
+    assert words in heard.words[1]
+    assert heard.words[1].endswith("entry 3 of the ledger, 0000000000000000…")
+
+
+def test_a_released_answer_is_shown_or_said_to_be_lost(monkeypatch, capsys):
+    written: list[Any] = []
+    monkeypatch.setattr(output, "abandon_output", lambda: written.append("abandoned"))
+    heard: Any = Heard()
+    heard.emit = lambda lines: written.extend(lines)
+    heard.emit_document = written.append
+
+    def publish(fault: Any = None, as_json: bool = False, html: str | None = None) -> int:
+        def make_it() -> Any:
+            if fault is not None:
+                raise fault
+            return make_release(False)
+
+        return release_verb.publish_release(heard, lambda *given: given[1:], make_it, "r.json", html, as_json)
+
+    assert publish(html="r.html") == 0
+    assert written == ["released answer: aye"]
+    assert heard.words[-2:] == ["wrote r.json", "wrote r.html"]
+    assert publish(as_json=True) == 0
+    assert written[-1] == ("r.json", None, None)
+    heard.words.clear()
+    assert publish(hetdp.UnwrittenRecordError(make_release(False), "full")) == 9
+    assert not any(words.startswith("wrote") for words in heard.words)
+    assert "its record was not written: full" in capsys.readouterr().err
+
+    def fail(fault: BaseException) -> Any:
+        def emit(_: Any) -> None:
+            raise fault
+
+        return emit
+
+    for fault, words in ((BrokenPipeError(), "nobody reads it"), (UsageError("it is closed", "x"), "it is closed")):
+        heard.emit = fail(fault)
+        assert publish() == 9
+        assert f"could not be shown: {words}." in capsys.readouterr().err
+        assert written[-1] == "abandoned"
+    heard.emit = fail(KeyboardInterrupt())
+    with pytest.raises(hetdp.errors.InterruptedSpend, match="could not be shown: it was interrupted"):
+        publish()

@@ -9,11 +9,16 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from hetdp.cli import shapes
+import hetdp
+from hetdp.cli import (
+    shapes,
+)
 from hetdp.files import schema
 from hetdp.version import VERSION
 
@@ -83,3 +88,25 @@ def test_infinity_is_written_as_text():
 
 def test_the_version_is_that_of_the_files():
     assert shapes.VERSION == schema.VERSION
+
+
+def problem_of(answers: list[int], edges: bool = True, **about: str) -> hetdp.Problem:
+    ends = (["a"], ["b"], 1.0) if edges else ([], [], [])
+    graph = hetdp.DatasetGraph.from_edges(*ends, datasets=["a", "b"][: len(answers)])
+    return hetdp.Problem(graph, answers, about=about)
+
+
+def test_numbers_of_a_document_are_json():
+    from hetdp.cli import shapes
+
+    assert shapes.numbers([np.float64(0.5), np.inf, -np.inf]) == [0.5, "inf", "-inf"]
+    assert shapes.counts(problem_of([1, 2])) == {"datasets": 2, "edges": 1}
+    assert shapes.counts(problem_of([1, 2]), 0) == {"datasets": 2, "edges": 1, "pinned": 0}
+    found = SimpleNamespace(repeated=True, record={})
+    assert shapes.publication(found, "a", None, None) == {
+        "released": True,
+        "repeated": True,
+        "output": "a",
+        "record": {},
+    }
+    assert "output" not in shapes.publication(found, "a", "b", "full")

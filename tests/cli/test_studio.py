@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import socket
 import subprocess
@@ -11,10 +12,16 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from hetdp.cli import (
+    studio,
+)
 from hetdp.cli.main import main
+from tests.cli.heard import Heard
 from tests.stress import mostly_long
 
 PROBLEMS = Path(__file__).parent / "problems"
@@ -89,3 +96,38 @@ def test_a_missing_extra_is_named(missing, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, missing, None)
     assert main(["studio", "--no-browser"]) == 2
     assert "pip install '.[studio]'" in capsys.readouterr().err
+
+
+def test_the_browser_gets_the_address_in_a_file_for_this_user_alone(monkeypatch):
+    started: list[Any] = []
+
+    def start(command: list[str], **given: Any) -> Any:
+        page = Path(given["cwd"], "studio.html")
+        started.append((command, page, page.stat().st_mode & 0o777, page.read_text()))
+        return SimpleNamespace(wait=lambda: started.append("waited"), terminate=lambda: started.append("ended"))
+
+    monkeypatch.setattr("subprocess.Popen", start)
+    with contextlib.ExitStack() as cleanup:
+        studio._browse("http://127.0.0.1:1/secret/", cleanup)
+    command, page, mode, content = started[0]
+    assert command[1:] == ["-P", "-m", "webbrowser", page.as_uri()]
+    assert mode == 0o600
+    assert "http://127.0.0.1:1/secret/" in content
+    assert started[1:] == ["ended", "waited"]
+    assert not page.exists()
+
+
+@pytest.mark.parametrize(("host", "is_said"), [("127.0.0.1", False), ("192.0.2.1", True)])
+def test_a_studio_that_others_can_reach_says_so(host, is_said, monkeypatch):
+    stopped: list[str] = []
+    served = SimpleNamespace(address="http://x/", serve=lambda: None, stop=lambda: stopped.append("stopped"))
+    monkeypatch.setattr("hetdp.studio.server.create_server", lambda *_, **__: served)
+    monkeypatch.setattr(studio, "_browse", lambda *_: stopped.append("browsed"))
+    heard: Any = Heard()
+    heard.emit = lambda lines: heard.words.extend(lines)
+    studio.studio(heard, None, host, 0, True, "error", None)
+    assert heard.words[0] == "http://x/"
+    assert any("is not encrypted" in words for words in heard.words) is is_said
+    assert stopped == ["stopped"]
+    studio.studio(heard, None, host, 0, False, "error", None)
+    assert stopped == ["stopped", "browsed", "stopped"]

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from hetdp.cli import (
+    verify,
+)
+from tests.cli.heard import Heard
 
 
 def save_changed_mechanism(hetdp, z: float | str) -> None:
@@ -73,3 +80,16 @@ def test_values_that_differ_from_those_of_the_problem_are_counted(hetdp):
     result = hetdp("verify", "poll.json", "mine.csv", "--json")
     assert result.document["differing_pins"] == 2
     assert "its values differ from the problem's own at 2 datasets" in result.err
+
+
+def test_notes_about_a_mechanism_file_are_said_where_they_matter():
+    def collect_words(**more: Any) -> list[str]:
+        heard: Any = Heard()
+        claim: Any = SimpleNamespace(**({"made_for_another": False, "column": "z", "differing": 0} | more))
+        verify.say_claim_notes(heard, "m.csv", claim)
+        return heard.words
+
+    assert collect_words() == []
+    assert collect_words(made_for_another=True) == ["m.csv was made for another problem; it is verified on this one"]
+    assert collect_words(column="p") == ["m.csv has no column z, so its values are those of the rounded column p"]
+    assert collect_words(differing=1) == ["its values differ from the problem's own at 1 dataset"]

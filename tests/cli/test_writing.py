@@ -11,6 +11,10 @@ from pathlib import Path
 import pytest
 
 import hetdp as library
+from hetdp.cli import (
+    writing,
+)
+from hetdp.errors import UsageError
 
 
 def test_a_repaired_problem_can_be_a_folder(hetdp):
@@ -77,3 +81,43 @@ sys.exit(way_in.main())
     result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (130, "hetdp: interrupted\n")
     assert not [path.name for path in tmp_path.iterdir() if "m.json" in path.name]
+
+
+def place(path: str | None, as_json: bool = False, suffixes: tuple[str, ...] = (".json",), *inputs: str | None) -> None:
+    writing.require_place("-o", path, as_json, suffixes, inputs)
+
+
+def test_an_output_has_a_known_ending_and_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path in (None, "-", "a.json", "A.JSON"):
+        place(path)
+    place("folder", False, (".json", ""))
+    for path, words in (
+        ("a.csv", r"no format is known for 'a.csv'; the name after -o ends in .json. Hint: -o - writes JSON"),
+        ("nowhere/a.json", "'nowhere' is not a folder"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            place(path)
+    with pytest.raises(UsageError, match=r"-o - together with --json"):
+        place("-", True)
+    with pytest.raises(UsageError, match=r"ends in .json, or is that of a folder"):
+        place("a.csv", False, (".json", ""))
+    with pytest.raises(UsageError) as refusal:
+        writing.require_place("-o", "a.csv", False, (".json",), (), to_standard=False)
+    assert refusal.value.hint == ""
+
+
+def test_an_output_replaces_no_input_and_no_folder_of_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "link.json").symlink_to(tmp_path / "p.json")
+    place("a.json", False, (".json",), None, "-", "b.json", "in/p.json")
+    for output_file, given in (
+        ("p.json", "p.json"),
+        ("link.json", "p.json"),
+        ("in", "in/p.json"),
+        ("in/x.json", "in"),
+        ("in/../p.json", "p.json"),
+    ):
+        with pytest.raises(UsageError, match="an input is never overwritten"):
+            place(output_file, False, (".json", ""), given)

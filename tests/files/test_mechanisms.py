@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 import hetdp
+from hetdp.errors import InputError
+from hetdp.files import mechanisms
 from hetdp.files.mechanisms import read_claim
+from hetdp.problem.faults import FaultCollector
 from hetdp.problem.partial import pins_of
 from hetdp.theory.catalogue import NOTIONS
 
@@ -319,3 +322,68 @@ def test_text_in_a_table_finds_integer_labels(tmp_path: Path):
         "dataset,z\n" + "".join(f"{d},{float(mechanism.coordinates[d])!r}\n" for d in (2, 0, 1))
     )
     assert hetdp.read_mechanism(tmp_path / "m.csv", problem).coordinates.tolist() == mechanism.coordinates.tolist()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "is_fine"),
+    [
+        ("moved", 0, True),
+        ("moved", 1.0, True),
+        ("moved", 1.5, False),
+        ("moved", -0.1, False),
+        ("moved", True, False),
+        ("objective_gap", "x", False),
+    ],
+)
+def test_a_distance_in_a_file_is_a_small_number(key, value, is_fine):
+    findings = FaultCollector("m")
+    mechanisms.require_form({key: value, "schema_version": 1}, ["dataset", "z"], "m", "t", findings)
+    assert (findings.total == 0) is is_fine
+
+
+def test_a_mechanism_has_datasets_and_values():
+    findings = FaultCollector("m")
+    mechanisms.require_form({}, ["dataset", "query"], "m", "t", findings)
+    assert [fault.what for fault in findings.faults] == ["no values"]
+    mechanisms.require_form({"schema_version": 1, "labels": "odd"}, ["p"], "m", "t", findings)
+    assert [fault.what for fault in findings.faults[1:]] == ["unknown kind of labels", "missing column"]
+
+
+def test_columns_of_values_must_agree_up_to_their_rounding(tmp_path: Path):
+    problem = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0), {"a": 1, "b": 2})
+    place = tmp_path / "m.csv"
+    for p, is_fine in ((0.700009, True), (0.700011, False), (0.69999, True), (0.69998, False)):
+        place.write_text(f"dataset,query,p,error\na,1,{p},0.3\nb,2,0.4,0.4\n")
+        if is_fine:
+            assert hetdp.read_mechanism(place, problem)["a"] == pytest.approx(0.7)
+        else:
+            with pytest.raises(InputError, match="p contradicts error"):
+                hetdp.read_mechanism(place, problem)
+
+
+def test_pins_of_a_problem_that_a_mechanism_does_not_have_are_counted(tmp_path: Path):
+    problem = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0), {"a": 1, "b": 2})
+    found = hetdp.extend(problem, {"a": 0.6, "b": 0.4})
+    near = found.coordinates + np.array([5e-10, 2e-9])
+
+    class Pins:
+        z = near
+
+    assert mechanisms._count_differing(found, Pins()) == 1  # type: ignore[arg-type]
+    Pins.z = np.array([np.nan, 5.0])
+    assert mechanisms._count_differing(found, Pins()) == 1  # type: ignore[arg-type]
+
+
+def test_integers_that_print_otherwise_stay_text():
+    given = ["0", "-0", "00", "7", "-7", "+7", " 7", "1" + "0" * 40, "1" + "0" * 41]
+    assert [type(one) for one in mechanisms.parse_integer_labels(given)] == [
+        int,
+        str,
+        str,
+        int,
+        int,
+        str,
+        str,
+        int,
+        str,
+    ]

@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 import hetdp
+from hetdp.errors import UsageError
 from hetdp.files import saving
-from hetdp.files.formats import csv_files, parquet
+from hetdp.files.formats import csv_files, parquet, writing
 from hetdp.files.formats.writing import whole_file, whole_folder
 
 GRAPH = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
@@ -325,3 +326,44 @@ else:
     hetdp.save(PROBLEM, tmp_path / "p")
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_private_file_is_for_its_owner_whoever_could_read_the_old_one(tmp_path):
+    place = tmp_path / "a"
+    place.write_text("old")
+    place.chmod(0o644)
+    with writing.whole_file(place) as draft:
+        draft.write_text("public")
+    assert stat.S_IMODE(place.stat().st_mode) == 0o644
+    with writing.whole_file(place, private=True) as draft:
+        assert stat.S_IMODE(draft.stat().st_mode) == 0o600
+        draft.write_text("private")
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_a_place_where_no_file_can_be_is_refused_before(tmp_path):
+    writing.require_writable(tmp_path / "new")
+    assert list(tmp_path.iterdir()) == []
+    os.mkfifo(tmp_path / "pipe")
+    for path, words in ((tmp_path, "it is a folder"), (tmp_path / "pipe", "not a plain file")):
+        with pytest.raises(UsageError, match=words):
+            writing.require_writable(path)
+    with pytest.raises(UsageError, match="cannot write"):
+        writing.require_writable(tmp_path / "no" / "where")
+
+
+def test_a_folder_of_ours_may_be_replaced_and_no_other(tmp_path):
+    ours = frozenset({"a.json", "edges"})
+    place = tmp_path / "p"
+    assert writing.require_folder(place, ours) == place
+    (place / "edges").mkdir(parents=True)
+    (place / "edges" / "part-1").write_text("")
+    (place / "a.json").write_text("")
+    writing.require_folder(place, ours)
+    (place / "edges" / "mine").write_text("")
+    with pytest.raises(UsageError, match="it holds other files, such as 'edges/mine'"):
+        writing.require_folder(place, ours)
+    with pytest.raises(UsageError, match="it is a file, not a folder"):
+        writing.require_folder(place / "a.json", ours)
+    assert [one.name for one in tmp_path.iterdir()] == ["p"]

@@ -9,6 +9,7 @@ import pandas
 import pytest
 
 import hetdp
+from hetdp.plots.curves import Curve, merge_equal
 from hetdp.plots.plot import drawing_of
 from tests.plots.shown import council, majority, senate, words
 
@@ -144,3 +145,18 @@ def test_a_question_with_one_answer_has_no_margins():
     people = hetdp.spaces.population(hetdp.questions.count("yes", at_least=0), 0.5, size=9)
     with pytest.raises(hetdp.UsageError, match="no margins"):
         hetdp.plot(people.design())
+
+
+def test_curves_coincide_if_kind_places_and_values_do():
+    x, y = np.array([1.0, 2.0]), np.array([0.6, np.nan])
+    same = Curve(("b",), False, x, y + 1e-10)
+    others = [
+        Curve(("c",), True, x, y),
+        Curve(("d",), False, x + 1, y),
+        Curve(("e",), False, x, y + 1e-6),
+        Curve(("f",), False, x[:1], y[:1]),
+    ]
+    merged = merge_equal([Curve(("a",), False, x, y), same, *others, same])
+    assert [curve.names for curve in merged] == [("a", "b", "b"), ("c",), ("d",), ("e",), ("f",)]
+    assert Curve(tuple("abc"), False, x, y).words == "a / b / c"
+    assert Curve(tuple("abcde"), False, x, y).words == "a / b / c and 2 more"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import hetdp
-from hetdp.plots.ledger import MOST_ROWS, PEOPLE, accounts_of
+from hetdp.plots.ledger import MOST_ROWS, PEOPLE, accounts_of, size_of_ledger
 from hetdp.releases.ledger.status import Balance, Group
 from tests.plots.shown import status, words
 
@@ -72,3 +73,19 @@ def test_many_classes_are_truncated_with_a_note():
     axes = hetdp.plot([many])
     assert len(axes.get_yticks()) == MOST_ROWS
     assert f"{100 - MOST_ROWS} more classes" in words(axes)
+
+
+def test_accounts_have_their_source_where_there_are_several():
+    one = SimpleNamespace(name="a", spent="0.5", cap="1")
+    free = SimpleNamespace(name="b", spent="2", cap="inf")
+    people = SimpleNamespace(classes=("x", "y"), most_spent="0.1", cap="1")
+    row = SimpleNamespace(source="s", unit="ε", classes=[one, free], people=0, by_cap=[people])
+    assert [(account.name, account.words) for account in accounts_of([row])] == [("a", "0.5 of 1 ε"), ("b", "2 ε")]
+    other = SimpleNamespace(source="t", unit="ε", classes=[], people=3, by_cap=[people])
+    assert [account.name for account in accounts_of([row, other])] == [
+        "s: a",
+        "s: b",
+        "t: x, y: people (largest amount)",
+    ]
+    assert size_of_ledger([]) == size_of_ledger(accounts_of([row])) == (5.6, 1.6)
+    assert size_of_ledger(accounts_of([row]) * 30) == (5.6, 13.0)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import hetdp
+from hetdp.plots import network
+from hetdp.plots.layout import Layout
 from hetdp.plots.network import THICK, THIN, edge_widths
+from hetdp.plots.network_labels import _widths, columns_of, size_of_picture
 from hetdp.plots.plot import drawing_of
 from tests.plots.shown import HOSTILE, hostile, line, voters, words
 
@@ -202,3 +207,59 @@ def test_the_tightest_of_parallel_edges_is_drawn_and_the_legend_says_so():
     assert found.beside == ["parallel edges: the smallest"]
     assert found.steps == [{"epsilon": 0.5}]
     assert "parallel edges: the smallest" in words(hetdp.plot(mechanism, explain="a"))
+
+
+def test_a_graph_is_drawn_as_a_network_up_to_its_limits(monkeypatch):
+    problem = line(5)
+    monkeypatch.setattr(network, "MOST_DATASETS", 5)
+    monkeypatch.setattr(network, "MOST_EDGES", 4)
+    assert network.is_small(problem)
+    monkeypatch.setattr(network, "MOST_EDGES", 3)
+    assert not network.is_small(problem)
+    monkeypatch.setattr(network, "MOST_EDGES", 4)
+    monkeypatch.setattr(network, "MOST_DATASETS", 4)
+    assert not network.is_small(problem)
+
+
+def test_edges_are_thinner_where_epsilon_is_larger():
+    assert network.edge_widths(np.array([0.0, np.inf, 2.0])).tolist() == [4.2, 0.7, 1.5]
+    assert network.edge_widths(np.array([0.1, 1.0, 10.0])).tolist() == pytest.approx([4.2, 2.45, 0.7])
+    assert network.edge_widths(np.array([])).tolist() == []
+    assert network.line_width(32.0) == 1.0
+    assert network.line_width(64.0) == 1.0
+    assert network.line_width(1.0) == pytest.approx(0.12**0.8)
+
+
+def test_parameters_that_are_not_drawn_are_noted():
+    def arrays(**known: list[float]) -> dict[str, Any]:
+        return {name: np.array(values) for name, values in known.items()}
+
+    assert network.other_parameters(arrays(epsilon=[1.0], epsilon_back=[1.0])) == []
+    both = arrays(epsilon=[1.0], delta=[0.1], delta_back=[0.1])
+    assert network.other_parameters(both) == ["δ = 0.1"]
+    assert network.other_parameters(both | arrays(delta_back=[0.2])) == ["δ = 0.1 … 0.2"]
+    assert network.other_parameters(arrays(epsilon=[], delta=[], delta_back=[])) == []
+
+
+def test_bounds_along_a_path_have_their_direction():
+    for upper, sign in ((True, "≤"), (False, "≥")):
+        path: Any = SimpleNamespace(upper=upper, bounds=[0.5, 0.6], coordinates=[0.0, 0.2])
+        assert network.bounds_of([3, 5], path) == {3: "= .50", 5: f"{sign} .60"}
+
+
+def test_three_widths_are_in_the_legend_or_the_extremes():
+    assert _widths(np.array([2.0, 1.0, 2.0]), np.array([5.0, 6.0, 5.0])) == ([(1.0, 6.0), (2.0, 5.0)], False)
+    assert _widths(np.arange(3.0), np.arange(3.0))[1] is False
+    assert _widths(np.arange(4.0), np.arange(4.0)) == ([(0.0, 0.0), (3.0, 3.0)], True)
+
+
+def test_the_size_of_a_network_follows_its_columns():
+    def layout(across: list[float], tallest: int) -> Layout:
+        nothing = np.zeros(len(across), dtype=np.int64)
+        return Layout(np.array(across), nothing.astype(float), nothing, 0, 1, tallest)
+
+    assert columns_of(layout([], 1)) == 1.0
+    assert columns_of(layout([-1.0, 2.0], 1)) == 4.0
+    assert size_of_picture(layout([-1.0, 2.0], 4)) == pytest.approx((5.6, 3.98))
+    assert size_of_picture(layout([0.0], 1)) == (4.2, 2.5)
+    assert size_of_picture(layout([0.0, 20.0], 20)) == (6.6, 4.8)

@@ -185,3 +185,17 @@ def test_long_labels_are_shortened_and_lose_characters_that_cannot_be_drawn():
     assert drawable_text("e\u0301") == "é"
     assert drawable_text("") == '""'
     assert drawable_text("\u202e") == r"\u202e"
+
+
+def test_a_title_stands_above_its_caution():
+    drawn = drawing_of(line(4), "network", None, True, False)
+    for title, caution, expected in (
+        ("T", "", "T"),
+        (None, "c", "Caution: c"),
+        ("T", "c", "T\nCaution: c"),
+        (None, "", ""),
+    ):
+        axes = detached_axes()
+        drawn._replace(caution=caution).draw_alone(axes, title)
+        assert axes.get_title(loc="left") == expected
+        assert tuple(axes.get_figure().get_size_inches()) == pytest.approx(drawn.size)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import hetdp
+from hetdp.plots import summary as summaries
 from hetdp.plots.plot import drawing_of
-from hetdp.plots.summary import position_of, positions_of, summary, tick_labels
+from hetdp.plots.summary import Summary, merge_far, position_of, positions_of, summary, tick_labels, ticks_of
 from tests.mechanism.tallies import random_problem, steps_one_by_one
 from tests.plots.shown import line, words
 
@@ -115,3 +118,78 @@ def test_one_answer_and_one_dataset_have_a_summary():
         graph = hetdp.DatasetGraph.from_edges([], [], [], datasets=range(size))
         axes = hetdp.plot(hetdp.Problem(graph, [1] * size), "summary")
         assert f"{size} dataset" in words(axes)
+
+
+def make_summary(levels: list[int], answers: list[int] | None = None, followed: bool = True) -> Summary:
+    found = np.array(levels)
+    truth = np.where(found > 0, 1, 2) if answers is None else np.array(answers)
+    nothing: Any = np.zeros(len(levels))
+    return Summary(line(4), found, truth, 1, followed, nothing, nothing)
+
+
+def test_far_distances_share_places_only_if_there_are_too_many(monkeypatch):
+    monkeypatch.setattr(summaries, "MOST_PLACES", 6)
+    assert merge_far(np.arange(7))[1] == 1
+    steps = np.arange(1001)
+    places, share = merge_far(steps)
+    assert places[0] == 0
+    assert (np.diff(places) >= 0).all()
+    assert len(np.unique(places)) <= 7
+    widest = max(np.bincount(places)[np.unique(places)])
+    assert share == widest
+    for place in np.unique(places[1:]):
+        members = steps[places == place]
+        assert members[0] <= place <= members[-1]
+        assert abs(place - (members[0] + members[-1]) / 2) <= 0.5
+
+
+def test_distances_are_even_up_to_sixty_and_closer_beyond():
+    assert position_of([1, 2, 60], True).tolist() == [0.5, 1.5, 59.5]
+    far = position_of([1, 3, 4, 100], False)
+    assert far[:2].tolist() == [0.5, 2.5]
+    assert far[2] == pytest.approx(3.0 * (1 + np.log(3.5 / 3)))
+    assert far[3] < 20
+    assert summaries.is_even(make_summary([-60, 60]))
+    assert not summaries.is_even(make_summary([-61, 1]))
+    assert summaries.far_of(make_summary([0], [1])) == 0
+
+
+def test_datasets_without_a_path_stand_outside_on_their_side():
+    assert positions_of(make_summary([-2, -1, 1, 0, 0], [2, 2, 1, 1, 2])).tolist() == [-1.5, -0.5, 0.5, 2.5, -2.5]
+    assert positions_of(make_summary([0, 0], [1, 2])).tolist() == [1.0, -1.0]
+    assert summaries.room_aside(make_summary([-20, 20])) == pytest.approx(0.22 * 19.5)
+    assert tick_labels(make_summary([0, 0], [1, 2])) == [(-1.0, "no path"), (1.0, "no path")]
+    named = tick_labels(make_summary([0, 0], [1, 2], followed=False))
+    assert [words.partition("\n")[0] for _, words in named] == ["true answer:", "true answer:"]
+    assert named[0][1] != named[1][1]
+
+
+@pytest.mark.parametrize(
+    ("levels", "words"),
+    [
+        ([-1, 1], ["1", "1"]),
+        ([1, 2, 3], ["1", "2", "3"]),
+        ([-9, 9], ["8", "6", "4", "2", "1", "1", "2", "4", "6", "8"]),
+        ([-15, 15], ["15", "10", "5", "1", "1", "5", "10", "15"]),
+        ([-15, 16], ["15", "10", "5", "5", "10", "15"]),
+        ([-60, 60], ["60", "50", "40", "30", "20", "10", "10", "20", "30", "40", "50", "60"]),
+    ],
+)
+def test_ticks_are_round_and_about_a_dozen(levels, words):
+    assert [summaries.steps_at(place) for place in ticks_of(np.array(levels))] == words
+
+
+@pytest.mark.parametrize(
+    ("far", "right"),
+    [
+        (99, ["1", "3", "10", "30"]),
+        (999, ["1", "3", "10", "30", "100", "300"]),
+        (9_999, ["10", "100", "1,000"]),
+        (200_000, ["10", "1,000", "100,000"]),
+    ],
+)
+def test_far_ticks_are_powers_of_ten(far, right):
+    marks = tick_labels(make_summary([-5, far]))
+    assert [words for place, words in marks if place > 0] == right
+    assert [words for place, words in marks if place < 0] == (["3", "1"] if far < 1000 else [])
+    assert [place for place, _ in marks] == sorted(place for place, _ in marks)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import hetdp
+from hetdp.plots import tallies
 from hetdp.plots.plot import drawing_of
 from hetdp.plots.tallies import boundary_line, grid_of
 from tests.plots.shown import council, line, voters, words
@@ -169,3 +171,82 @@ def test_a_slice_is_accepted_for_maps_only():
         hetdp.plot(tallies_of(pupils=4, staff=3, guests=2), "network", at={"staff": 1})
     with pytest.raises(hetdp.UsageError, match="no map"):
         hetdp.plot(voters(), at={"Ann": 1})
+
+
+@pytest.mark.parametrize(
+    ("labels", "is_box"),
+    [
+        ([(0, 0), (0, 1), (1, 0), (1, 1)], True),
+        (["0,0", "0,1", "1,0", "1,1"], True),
+        ([(0, 0), (0, 1), (1, 0), (1, 0)], False),
+        ([(0, 0), (0, 1), (1, 0)], False),
+        ([(0, 0), (0, 1), (1, 0), (1, 1, 0)], False),
+        ([(0,), (1,)], False),
+        ([(0, True), (0, 0), (1, 0), (1, 1)], False),
+        ([(0, -1), (0, 0)], False),
+        (["0,0", "0,x"], False),
+        (["0", "1"], False),
+    ],
+)
+def test_labels_are_counts_if_they_fill_a_box(labels, is_box):
+    assert (tallies._counts(labels) is not None) is is_box
+
+
+def test_counts_are_fixed_by_name_within_their_range():
+    fix = tallies._fixed_counts
+    assert fix(("a", "", "c"), (2, 3, 4), {"c": 3}) == {2: 3}
+    assert fix(("a", "", "c"), (2, 3, 4), {"count 2": 0}) == {1: 0}
+    assert fix(("a", "b"), (2, 3), {}) == {}
+    for at, expected in (
+        ({"c": 4}, "from 0 to 3"),
+        ({"c": -1}, "from 0 to 3"),
+        ({"c": True}, "from 0 to 3"),
+        ({"c": 1.0}, "from 0 to 3"),
+        ({"d": 1}, "there is no count of 'd'"),
+        ({"a": 0, "c": 0}, "leave two out"),
+    ):
+        with pytest.raises(hetdp.UsageError, match=expected):
+            fix(("a", "", "c"), (2, 3, 4), at)
+
+
+def test_a_slice_goes_through_a_dataset():
+    problem = hetdp.spaces.tallies({"a": 3, "b": 2, "c": 4}, hetdp.questions.count("yes", 5), 1)
+    found = tallies.by_counts(problem)
+    assert found is not None
+    for counts in ((0, 2, 1), (3, 0, 4), (1, 1, 0)):
+        through = problem.graph.index(counts)
+        grid = tallies.slice_of(problem, found, None, through)
+        assert (grid.names, grid.shape, grid.fixed) == (("a", "c"), (4, 5), {"b": counts[1]})
+        assert grid.of(np.arange(problem.graph.size))[counts[0], counts[2]] == through
+    fixed = tallies.slice_of(problem, found, {"c": 2})
+    assert (fixed.names, fixed.shape, fixed.fixed) == (("b", "a"), (3, 4), {"c": 2})
+
+
+def test_tallies_with_too_few_counts_or_cells_are_no_map(monkeypatch):
+    def is_map(**sizes: int) -> bool:
+        return tallies.by_counts(hetdp.spaces.tallies(sizes, hetdp.questions.count("yes", 1), 1)) is not None
+
+    assert is_map(a=2, b=2, c=1)
+    assert not is_map(a=2, b=1, c=1)
+    assert is_map(a=1, b=1)
+    monkeypatch.setattr(tallies, "MOST_CELLS", 4)
+    assert is_map(a=1, b=1)
+    assert not is_map(a=1, b=2)
+
+
+def test_the_size_of_a_map_follows_its_cells():
+    def size(rows: int, columns: int) -> tuple[float, float]:
+        nothing: Any = None
+        return tallies.Tallies(nothing, np.zeros((rows, columns)), nothing, nothing, ("", ""), nothing, {}, False).size
+
+    assert size(1, 9) == (5.0, 2.6)
+    assert size(2, 3) == pytest.approx((3.9, 2.6 * 2 / 3 + 0.9))
+    assert size(10, 10) == pytest.approx((5.5, 5.1))
+    assert size(2, 9) == pytest.approx((5.08, 3.78 / 2 + 0.9))
+    assert size(100, 30) == pytest.approx((6.5, 5.9))
+
+
+def test_the_line_between_answers_has_a_side_for_each_pair_of_cells():
+    found = tallies.boundary_line(np.array([[1, 1], [1, 2]]))
+    assert {tuple(map(tuple, side)) for side in found.tolist()} == {((0.5, 0.5), (0.5, 1.5)), ((0.5, 0.5), (1.5, 0.5))}
+    assert len(tallies.boundary_line(np.ones((3, 3)))) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,13 @@ import hetdp
 from hetdp.cli.main import main
 from hetdp.problem.partial import pins_of
 from hetdp.problem.spelling import spell_label
-from hetdp.studio import export
+from hetdp.studio import export, session
 from hetdp.studio import uploads as opening
+from hetdp.studio.answers import GIVEN
 from hetdp.studio.gallery import GALLERY, TALLIES, VOTES, document_from_form
 from hetdp.studio.session import Session
 from tests.stress import long
+from tests.studio.sessions import path_of, session_of
 
 FORMS = {
     "votes": lambda: document_from_form(VOTES, "Ann, Bob, Cyd", "", "0.3", "Ann=0.1"),
@@ -139,3 +142,21 @@ def test_the_search_box_finds_datasets_by_their_spelling():
         labels = session.document.problem.labels
         for at in range(min(50, len(labels.names))):
             assert session.find_dataset(spell_label(labels.names[at], labels)) == at
+
+
+def test_the_exported_code_names_what_was_chosen():
+    found = session_of(path_of(4))
+    made = replace(found.document, origin=session.Origin(("problem = make()",), "hetdp make x"))
+    lines = export.code_lines(made, found.answer)
+    assert lines.python.splitlines()[2:4] == ["problem = make()", 'mechanism = hetdp.design(problem, "fair")']
+    assert lines.shell.splitlines()[0] == "hetdp make x"
+    given = replace(made, pins={1: ("p", 0.6)})
+    lines = export.code_lines(given, found.answer)
+    assert lines.python.splitlines()[2].startswith('problem, partial = hetdp.read_problem("problem.json")')
+    assert lines.python.splitlines()[3] == 'mechanism = hetdp.design(problem, "fair", partial)'
+    assert "hetdp design problem.json --objective fair -o mechanism.json" in lines.shell
+    only = export.code_lines(replace(given, objective=GIVEN), found.answer)
+    assert "mechanism = hetdp.extend(problem, partial)" in only.python
+    assert "hetdp extend problem.json -o mechanism.json" in only.shell
+    assert "hetdp.extend(problem, {})" in export.code_lines(replace(made, objective=GIVEN), found.answer).python
+    assert "use Python" in export.code_lines(replace(made, objective="weighted-vote"), found.answer).shell

@@ -16,6 +16,8 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
+from hetdp.tables.request import AskRequest, build_request
+
 Columns = dict[str, list[Any]]
 UNWRITABLE = re.compile("[\0-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9a-fA-F]{4}_)")
 ANYTHING = re.compile("(?s:.)")
@@ -89,3 +91,10 @@ FORMATS: dict[str, Callable[[Columns, Path], Any]] = FILES | {
     "polars": lambda columns, _: polars.DataFrame(columns),
     "table": lambda columns, _: pa.table(columns),
 }
+
+
+ASKED: dict[str, Any] = {"counted": "vote = 'yes'", "person": "id", "epsilon": "eps"}
+
+
+def request_of(**more: Any) -> AskRequest:
+    return build_request(**({"at_least": 3} | ASKED | more))
