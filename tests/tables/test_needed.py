@@ -112,6 +112,17 @@ def test_an_area_with_one_answer_needs_nothing_and_one_out_of_reach_is_named():
 def test_blank_rows_are_assumed_away_in_words():
     asked = hetdp.ask(people(40), **STAFF, of="respondents", epsilon=0.3)
     assert "(24 of 40) and no row is blank, whoever they are" in str(asked.solve_epsilon("90%", "60%"))
+    asked = hetdp.ask(people(40, area=["a", "b"] * 20), **STAFF, of="respondents", epsilon=0.3, by="area")
+    assert "where 60% of an area say yes and no row is blank, whoever" in str(asked.solve_epsilon("90%", "60%"))
+
+
+def test_of_different_weights_the_share_is_that_of_the_weight():
+    table = people(40, area=["a", "b"] * 20, role=["chair"] * 10 + ["member"] * 30)
+    question = hetdp.questions.weighted_sum({"chair": 3, "member": 1}, 15)
+    given: dict[str, Any] = {"person": "id", "group": "role", "epsilon": 1, "question": question, "dry_run": True}
+    found = hetdp.ask(table, "vote = 'yes'", by="area", **given).solve_epsilon("90%", "90%")
+    assert "people with 90% of the weight of an area say yes, whoever they are" in str(found)
+    assert found.mechanism.accuracy_at_share("90%").accuracy >= 0.9
 
 
 def test_workers_need_what_one_machine_does(tmp_path, monkeypatch):

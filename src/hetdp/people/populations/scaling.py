@@ -23,7 +23,7 @@ from hetdp.mechanism.solve import WORST, ScaledLevel, SolvedEpsilon
 from hetdp.numbers import parse_exact
 from hetdp.people.names import quote_if_needed
 from hetdp.people.populations.population import WEIGHTED_VOTE, Population
-from hetdp.people.populations.shares import parse_share
+from hetdp.people.populations.shares import ShareScale, parse_share
 from hetdp.people.privacy.epsilons import LARGEST, UNBOUNDED, Units, epsilon_to_units, shortest_decimal
 from hetdp.people.privacy.strength import strength
 from hetdp.problem.answer_words import YES_AND_NO
@@ -252,11 +252,7 @@ def solve_people(
     needs = {part.area: part for part in parts}
     areas = tuple(needs.get(area) or _nothing_needed(area, one, wanted, at) for area, one in mechanisms)
     levels = scale.levels(populations, place)
-    where = (
-        ONE_DECIDES
-        if at == WORST
-        else f"{_percent(parse_share(at))} of an area say {quote_if_needed(members[0].mechanism.share_scale.value)}"
-    )
+    where = ONE_DECIDES if at == WORST else _where_in_all(members[0].mechanism.share_scale, at)
     lines = _lines(scale, place, wanted, where, levels)
     lines += [f"  {format_value(area.area)} needs {area.statement}" for area in areas[:MOST_AREAS]]
     if len(areas) > MOST_AREAS:
@@ -284,6 +280,13 @@ def _parse_place(at: Any) -> Fraction:
         return parse_share(at)
     except UsageError:
         raise UsageError(f"at={format_value(at)}", PLACE_RULE) from None
+
+
+def _where_in_all(scale: ShareScale, at: Any) -> str:
+    """The tables of all areas at which the accuracy is wanted, in words."""
+    share, value = _percent(parse_share(at)), quote_if_needed(scale.value)
+    who = f"people with {share} of the weight of an area" if scale.weighted else f"{share} of an area"
+    return f"{who} say {value}" + (f" and {scale.assumption}" if scale.assumption else "")
 
 
 def _smallest(scale: Scale, member: Member, allowed: float) -> int:
