@@ -56,7 +56,8 @@ class Strength:
         Args:
             published: what is published, in words.
 
-        >>> strength(0.5).belief_from("all answers together")[-49:]
+        >>> import hetdp
+        >>> hetdp.privacy.strength(0.5).belief_from("all answers together")[-49:]
         'at most 63% sure of it from all answers together.'
         """
         if self.epsilon == 0.0:

@@ -214,7 +214,7 @@ def statement(record: str | Path | Document) -> str:
     ...     ledger = hetdp.Ledger.create(pathlib.Path(folder, "a.ledger"), source="data", cap=1)
     ...     released = hetdp.release(mechanism, "most say yes", ledger=ledger)
     >>> hetdp.statement(released.record).endswith(
-    ...     "if you vote differently, the published answer is yes in at most 63 of 100 runs instead of 37."
+    ...     "If you vote differently, the published answer is yes in at most 63 of 100 runs instead of 37."
     ... )
     True
     """
