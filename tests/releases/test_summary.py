@@ -56,6 +56,19 @@ def records(tmp_path_factory):
     }
 
 
+@pytest.fixture(scope="module")
+def several(tmp_path_factory) -> str:
+    """The page of two questions, one of them with areas."""
+    ledger = hetdp.Ledger.create(tmp_path_factory.mktemp("several") / "a.ledger", source="offices", cap="inf")
+    questions: list[dict[str, Any]] = [
+        {"count": "answer = 'move'", "more_than": "50%", "title": "Should we move?"},
+        {"count": "answer = 'stay'", "at_least": 40, "title": "Should we stay?", "by": "site"},
+    ]
+    release = hetdp.ask(PEOPLE, questions=questions, person="id", **LEVELS, payment=hetdp.Payment(ledger)).release
+    assert release is not None
+    return release.html()
+
+
 def text_of(record: dict[str, Any]) -> str:
     """What a page shows."""
     return " ".join(" ".join(parse_page(page_of(record)).text).split())
@@ -160,17 +173,26 @@ def browser_page(browser):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440])
-def test_every_page_is_accessible_and_fits_a_phone(records, browser_page, width, scheme):
+def test_every_page_is_accessible_and_fits_a_phone(records, several, browser_page, width, scheme):
     from axe_playwright_python.sync_playwright import Axe
 
     browser_page.set_viewport_size({"width": width, "height": 900})
     browser_page.emulate_media(color_scheme=scheme)
-    shown = {**records, "hostile": make_hostile(records["areas"])}
-    for name, record in shown.items():
-        browser_page.set_content(page_of(record).replace(page.POLICY, "default-src 'unsafe-inline'"))
+    shown = {name: page_of(record) for name, record in records.items()}
+    shown |= {"hostile": page_of(make_hostile(records["areas"])), "several": several}
+    for name, html in shown.items():
+        browser_page.set_content(html.replace(page.POLICY, "default-src 'unsafe-inline'"))
         assert browser_page.evaluate("document.documentElement.scrollWidth") <= width, name
         found = Axe().run(browser_page)
         assert found.violations_count == 0, found.generate_report()
+
+
+def test_a_page_of_several_questions_says_which_digest_is_of_which(several):
+    shown = " ".join(" ".join(parse_page(several).text).split())
+    for title in ("Should we move?", "Should we stay?"):
+        for name in ("the plan", "this record"):
+            assert shown.count(f"{title} {name} ") == 1
+    assert several.count("<dt>the ledger</dt>") == 1
 
 
 # The statement --------------------------------------------------------------------------------------------------------

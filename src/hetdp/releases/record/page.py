@@ -125,7 +125,11 @@ def bundle_page_of(record: dict[str, Any]) -> str:
         body.append("</section>")
     unprotected, security = (list(dict.fromkeys(words for one in parts for words in one[key])) for key in SHARED_LISTS)
     facts = dict.fromkeys(fact for one in parts for fact in _deeds(one))
-    digests = dict.fromkeys(fact for one in parts for fact in _digests(one))
+    digests = dict.fromkeys(
+        (name if value == one["ledger"]["ledger"] else f"{headline_of(one)} {name}", value)
+        for one in parts
+        for name, value in _digests(one)
+    )
     digests |= {("the plan of all questions", together["plan_sha256"]): None}
     digests |= {("the record of all questions", record["record_sha256"]): None}
     body += _section("What is not protected", _list(unprotected))
