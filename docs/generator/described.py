@@ -254,7 +254,7 @@ standard output: [JSON output](json-output.md). What files look like: [files](fi
 
 ARGUMENTS = {
     "PROBLEM": "a JSON file, a folder with the tables `datasets` and `edges`, or `-` for JSON on standard input",
-    "[PROBLEM]": "the same; without it, the studio begins with its gallery",
+    "[TABLE|PROBLEM]": "a table of people, a problem, or an approved plan; without it, the studio lets you choose",
     "MECHANISM": "a mechanism as `.csv`, `.parquet` or `.json`, or `-` for JSON on standard input",
     "[MECHANISM]...": "mechanisms as `.csv`, `.parquet` or `.json`; without any, `accuracy` compares the objectives,"
     " and `plot` draws the problem",

@@ -9,7 +9,7 @@ from docs.pictures.drawn import PICTURES
 from hetdp.plots.plot import write_figure
 
 FOLDER = Path(__file__).parent
-STUDIO = "studio"  # a photograph of a page, which needs chromium
+STUDIO, PEOPLE = PHOTOGRAPHS = ("studio", "people")  # photographs of pages, which need chromium
 
 
 def main(names: list[str]) -> None:
@@ -17,11 +17,16 @@ def main(names: list[str]) -> None:
     from matplotlib import pyplot
 
     pyplot.switch_backend("agg")
-    for name in names or (*PICTURES, STUDIO):
+    for name in names or (*PICTURES, *PHOTOGRAPHS):
         if name == STUDIO:
             from docs.pictures.studio import take
 
             take(FOLDER / f"{name}.png")
+            continue
+        if name == PEOPLE:
+            from docs.pictures.people import take as take_people
+
+            take_people(FOLDER / f"{name}.png")
             continue
         write_figure(PICTURES[name](), FOLDER / f"{name}.svg", ".svg")
         pyplot.close("all")

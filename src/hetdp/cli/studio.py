@@ -1,4 +1,4 @@
-"""`hetdp studio`: an interactive page for a problem and its mechanism."""
+"""`hetdp studio`: an interactive page for a problem and its mechanism, or for a table of people."""
 
 from __future__ import annotations
 
@@ -15,15 +15,20 @@ if TYPE_CHECKING:
     from hetdp.cli.output import Output
 
 EXAMPLES = """
-hetdp studio                    start with the gallery
+hetdp studio                    choose: a table of people, or a problem
+hetdp studio people.xlsx        a table, step by step to a published answer
 hetdp studio poll.json          start with a problem
 """
 ABOUT = """
-Opens a page in the browser, served locally (needs the extra studio). Its address contains a token, without which every
-request is refused. The page fetches nothing from other hosts, and reads no files except PROBLEM and those dropped on
-it. Press Ctrl-C to stop.
+Opens a page in the browser, served locally (needs the extra studio). For a table of people (a .csv, .xlsx, .parquet,
+.arrow or .sqlite file, or a folder of files) it leads step by step from the table to a plan that a second person
+approves, and to a published answer. For a problem (a .json file, or a folder with edges and datasets) it shows the
+mechanism and lets you edit it. An approved plan, a .json file, goes on with its release. The address contains a token,
+without which every request is refused. The page fetches nothing from other hosts. It reads and writes only files in
+the folder of TABLE (without one, in the working folder), reads PROBLEM, and what is dropped on it. Press Ctrl-C to
+stop.
 """
-PROBLEM = click.Argument(["problem"], type=PATH, metavar="[PROBLEM]", required=False)
+OPENED = click.Argument(["opened"], type=PATH, metavar="[TABLE|PROBLEM]", required=False)
 HOST = click.Option(
     ["--host"], default="127.0.0.1", show_default=True, metavar="NAME", help="The address to listen on."
 )
@@ -39,7 +44,7 @@ NO_BROWSER = click.Option(["--no-browser"], is_flag=True, help="Print the addres
 
 def studio(
     out: Output,
-    problem: str | None,
+    opened: str | None,
     host: str,
     port: int,
     no_browser: bool,
@@ -50,15 +55,13 @@ def studio(
     from hetdp.cli.reading import require_input
     from hetdp.studio.server import LOOPBACK, create_server, require_dash
 
-    if problem is not None:
-        require_input(problem)
+    if opened is not None:
+        require_input(opened)
     require_dash()
-    from hetdp.studio.gallery import GALLERY
-    from hetdp.studio.session import Session
-    from hetdp.studio.uploads import document_from_path
+    from hetdp.studio.opening import open_path
 
-    document = GALLERY["three-voters"].make() if problem is None else document_from_path(problem, duplicates, positive)
-    server = create_server(Session(document), host, port, start=problem is None)
+    found = open_path(opened, duplicates, positive)
+    server = create_server(found.session, host, port, opened is None, found.people, found.first)
     out.emit([server.address])
     if host not in LOOPBACK:
         out.say(f"anyone who can reach {host} and knows this address can use it; the connection is not encrypted")
@@ -98,6 +101,6 @@ command = Verb(
     studio,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, HOST, PORT, NO_BROWSER, *INPUT_OPTIONS, QUIET],
+    [OPENED, HOST, PORT, NO_BROWSER, *INPUT_OPTIONS, QUIET],
     stages=("reading", "building", "loading", "searching", "proving"),
 )

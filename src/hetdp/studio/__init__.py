@@ -1,7 +1,9 @@
-"""The studio: an interactive page for a problem and its mechanism. Dash is imported in this package only.
+"""The studio: interactive pages for a problem and its mechanism, and for a table of people (`people/`).
 
-Only `hetdp.cli.studio` imports the studio. The studio calls functions that every user has: `extend`, `design`,
-`explain`, `accuracy`, `odds`, `plot` and `save`, and `Problem.with_parameter` for edits.
+Only `hetdp.cli.studio` imports the studio, and Dash is imported in this package only. The page for problems calls
+functions that every user has: `extend`, `design`, `explain`, `accuracy`, `odds`, `plot` and `save`, and
+`Problem.with_parameter` for edits. Both pages share `server`, `guard` (access and caching), `opening` (what the command
+line names) and the colours in `assets/tokens.css`.
 
 - Without Dash: `session` (the document, undo, selection), `answers` (solve a document), `gallery` and `uploads` (where
   documents come from), `export` (what can be saved), `drawing`, `picture` and `views` (network and charts as data).

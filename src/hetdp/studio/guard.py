@@ -16,6 +16,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 REFUSAL = "hetdp studio: this address is incomplete. Open the one that `hetdp studio` printed when it started.\n"
+PEOPLE = "people"  # the path of the pages for tables, below the token
 FAULT = "hetdp studio: this request cannot be answered.\n"
 SCHEME = "http://"  # the only one that the server supports
 SAME_SITES = ("same-origin", "none")  # our own page, or a typed address
@@ -23,6 +24,10 @@ POLICY = (
     "default-src 'none'; script-src 'self' {hashes}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:;"
     " font-src 'self' data:; connect-src 'self'; worker-src blob:; form-action 'none'; base-uri 'none';"
     " frame-ancestors 'none'"
+)
+PEOPLE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -93,14 +98,17 @@ def protect(server: Flask, token: str, hosts: frozenset[str], hashes: Any) -> No
     def add_headers(response: Response) -> Response:
         if not policy:
             policy.append(POLICY.format(hashes=" ".join(hashes())))
-        response.headers["Content-Security-Policy"] = policy[0]
+        is_form = request.path.startswith(f"/{token}/{PEOPLE}/")
+        response.headers.setdefault("Content-Security-Policy", PEOPLE_POLICY if is_form else policy[0])
         for name, value in HEADERS.items():
             response.headers[name] = value
+        if is_form:  # else browsers would send forms with `Origin: null`
+            response.headers["Referrer-Policy"] = "same-origin"
         set_caching(response, token)
         return response
 
 
-SCRIPT_FOLDERS = ("_dash-component-suites/", "assets/", "_favicon.ico")  # below the token
+SCRIPT_FOLDERS = ("_dash-component-suites/", "assets/", "people/static/", "_favicon.ico")  # below the token
 SCRIPT_TYPES = ("text/javascript", "application/javascript", "text/css", "image/x-icon")
 CACHE_FOREVER = "private, max-age=31536000, immutable"
 CACHE_NEVER = "private, no-store"

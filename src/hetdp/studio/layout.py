@@ -44,8 +44,13 @@ def aria_label(words: str) -> dict[str, Any]:
 WAYS = {"gallery": "Gallery", "file": "File", "people": "People"}
 
 
-def dialog(start: bool) -> Any:
-    """The dialog that opens a problem; `start` says whether it is open when the page is loaded."""
+def dialog(start: bool, tables: str = "") -> Any:
+    """The dialog that opens a problem, or leads to the page for tables.
+
+    Args:
+        start: whether it is open when the page is loaded.
+        tables: the address of the page for tables; empty if there is none.
+    """
     cards = [
         html.Button(
             [html.Strong(entry.title), html.Span(entry.about)],
@@ -77,7 +82,17 @@ def dialog(start: bool) -> Any:
         html.Div(content, id=f"way-{name}", className=f"way {name}", hidden=name != "gallery")
         for name, content in ways.items()
     ]
+    people = html.A(
+        [
+            html.Strong("A table of people"),
+            html.Span("From a spreadsheet to a published yes/no answer, step by step"),
+        ],
+        id="open-table",
+        href=tables,
+        className="entry table",
+    )
     inside = [
+        *([people] if tables else []),
         html.Div(
             [html.H2("Open a problem"), radio_row("way", WAYS, "gallery", "Source"), button("Close", "close")],
             className="pair",
@@ -117,7 +132,7 @@ CHART_KEYS = "Chart of all datasets. On a map, arrow keys move between cells, an
 TABS = {"inspect": "Details", "accuracy": "Accuracy", "odds": "Odds", "export": "Export"}
 
 
-def page(session: Session, start: bool) -> Any:
+def page(session: Session, start: bool, tables: str = "") -> Any:
     """The whole page, without contents."""
     with session.lock:
         needs_chart = views_of(session)[0] in CHARTS
@@ -141,7 +156,7 @@ def page(session: Session, start: bool) -> Any:
             html.Div(id="trouble", className="trouble", role="alert", hidden=True),
             _header(),
             html.Main([_picture(needs_chart), _side()]),
-            dialog(start),
+            dialog(start, tables),
         ],
         id="studio",
     )

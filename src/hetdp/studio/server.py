@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from hetdp.errors import UsageError
 from hetdp.interrupts import delay_interrupts
+from hetdp.studio.people.session import PeopleSession
 from hetdp.studio.session import Session
 from hetdp.studio.uploads import MOST_BYTES
 
@@ -47,7 +48,14 @@ def require_dash() -> None:
         ) from None
 
 
-def create_server(session: Session, host: str = "127.0.0.1", port: int = 0, start: bool = False) -> StudioServer:
+def create_server(
+    session: Session,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    start: bool = False,
+    people: PeopleSession | None = None,
+    first: str = "",
+) -> StudioServer:
     """Creates the server of a session. It answers once `serve` is called.
 
     Args:
@@ -55,6 +63,8 @@ def create_server(session: Session, host: str = "127.0.0.1", port: int = 0, star
         host: the address to listen on.
         port: the port; 0 takes a free one.
         start: whether the dialog with the gallery is open at first.
+        people: the session of the pages for tables; None for a server without them.
+        first: the page that the address leads to: the one for problems, or "people/".
 
     Raises:
         UsageError: dash is not installed, or the address cannot be used.
@@ -86,19 +96,21 @@ def create_server(session: Session, host: str = "127.0.0.1", port: int = 0, star
         hosts |= {f"{name}:{server.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
     if server.port == HTTP_PORT:
         hosts |= {name.removesuffix(f":{HTTP_PORT}") for name in hosts}
-    server.app = app_for(session, token, frozenset(hosts), start).server
-    return StudioServer(f"http://{shown}:{server.port}/{token}/", server.serve_forever, lambda: _stop(server))
+    server.app = app_for(session, token, frozenset(hosts), start, people).server
+    return StudioServer(f"http://{shown}:{server.port}/{token}/{first}", server.serve_forever, lambda: _stop(server))
 
 
-def app_for(session: Session, token: str, hosts: frozenset[str], start: bool) -> Any:
-    """Creates the Dash application of a session: layout, callbacks, access control.
+def app_for(
+    session: Session, token: str, hosts: frozenset[str], start: bool, people: PeopleSession | None = None
+) -> Any:
+    """Creates the Dash application of a session: layout, callbacks, access control, and the pages for tables.
 
     All scripts are served locally, below the token.
     """
     from dash import Dash
 
     from hetdp.studio.callbacks import connect
-    from hetdp.studio.guard import protect
+    from hetdp.studio.guard import PEOPLE, protect
     from hetdp.studio.layout import page
 
     app = Dash(
@@ -112,8 +124,13 @@ def app_for(session: Session, token: str, hosts: frozenset[str], start: bool) ->
         prevent_initial_callbacks=True,
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
     )
-    app.layout = lambda: page(session, start)
+    tables = "" if people is None else f"/{token}/{PEOPLE}/"
+    app.layout = lambda: page(session, start, tables)
     connect(app, session)
+    if people is not None:
+        from hetdp.studio.people.pages import connect_pages
+
+        connect_pages(app.server, token, people)
     app.server.config["MAX_CONTENT_LENGTH"] = MOST_REQUEST_BYTES
     protect(app.server, token, hosts, app.csp_hashes)
     return app

@@ -1,0 +1,568 @@
+"""The session of the page for tables: the opened table, the draft of a plan, the saved plan, and the release.
+
+Several pages may show one session. Each form has the revision that it was made from; one that would undo what another
+page has changed is refused. Nothing here knows of Flask.
+"""
+
+from __future__ import annotations
+
+import copy
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from hetdp.errors import HetdpError, UnwrittenRecordError, UsageError
+from hetdp.numbers import parse_whole
+from hetdp.people.privacy.epsilons import format_epsilon
+from hetdp.problem.answer_words import TITLE
+from hetdp.releases.ledger.ledger import Ledger
+from hetdp.releases.price import Price
+from hetdp.releases.release import Release
+from hetdp.studio.people.draft import (
+    EPSILON,
+    MISSING,
+    PROTECTION_FIELDS,
+    QUESTION_FIELDS,
+    TABLE_FIELDS,
+    THRESHOLD,
+    WEIGHT,
+    Draft,
+)
+from hetdp.studio.people.folder import LEDGER, PAGE, PLAN, RECORD, OpenedFolder
+from hetdp.studio.people.table import COUNTED, MOST_NAMES, PERSON, OpenedTable, open_table
+from hetdp.tables.ask import AskResult, Payment, ask
+from hetdp.tables.plan import PlanBundle, read_plan
+from hetdp.tables.predicates import format_column
+from hetdp.tables.record import verify_record
+from hetdp.tables.request import ABOUT
+from hetdp.text import escape_unprintable
+
+STEPS = {
+    "table": "Table",
+    "question": "Question",
+    "protection": "Protection",
+    "promise": "Promise",
+    "plan": "Plan",
+    "release": "Release",
+    "record": "Record",
+}
+NAMES = tuple(STEPS)
+STALE = "Another page has changed this plan. Nothing was taken from this page; it now shows what holds."
+FORM = ""  # the field of a fault that belongs to no field
+UNIT, RELATION = "person", "replace-one"
+MOST_REMEMBERED = 64  # results of `ask`
+
+
+@dataclass(frozen=True)
+class SavedPlan:
+    """A plan in a file.
+
+    Attributes:
+        name: the name of the file.
+        digest: SHA-256 of the plan.
+        title: the title of the question, or of all questions together; empty if there is none.
+        arguments: the arguments that it was made of; None if it was opened from its file.
+    """
+
+    name: str
+    digest: str
+    title: str
+    arguments: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Published:
+    """A release and the files of its record.
+
+    Attributes:
+        release: the answers.
+        plan: the plan that was carried out.
+        ledger: the name of the ledger.
+        record: the name of the record's file.
+        page: the name of the page.
+        unwritten: why the record could not be written; empty if it was.
+    """
+
+    release: Release
+    plan: SavedPlan
+    ledger: str
+    record: str
+    page: str
+    unwritten: str = ""
+
+
+@dataclass
+class PeopleSession:
+    """One table and its plan, as the pages show them.
+
+    Attributes:
+        folder: the opened folder.
+        table: the opened table, if there is one.
+        refused: why the last table could not be opened; empty if it could.
+        draft: what has been chosen.
+        saved: the plan that was saved or opened.
+        published: the last release.
+        tried: the steps that were to be left; their empty fields are shown as missing.
+        notices: sentences for the next page.
+        faults_of_action: field → why the last action of a step was refused.
+        revision: grows with every change.
+        step: the step that was shown last.
+    """
+
+    folder: OpenedFolder
+    table: OpenedTable | None = None
+    refused: str = ""
+    draft: Draft = field(default_factory=Draft)
+    saved: SavedPlan | None = None
+    published: Published | None = None
+    tried: set[str] = field(default_factory=set)
+    notices: list[str] = field(default_factory=list)
+    faults_of_action: dict[str, dict[str, str]] = field(default_factory=dict)
+    revision: int = 1
+    step: str = NAMES[0]
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    _results: dict[Any, Any] = field(default_factory=dict)
+
+    # Table.
+
+    def open(self, path: Path, **options: str) -> None:
+        """Opens a table; everything that was chosen for another one is forgotten."""
+        self.revision += 1
+        self.draft, self.saved, self.table, self.refused = Draft(), None, None, ""
+        self.tried, self.faults_of_action, self._results = set(), {}, {}
+        for name, value in options.items():
+            self.draft.set(name, value)
+        try:
+            self.table = open_table(path, options)
+        except HetdpError as refusal:
+            self.refused = str(refusal)
+
+    def require_table(self) -> OpenedTable:
+        """The opened table.
+
+        Raises:
+            UsageError: there is none.
+        """
+        if self.table is None or self.table.description.rows is None:
+            raise UsageError("no table is open", "the step Table opens one")
+        return self.table
+
+    # What is missing.
+
+    @property
+    def opened_plan(self) -> SavedPlan | None:
+        """The plan that was opened from a file, whose first steps cannot be changed."""
+        return self.saved if self.saved is not None and self.saved.arguments is None else None
+
+    def faults(self, step: str) -> dict[str, str]:
+        """Field → what is missing or wrong in a step; FORM for what concerns no field."""
+        checks: dict[str, Callable[[], dict[str, str]]] = {
+            "table": self._table_faults,
+            "question": self._question_faults,
+            "protection": self._protection_faults,
+            "plan": self._plan_faults,
+            "release": lambda: {} if self.published else {FORM: "nothing has been released yet"},
+        }
+        if self.opened_plan is not None and step in ("table", "question", "protection"):
+            return {}
+        return checks[step]() if step in checks else {}
+
+    def shown_faults(self, step: str) -> dict[str, str]:
+        """The faults that are shown: those of an action, and those of fields unless they are empty and untried."""
+        found = self.faults(step) if step in ("table", "question", "protection") else {}
+        if step not in self.tried:
+            found = {name: words for name, words in found.items() if name and not words.startswith(MISSING)}
+            found = {name: words for name, words in found.items() if self._is_typed(name)}
+        return found | self.faults_of_action.get(step, {})
+
+    def _is_typed(self, name: str) -> bool:
+        what, _, at = name.rpartition("-")
+        if what == EPSILON and self.table is not None:
+            names = self._names(self.draft.level(self.table))
+            return bool(self.draft.number(EPSILON, self.draft.level(self.table), names[int(at)]).strip())
+        return bool(self.draft[name].strip()) and name not in ("group", "level")
+
+    def first_gap(self, step: str) -> str:
+        """The first earlier step that is not complete; empty if all are."""
+        before = NAMES[: NAMES.index(step)]
+        needed = [one for one in before if one in ("table", "question", "protection")]
+        needed += ["plan"] if step in ("release", "record") else []
+        return next((one for one in needed if self.faults(one)), "")
+
+    def is_complete(self, step: str) -> bool:
+        """True if nothing is missing in a step, nor before it."""
+        if step == "record":
+            return self.published is not None
+        if step == "promise":
+            return not self.first_gap("promise")
+        return not self.faults(step) and not self.first_gap(step)
+
+    def _table_faults(self) -> dict[str, str]:
+        if self.table is None:
+            return {"table": self.refused or "choose a table"}
+        if self.table.description.rows is None:
+            return {"sheet": f"{MISSING}; the file has several sheets, and one of them is the table"}
+        if not self.table.person:
+            return {PERSON: f"{MISSING}; one column must identify each person"}
+        if not self.table.with_role(COUNTED):
+            return {COUNTED: f"{MISSING}; at least one column is private and counted"}
+        counted = format_column(self.table.with_role(COUNTED)[0])
+        return self._refusal(
+            {"count": f"{counted} IS NULL", "at_least": 1, "epsilon": 1, "person": self.table.person}, PERSON
+        )
+
+    def _question_faults(self) -> dict[str, str]:
+        if self.faults("table") or self.table is None:
+            return {FORM: "the step Table is not complete"}
+        found = self.draft.question_faults(self.table)
+        if found:
+            return found
+        return self._refusal(self.draft.question_arguments(self.table) | {"epsilon": 1}, FORM)
+
+    def _protection_faults(self) -> dict[str, str]:
+        if self.faults("table") or self.table is None:
+            return {FORM: "the step Table is not complete"}
+        found = self.draft.protection_faults(self.table)
+        if found or self.draft.question_faults(self.table):
+            return found
+        return self._refusal(self.draft.arguments(self.table), FORM)
+
+    def _plan_faults(self) -> dict[str, str]:
+        if self.saved is None:
+            return {FORM: "the plan has not been saved yet"}
+        if self.changed_since_saved():
+            return {FORM: f"the plan in {self.saved.name} is another one: something was changed after it was saved"}
+        return {}
+
+    def _refusal(self, arguments: dict[str, Any], name: str) -> dict[str, str]:
+        try:
+            self._ask(arguments)
+        except HetdpError as refusal:
+            return {name: str(refusal)}
+        return {}
+
+    def _names(self, column: str) -> list[str]:
+        try:
+            return self.require_table().names(column)
+        except HetdpError:
+            return []
+
+    def formal_question(self) -> list[str]:
+        """The question and what counts as yes, as the plan will state them; empty while something is missing."""
+        if self.table is None or self.faults("question"):
+            return []
+        lines = self._ask(self.draft.question_arguments(self.table) | {"epsilon": 1}).promise.splitlines()
+        return [f"{line[:1].upper()}{line[1:]}" for line in lines if line.startswith(("question:", "yes means:"))]
+
+    # Promise.
+
+    def asked(self) -> AskResult:
+        """What would be promised, as a dry run says it. The counted columns are not read.
+
+        Raises:
+            HetdpError: something is missing or wrong.
+        """
+        table = self.require_table()
+        plan = self.opened_plan
+        if plan is not None:
+            return self._ask({"plan": self.folder.existing(plan.name, (PLAN,))})
+        return self._ask(self.draft.arguments(table))
+
+    def _ask(self, arguments: dict[str, Any]) -> AskResult:
+        """A dry run; its result, or its refusal, is remembered as long as the table stays as it is."""
+        table = self.require_table()
+        key = repr(sorted(arguments.items(), key=lambda one: one[0])), _stamp(table.path)
+        if key not in self._results:
+            if len(self._results) >= MOST_REMEMBERED:
+                self._results.clear()
+            try:
+                self._results[key] = ask(table.path, **(table.options | arguments), dry_run=True)
+            except HetdpError as refusal:
+                self._results[key] = refusal
+        found = self._results[key]
+        if isinstance(found, HetdpError):
+            raise found
+        return found  # type: ignore[no-any-return]
+
+    # Plan.
+
+    def identified_plan(self) -> AskResult:
+        """The promise together with the plan as a file would have it, with its digest.
+
+        Raises:
+            HetdpError: something is missing or wrong.
+        """
+        table = self.require_table()
+        if self.opened_plan is not None:
+            return self.asked()
+        with tempfile.TemporaryDirectory(prefix="hetdp-studio-") as place:
+            return ask(table.path, **self.draft.arguments(table), plan=Path(place, "plan.json"), dry_run=True)
+
+    def changed_since_saved(self) -> bool:
+        """True if the draft is no longer what was saved."""
+        if self.saved is None or self.saved.arguments is None:
+            return False
+        try:
+            return self.draft.arguments(self.require_table()) != self.saved.arguments
+        except HetdpError:
+            return True
+
+    def plan_name(self) -> str:
+        """The suggested name for the plan's file."""
+        if self.saved is not None and not self.changed_since_saved():
+            return self.saved.name
+        typed = self.draft["plan-name"]
+        return typed or self.folder.free_name(f"{self._stem()}-plan", PLAN)
+
+    def _stem(self) -> str:
+        return self.table.path.stem if self.table is not None else "people"
+
+    def save_plan(self, name: str) -> None:
+        """Saves the plan for the second person. A file that has another plan is not replaced.
+
+        Raises:
+            HetdpError: the name is not accepted, the file has another plan, or something is missing.
+        """
+        table, place = self.require_table(), self.folder.place(name, (PLAN,))
+        arguments = self.draft.arguments(table)
+        found = ask(table.path, **arguments, plan=place, dry_run=True)
+        self.saved = SavedPlan(place.name, found.digest, self.draft["title"].strip(), arguments)
+        self.revision += 1
+        self.draft.set("plan-name", "")
+
+    def open_plan(self, name: str) -> None:
+        """Opens a plan and the table that it names, to go on at the step Release.
+
+        Raises:
+            HetdpError: the file is not a plan, or its table is not in the folder, or is another one.
+        """
+        place = self.folder.existing(name, (PLAN,))
+        plan = read_plan(place)
+        facts = (plan.plans[0] if isinstance(plan, PlanBundle) else plan).facts["table"]
+        table = self.table_path(str(facts["file"]))
+        found = ask(table, plan=place, dry_run=True)
+        options = {one: str(facts[key]) for one, key in _TABLE_KEYS.items() if facts.get(key) is not None}
+        self.open(table, **options)
+        self.saved = SavedPlan(place.name, found.digest, str(plan.facts.get(ABOUT, {}).get(TITLE, "")), None)
+
+    def start_over(self) -> None:
+        """Leaves the opened plan, and begins a new one with the same table."""
+        if self.table is not None:
+            self.open(self.table.path, **{name: self.draft[name] for name in TABLE_FIELDS if self.draft[name]})
+
+    def table_path(self, name: str) -> Path:
+        """The path of a table of the folder; the opened one may be a folder of files.
+
+        Raises:
+            UsageError: there is no such table.
+        """
+        if self.table is not None and self.table.path.name == name:
+            return self.table.path
+        folder = self.folder.path / name
+        if name in self.folder.folders():
+            return folder
+        from hetdp.tables.formats import OPENERS
+
+        return self.folder.existing(name, tuple(OPENERS))
+
+    # Release.
+
+    def ledger_sources(self, name: str) -> list[str]:
+        """The sources of a ledger.
+
+        Raises:
+            HetdpError: the ledger cannot be used.
+        """
+        return [one.source for one in Ledger(self.folder.existing(name, (LEDGER,))).status()]
+
+    def make_ledger(self, name: str, source: str, times: str) -> None:
+        """Makes a ledger in which everybody can pay for as many questions like this one.
+
+        Raises:
+            HetdpError: the name is taken or not accepted, or the number is not a whole number.
+        """
+        if not source.strip():
+            raise UsageError("the name of the data is missing", "the ledger knows the data by a name, such as a survey")
+        cap, caps = self.caps(times)
+        place = self.folder.place(name, (LEDGER,))
+        Ledger.create(place, source=source.strip(), cap=cap, caps=caps, unit=UNIT, relation=RELATION)
+        self.revision += 1
+        self.draft.set("ledger", place.name)
+        self.draft.set("source", source.strip())
+        self.notices.append(f"The ledger {place.name} was made.")
+
+    def caps(self, times: str) -> tuple[str, dict[str, str]]:
+        """What everybody may spend, and what some groups may: so many times what this plan allows.
+
+        Raises:
+            HetdpError: it is not a whole number of at least 1, or the promise cannot be made.
+        """
+        if not times.strip():
+            raise UsageError(MISSING, "it says how many questions like this one each person may be asked in all")
+        number = parse_whole(times.strip(), "the number of questions", 1)
+        allowed: dict[str | None, float] = {}
+        for promise in self.asked().promises:
+            for one in promise.protections:
+                allowed[one.group] = max(one.largest, allowed.get(one.group, 0.0))
+        most = max(allowed.values())
+        below = {group: value for group, value in allowed.items() if group is not None and value < most}
+        return _times(most, number), {group: _times(value, number) for group, value in below.items()}
+
+    def payment(self, **files: Path) -> Payment:
+        """What pays for the release.
+
+        Raises:
+            UsageError: no ledger is chosen.
+        """
+        name = self.draft["ledger"]
+        if not name:
+            raise UsageError("no ledger is chosen", "a ledger pays for the release, and remembers it")
+        source, version = self.draft["source"] or None, self.draft["version"].strip() or "1"
+        return Payment(ledger=self.folder.existing(name, (LEDGER,)), source=source, version=version, **files)
+
+    def price(self) -> Price | None:
+        """What the release would cost everybody, and what would be left.
+
+        Raises:
+            HetdpError: the ledger cannot be used, or the plan cannot be carried out.
+        """
+        table = self.require_table()
+        if self.saved is not None and not self.changed_since_saved():
+            plan: dict[str, Any] = {"plan": self.folder.existing(self.saved.name, (PLAN,))}
+        else:
+            plan = self.draft.arguments(table)
+        return ask(table.path, **plan, dry_run=True, payment=self.payment()).price
+
+    def file_names(self) -> tuple[str, str]:
+        """The names of the record and its page: after the plan, whose release they are."""
+        stem = Path(self.saved.name if self.saved is not None else self._stem()).stem
+        base = stem.removesuffix("-plan") or stem
+        return f"{base}-record{RECORD}", f"{base}-page{PAGE}"
+
+    def release(self) -> None:
+        """Releases the answer of the saved plan, and writes its record and page. Asked again, it gives the same answer.
+
+        Raises:
+            HetdpError: nothing was released, and the message says why; or the answer is in the ledger already.
+        """
+        table, plan = self.require_table(), self.saved
+        if plan is None or self.faults("plan"):
+            raise UsageError("no plan is saved", "a release carries out a plan that was saved and approved")
+        names = self.file_names()
+        record, page = (self.folder.place(name, (suffix,)) for name, suffix in zip(names, (RECORD, PAGE), strict=True))
+        place = self.folder.existing(plan.name, (PLAN,))
+        payment = self.payment(record=record, html=page)
+        unwritten = ""
+        try:
+            found = ask(table.path, plan=place, payment=payment).release
+        except UnwrittenRecordError as failure:
+            found, unwritten = failure.release, str(failure)
+        assert found is not None
+        self.revision += 1
+        self.published = Published(found, plan, self.draft["ledger"], *names, unwritten)
+
+    def checks(self) -> list[Any]:
+        """The checks of the record against itself, the plan and the ledger, as `hetdp record verify` makes them."""
+        done = self.published
+        if done is None or done.unwritten:
+            return []
+        ledger, plan = self.folder.existing(done.ledger, (LEDGER,)), self.folder.existing(done.plan.name, (PLAN,))
+        return list(verify_record(self.folder.existing(done.record, (RECORD,)), ledger=ledger, plan=plan).checks)
+
+    def files(self) -> dict[str, str]:
+        """The files that a page may fetch: those that this session has written or opened, with their types."""
+        found = {} if self.saved is None else {self.saved.name: "application/json"}
+        if self.published is not None and not self.published.unwritten:
+            found |= {self.published.record: "application/json", self.published.page: "text/html"}
+        return found
+
+    # Forms.
+
+    def take(self, step: str, form: Mapping[str, str]) -> bool:
+        """Takes the fields of a form. Returns False if that would undo what another page has changed.
+
+        Args:
+            step: the step that the form belongs to.
+            form: field → text; a field that is missing stays as it is.
+        """
+        if self.opened_plan is not None and step in ("table", "question", "protection", "promise"):
+            return True
+        draft, table = copy.deepcopy(self.draft), copy.copy(self.table)
+        if table is not None:
+            table.roles = dict(table.roles)
+        faults = self._take(step, form, draft, table)
+        roles = {} if self.table is None else self.table.roles
+        if draft == self.draft and (table is None or table.roles == roles) and not faults:
+            self.faults_of_action.pop(step, None)
+            return True
+        if form.get("revision") != str(self.revision):
+            self.notices.append(STALE)
+            return False
+        self.draft, self.table = draft, table
+        self.faults_of_action.pop(step, None)
+        if faults:
+            self.faults_of_action[step] = faults
+        self.revision += 1
+        return True
+
+    def _take(self, step: str, form: Mapping[str, str], draft: Draft, table: OpenedTable | None) -> dict[str, str]:
+        """Takes the fields of a step into a draft and a table; returns what was refused."""
+        faults: dict[str, str] = {}
+        if step == "table" and table is not None:
+            for at, column in enumerate(table.columns):
+                role = form.get(f"role-{at}")
+                if role is not None and role != table.roles.get(column.name, ""):
+                    try:
+                        table.set_role(column.name, role)
+                    except HetdpError as refusal:
+                        faults[f"role-{at}"] = str(refusal)
+        if table is not None and step in ("question", "protection", "promise"):
+            self._take_numbers(form, draft, table)
+        fields = {
+            "question": QUESTION_FIELDS,
+            "protection": PROTECTION_FIELDS,
+            "promise": (*PROTECTION_FIELDS, "share-at", "want"),
+        }
+        fields |= {"plan": ("plan-name", "ledger", "source"), "release": ("ledger", "source", "version", "times")}
+        fields["release"] += ("ledger-name", "ledger-source")
+        for name in fields.get(step, ()):
+            if name in form:
+                draft.set(name, form[name])
+        return faults
+
+    def _take_numbers(self, form: Mapping[str, str], draft: Draft, table: OpenedTable) -> None:
+        """Takes the numbers for each group or level, which are numbered in the order of their names."""
+        columns = {EPSILON: draft.level(table), THRESHOLD: draft.group(table), WEIGHT: draft.group(table)}
+        for what, column in columns.items():
+            if any(f"{what}-{at}" in form for at in range(MOST_NAMES)):
+                for at, name in enumerate(self._names(column)):
+                    if f"{what}-{at}" in form:
+                        draft.numbers[what, column, name] = form[f"{what}-{at}"][:100]
+
+    def title(self) -> str:
+        """The question in the steward's own words; empty if there is no title."""
+        if self.opened_plan is not None:
+            return escape_unprintable(self.opened_plan.title)
+        return escape_unprintable(self.draft["title"].strip())
+
+
+_TABLE_KEYS = {"sheet": "table", "encoding": "encoding", "delimiter": "delimiter"}
+
+
+def _times(epsilon: float, number: int) -> str:
+    """A multiple of an ε, as text."""
+    text = format_epsilon(epsilon)
+    return text if text == "inf" else format(Decimal(text) * number, "f")
+
+
+def _stamp(path: Path) -> Any:
+    """What changes when the files of a table do."""
+    try:
+        places = sorted(path.iterdir()) if path.is_dir() else [path]
+        return tuple((place.name, place.stat().st_mtime_ns, place.stat().st_size) for place in places)
+    except OSError:
+        return None

@@ -1,0 +1,116 @@
+// The guided page works without this script; with it, sentences and curves follow sliders, menus and typing at once.
+(function () {
+  "use strict";
+  const root = document.documentElement, studio = document.getElementById("studio"), form = document.getElementById("form");
+  const kept = window.localStorage.getItem("hetdp-theme");
+  if (kept) { root.dataset.theme = kept; }
+  root.classList.add("scripted");
+
+  document.getElementById("theme").addEventListener("click", function () {
+    const dark = window.matchMedia("(prefers-color-scheme: dark)").matches;
+    const now = root.dataset.theme || (dark ? "dark" : "light");
+    root.dataset.theme = now === "dark" ? "light" : "dark";
+    window.localStorage.setItem("hetdp-theme", root.dataset.theme);
+  });
+
+  // Sliders: 0 to 300 is ε from 0.01 to 10, evenly in proportion. The field beside it is what is sent.
+  const epsilon = (place) => Number((0.01 * Math.pow(10, place / 100)).toPrecision(2)).toString();
+  function follow(slider) {
+    const field = document.getElementById(slider.dataset.for), number = Number(field.value.trim().replace(",", "."));
+    const known = field.value.trim() !== "" && number > 0 && Number.isFinite(number);
+    if (known) { slider.value = Math.round(100 * Math.log10(number / 0.01)); }
+    slider.setAttribute("aria-valuetext", field.value.trim() ? "ε = " + field.value.trim() : "no number yet");
+  }
+  const sliders = () => document.querySelectorAll("input[type=range][data-for]").forEach(follow);
+
+  // What is typed or chosen is sent after a moment, one request at a time; only the newest answer is shown.
+  let changes = 0, sent = 0, timer = 0, pending = false;
+  function changed() {
+    changes += 1;
+    studio.setAttribute("aria-busy", "true");
+    window.clearTimeout(timer);
+    timer = window.setTimeout(send, 120);
+  }
+  async function send() {
+    if (pending || sent === changes) { return; }
+    pending = true;
+    const number = changes, body = new URLSearchParams(new FormData(form));
+    body.set("live", "yes");
+    try {
+      const answer = await window.fetch(form.action, { method: "POST", body: body });
+      if (answer.status === 409) { window.location.reload(); return; }
+      if (answer.ok) {
+        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        adopt(page, number === changes);
+        sent = number;
+      } else { sent = number; }
+    } catch (failure) {
+      sent = number;
+      say("The server of the studio has ended or cannot be reached. What you type now is not kept.");
+    }
+    pending = false;
+    if (sent === changes) { studio.setAttribute("aria-busy", "false"); } else { send(); }
+  }
+  function say(words) {
+    const box = document.getElementById("live-faults");
+    box.innerHTML = "<div class='box refused' role='alert'><p></p></div>";
+    box.querySelector("p").textContent = words;
+  }
+
+  // Takes the parts of another page that may change, but none that holds the focus.
+  function adopt(page, newest) {
+    const revision = page.getElementById("studio").dataset.revision;
+    studio.dataset.revision = form.elements.revision.value = revision;
+    if (!newest) { return; }
+    for (const step of document.querySelectorAll(".step")) {
+      const other = page.getElementById(step.id);
+      step.className = other.className;
+      step.innerHTML = other.innerHTML;
+    }
+    for (const part of [...document.querySelectorAll("[data-live]")]) {
+      const other = page.getElementById(part.id);
+      if (!part.isConnected || !other || part.contains(document.activeElement)) { continue; }
+      if (part.innerHTML !== other.innerHTML) {
+        const opened = [...part.querySelectorAll("details")].map((one) => one.open);
+        part.innerHTML = other.innerHTML;
+        [...part.querySelectorAll("details")].forEach((one, at) => { if (opened[at]) { one.open = true; } });
+      }
+    }
+    for (const field of document.querySelectorAll("[data-live] input[type=text], input[type=text]")) {
+      const other = page.getElementById(field.id);
+      if (!other) { continue; }
+      for (const name of ["aria-invalid", "aria-describedby"]) {
+        if (other.hasAttribute(name)) { field.setAttribute(name, other.getAttribute(name)); } else { field.removeAttribute(name); }
+      }
+    }
+    sliders();
+  }
+
+  form.addEventListener("input", function (event) {
+    const one = event.target;
+    if (one.matches("input[type=range][data-for]")) {
+      document.getElementById(one.dataset.for).value = epsilon(Number(one.value));
+      one.setAttribute("aria-valuetext", "ε = " + epsilon(Number(one.value)));
+    } else if (one.id) {
+      document.querySelectorAll("input[type=range][data-for='" + one.id + "']").forEach(follow);
+    }
+    if (one.type !== "checkbox" && one.id !== "sheet") { changed(); }
+  });
+  form.addEventListener("submit", function () {
+    window.clearTimeout(timer);
+    studio.setAttribute("aria-busy", "true");
+  });
+  document.addEventListener("click", function (event) {
+    const copy = event.target.closest("[data-copy]");
+    if (copy) {
+      const text = document.getElementById(copy.dataset.copy).textContent;
+      navigator.clipboard.writeText(text).then(() => { copy.textContent = "Copied"; }, () => { copy.textContent = "Select and copy"; });
+    }
+    if (event.target.closest("#print")) { window.print(); }
+  });
+
+  sliders();
+  const first = document.querySelector("[autofocus]");
+  if (first && !window.location.hash) { first.focus({ preventScroll: true }); }
+  studio.dataset.ready = "yes";
+})();

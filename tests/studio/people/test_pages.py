@@ -1,0 +1,320 @@
+"""The pages without a browser: from a table to a record, what is refused, and that no response depends on an answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hetdp
+from hetdp.cli.main import main
+from hetdp.studio.people import session as sessions
+from hetdp.studio.people.code import plan_lines
+from hetdp.studio.people.folder import OpenedFolder
+from hetdp.studio.people.session import NAMES, STALE, PeopleSession
+from tests.studio.people.conftest import EPSILONS, FIRST, LEVELS, QUESTION, SECRET, TOKEN, Pages, write_table
+
+
+def test_the_whole_way_from_a_table_to_a_published_page(pages, tmp_path):
+    pages.fill_in()
+    shown = pages.save()
+    digest = json.loads((tmp_path / "plan.json").read_text())["plan_sha256"]
+    assert digest in shown
+    assert "Saved as" in shown
+    shown = pages.make_ledger()
+    assert "The ledger staff.ledger was made." in shown
+    assert "would be left" in shown
+    shown = pages.send("release", {"do": "release"})
+    assert "tick the box" in shown
+    assert hetdp.Ledger(tmp_path / "staff.ledger").status()[0].people == 0
+    shown = pages.release()
+    assert pages.place == "record"
+    record = hetdp.read_record(tmp_path / "plan-record.json")
+    assert record["answers"][0]["words"] in shown
+    assert "holds: this is exactly the plan that was carried out" in shown
+    assert "Do we move?" in (tmp_path / "plan-page.html").read_text()
+    assert all(pages.session.is_complete(step) for step in NAMES)
+
+
+def test_a_second_release_draws_nothing_and_spends_nothing(pages, tmp_path, monkeypatch):
+    pages.fill_in()
+    pages.save()
+    pages.make_ledger()
+    pages.release()
+    record = (tmp_path / "plan-record.json").read_bytes()
+    shown = pages.release()
+    assert "It is the same answer, and nothing more was spent." in shown
+    again = Pages(PeopleSession(OpenedFolder(tmp_path)))  # after a crash, say
+    assert "plan.json" in again.get("table")
+    again.send("table", {"open-plan": "plan.json"})
+    assert again.place == "release"
+    again.send("release", {"ledger": "staff.ledger"})
+    assert "It is the same answer" in again.release()
+    assert (tmp_path / "plan-record.json").read_bytes() == record
+    assert hetdp.Ledger(tmp_path / "staff.ledger").status()[0].most_spent == "1"
+
+
+def test_no_response_before_the_release_depends_on_an_answer(tmp_path):
+    seen = []
+    for name, answers in (("a", ("move", SECRET)), ("b", ("stay", "stay", "move")), ("c", ("", f"{SECRET}2"))):
+        (tmp_path / name / "same").mkdir(parents=True)
+        found = PeopleSession(OpenedFolder(tmp_path / name / "same"))
+        found.open(write_table(tmp_path / name / "same" / "people.csv", answers))
+        walk = Pages(found)
+        for step in NAMES:
+            walk.get(step)
+        walk.fill_in()
+        walk.send("question", QUESTION | {"value": ""})
+        walk.send("question", QUESTION | {"kind": "groups", "group": "site"})
+        walk.send("question", QUESTION | {"kind": "groups", "threshold-0": "10", "threshold-1": "50"})
+        walk.send("question", QUESTION)
+        walk.send("plan", {"plan-name": "../x.json", "do": "save-plan"})
+        walk.save()
+        walk.make_ledger()
+        seen.append(list(walk.responses))
+        assert not any(SECRET in text for text in walk.responses)
+        walk.release()
+        assert not any(SECRET in text for text in walk.responses)
+    for first, *others in zip(*seen, strict=True):
+        assert others == [first, first]
+
+
+def test_errors_of_a_release_do_not_depend_on_the_answers_either(pages, tmp_path):
+    pages.fill_in()
+    pages.save()
+    pages.make_ledger(times="1")
+    pages.release()
+    shown = pages.send("question", QUESTION | {"share": "40"})
+    pages.send("plan", {"plan-name": "other.json", "do": "save-plan"})
+    shown = pages.get("release")
+    assert "would be refused" in shown
+    assert 'id="release"' not in shown
+    shown = pages.release()
+    assert "the budget of 'staff' does not allow this" in shown
+    assert SECRET not in "".join(pages.responses)
+
+
+def test_a_change_after_the_plan_was_saved_needs_a_new_plan(pages, tmp_path):
+    pages.fill_in()
+    pages.save()
+    before = (tmp_path / "plan.json").read_bytes()
+    pages.send("protection", LEVELS | EPSILONS | {"epsilon-0": "2"})
+    assert "Something was changed after plan.json was saved" in pages.get("plan")
+    assert "First complete the step <strong>Plan</strong>" in pages.get("release")
+    shown = pages.save("plan.json")
+    assert "differs" in shown
+    assert (tmp_path / "plan.json").read_bytes() == before
+    assert "Saved as" in pages.save("plan-2.json")
+    pages.send("protection", LEVELS | EPSILONS)
+    assert "Something was changed" in pages.get("plan")
+
+
+def test_a_page_that_is_outdated_undoes_nothing(pages):
+    pages.send("table", FIRST | {"go": "next"})
+    old = str(pages.session.revision)
+    pages.send("question", QUESTION)
+    shown = pages.send("question", QUESTION | {"title": "Another title", "revision": old})
+    assert STALE in shown
+    assert pages.session.draft["title"] == "Do we move?"
+    pages.send("question", QUESTION | {"revision": old, "go": "protection"})  # it would change nothing
+    assert pages.place == "protection"
+    assert STALE not in pages.get("protection")
+
+
+def test_steps_are_visited_in_any_order_and_say_what_is_missing(pages):
+    for step in ("record", "release", "plan", "promise", "protection", "question"):
+        assert "First complete the step <strong>Table</strong>" in pages.get(step)
+    shown = pages.send("table", {"role-1": "public", "go": "next"})
+    assert pages.place == "table"
+    assert "one column must identify each person" in shown
+    pages.send("table", FIRST | {"role-0": "", "role-1": "person", "go": "next"})
+    assert "a duplicate id" in pages.get("table")
+    pages.send("table", FIRST | {"go": "next"})
+    shown = pages.send("question", {"value": "", "share": "", "go": "next"})
+    assert pages.place == "question"
+    assert "this field is empty" in shown
+
+
+def test_nothing_is_called_missing_before_one_goes_on(pages):
+    assert 'role="alert"' not in pages.get("table")
+    pages.send("table", FIRST)
+    assert 'role="alert"' not in pages.get("question")
+    assert 'role="alert"' not in pages.get("protection")
+
+
+def test_a_counted_column_is_not_shown_even_if_it_is_called_public_by_a_forged_form(pages):
+    pages.send("table", FIRST | {"role-1": "public"})
+    pages.send("question", {"area": "answer", "group": "answer", "kind": "groups", "threshold-0": "1"})
+    pages.send("protection", {"protection": "levels", "level": "answer", "epsilon-0": "1"})
+    pages.send("protection", {"protection": "column", "epsilon_column": "answer"})
+    for step in NAMES:
+        pages.get(step)
+    assert SECRET not in "".join(pages.responses)
+    shown = pages.send("table", {"role-1": "counted"})  # its values have been shown
+    assert "this page has shown the values of this column" in shown
+
+
+@pytest.mark.parametrize("kind", ["share", "count", "compare", "groups", "weighted"])
+def test_the_lines_for_a_shell_and_for_python_make_the_same_plan(pages, tmp_path, monkeypatch, kind):
+    fields = {"title": "Who's “in”?", "yes": "We're in", "number": "40", "group": "site", "sum": "60"}
+    pages.send("table", FIRST)
+    pages.send("question", QUESTION | fields | {"kind": kind})
+    pages.send("question", {"threshold-0": "10", "threshold-1": "50", "weight-0": "2", "weight-1": "0.5"})
+    pages.send("protection", {"protection": "one", "epsilon": "0.50", "go": "next"})
+    assert pages.place == "promise", pages.session.faults("protection")
+    digest = pages.session.identified_plan().digest
+    assert digest in pages.get("plan")
+    session = pages.session
+    lines = plan_lines("people.csv", session.draft.arguments(session.require_table()), "by hand.json")
+    monkeypatch.chdir(tmp_path)
+    for run in (run_shell, run_python):
+        run(lines)
+        assert json.loads((tmp_path / "by hand.json").read_text())["plan_sha256"] == digest
+        (tmp_path / "by hand.json").unlink()
+
+
+def run_shell(lines) -> None:
+    """Runs what a shell would: a file from a here-document, and one command on several lines."""
+    text = lines.shell
+    if text.startswith("cat > "):
+        first, rest = text.split("\n", 1)
+        document, text = rest.split("\nEND\n", 1)
+        Path(first.split()[2]).write_text(document)
+    program, *words = shlex.split(text.replace("\\\n", " "))
+    assert program == "hetdp"
+    assert main(words) == 0
+
+
+def run_python(lines) -> None:
+    exec(compile(lines.python, "lines", "exec"), {})
+
+
+def test_the_lines_run_in_a_real_shell(pages, tmp_path):
+    pages.send("table", FIRST)
+    pages.send("question", QUESTION | {"title": "It's “$HOME” \\ `x`?", "kind": "groups", "group": "site"})
+    pages.send("question", {"threshold-0": "10", "threshold-1": "50"})
+    pages.send("protection", {"protection": "one", "epsilon": "0.5", "go": "next"})
+    table = pages.session.require_table()
+    lines = plan_lines("people.csv", pages.session.draft.arguments(table), "shell.json")
+    programs = Path(sys.executable).parent
+    paths = os.environ | {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    subprocess.run(["sh", "-c", lines.shell], cwd=tmp_path, env=paths, check=True, capture_output=True)
+    assert json.loads((tmp_path / "shell.json").read_text())["plan_sha256"] == pages.session.identified_plan().digest
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("files/people.csv", "files/../people.csv", "files/%2e%2e%2fpeople.csv", "files/..%5cpeople.csv", "files/"),
+        *("static/../pages.py", "static/%2e%2e/pages.py", "static/people.py", "nowhere", "files/plan.json%00.html"),
+    ],
+)
+def test_no_path_leads_to_a_file_that_was_not_written_here(pages, path):
+    pages.fill_in()
+    pages.save()
+    answer = pages.client.get(f"/{TOKEN}/people/{path}")
+    assert answer.status_code in (400, 404, 405)
+    assert "id,site" not in answer.get_data(as_text=True)
+    assert pages.client.get(f"/{TOKEN}/people/files/plan.json").status_code == 200
+
+
+@pytest.mark.parametrize("name", ["../outside.csv", "/outside.csv", "link.csv", "..", ".", "", "people.csv/.."])
+def test_no_name_opens_a_table_outside_the_folder(tmp_path, name):
+    (tmp_path / "inside").mkdir()
+    write_table(tmp_path / "outside.csv")
+    (tmp_path / "inside" / "link.csv").symlink_to(tmp_path / "outside.csv")
+    pages = Pages(PeopleSession(OpenedFolder(tmp_path / "inside")))
+    pages.send("table", {"open": name})
+    assert pages.session.table is None
+    pages.send("table", {"open-plan": name})
+    assert pages.session.table is None
+
+
+def test_the_files_of_a_release_never_replace_other_files_or_follow_links(pages, tmp_path):
+    pages.fill_in()
+    pages.save()
+    pages.make_ledger()
+    (tmp_path / "plan-record.json").symlink_to(tmp_path / "elsewhere.json")
+    assert "links and folders are not used" in pages.release()
+    assert not (tmp_path / "elsewhere.json").exists()
+    (tmp_path / "plan-record.json").unlink()
+    (tmp_path / "plan-record.json").write_text("{}")
+    assert "exists and is not a record" in pages.release()
+    assert hetdp.Ledger(tmp_path / "staff.ledger").status()[0].people == 0
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 303),
+        ({"Origin": "http://localhost"}, 303),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://example.org"}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, 403),
+        ({"Host": "example.org"}, 403),
+    ],
+)
+def test_a_form_of_another_page_is_refused(pages, headers, status):
+    form = {"revision": str(pages.session.revision), "role-0": "person"}
+    answer = pages.client.post(f"/{TOKEN}/people/table", data=form, headers=headers)
+    assert answer.status_code == status
+    assert pages.session.require_table().person == ("id" if status == 303 else "")
+    assert pages.client.post("/other/people/table", data=form).status_code == 403
+
+
+def test_the_pages_run_no_foreign_script_and_are_not_stored(pages):
+    answer = pages.client.get(f"/{TOKEN}/people/table")
+    policy = answer.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe-inline" not in policy
+    assert answer.headers["Cache-Control"] == "private, no-store"
+    assert answer.headers["Referrer-Policy"] == "same-origin"
+    text = answer.get_data(as_text=True)
+    assert "style=" not in text
+    assert "http" not in text.replace("http-equiv", "")
+
+
+def test_hostile_names_are_shown_as_plain_text(tmp_path):
+    evil = "<img src=x onerror=alert(1)>"
+    place = tmp_path / "people.csv"
+    place.write_text(f'id,"{evil}",answer\n1,"{evil}",a\n2,"b",b\n')
+    pages = Pages(PeopleSession(OpenedFolder(tmp_path)))
+    pages.send("table", {"open": "people.csv"})
+    pages.send("table", {"role-0": "person", "role-1": "public", "role-2": "counted"})
+    pages.send("question", {"value": evil, "share": "50", "title": evil, "area": evil})
+    pages.send("protection", {"protection": "levels", "level": evil, "epsilon-0": "1", "epsilon-1": evil})
+    for step in NAMES:
+        pages.get(step)
+    assert not any("<img" in text for text in pages.responses)
+
+
+def test_a_live_form_is_kept_without_leaving_the_step(pages):
+    pages.send("table", FIRST)
+    form = QUESTION | {"revision": str(pages.session.revision), "live": "yes"}
+    answer = pages.client.post(f"/{TOKEN}/people/question", data=form)
+    assert answer.status_code == 200
+    assert "Do more than 50% of all 100 people" in answer.get_data(as_text=True)
+    assert pages.session.draft["title"] == "Do we move?"
+    assert pages.client.post(f"/{TOKEN}/people/question", data=form | {"title": "x"}).status_code == 409
+
+
+def test_a_reload_comes_back_to_the_step(pages):
+    pages.send("table", FIRST | {"go": "next"})
+    answer = pages.client.get(f"/{TOKEN}/people/")
+    assert answer.headers["Location"].endswith("/people/question")
+
+
+def test_a_table_is_read_once_for_each_question(pages, monkeypatch):
+    calls = []
+    real = sessions.ask
+    monkeypatch.setattr(sessions, "ask", lambda *args, **more: calls.append(more) or real(*args, **more))
+    pages.send("table", FIRST)
+    pages.get("table")
+    before = len(calls)
+    pages.get("table")
+    assert len(calls) == before

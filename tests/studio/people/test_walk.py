@@ -1,0 +1,226 @@
+"""The pages for tables in a real browser: by keyboard alone, with axe at three widths, in light and dark.
+
+The page announces on #studio when it is ready and when it is busy; tests wait for these states only.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+import hetdp
+from hetdp.studio.opening import open_path
+from hetdp.studio.people.session import NAMES
+from hetdp.studio.server import create_server
+from tests.studio.conftest import SCREENSHOTS
+from tests.studio.people.conftest import write_table
+
+WIDTHS = (1440, 1024, 390)
+
+
+class Browsed:
+    """A studio for a table, and one page that shows it."""
+
+    def __init__(self, browser, path: Path) -> None:
+        found = open_path(str(path))
+        self.session = found.people
+        self.place = create_server(found.session, people=found.people, first=found.first)
+        threading.Thread(target=self.place.serve, daemon=True).start()
+        self.page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+        self.page.set_default_timeout(120_000)
+        self.complaints: list[str] = []
+        self.requested: list[str] = []
+        self.watch(self.page)
+        self.page.goto(self.place.address)
+        self.settle()
+
+    def watch(self, page) -> None:
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", lambda message: self.complaints.extend([message.text] * (message.type == "error")))
+        page.on("request", lambda request: self.requested.append(request.url))
+
+    def close(self) -> None:
+        self.page.context.close()
+        self.place.stop()
+        assert self.complaints == []
+        root = self.place.address.removesuffix("people/")
+        assert all(url.startswith((root, "data:")) for url in self.requested), self.requested
+
+    def settle(self) -> None:
+        self.page.wait_for_selector("#studio[data-ready=yes][aria-busy=false]", state="attached")
+
+    def step(self) -> str:
+        return self.page.get_attribute("#studio", "data-step")
+
+    def tab_to(self, name: str) -> None:
+        """Presses Tab until an element has the focus; whatever Tab does not reach cannot be used by keyboard."""
+        for _ in range(120):
+            if self.page.evaluate("() => document.activeElement.id") == name:
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"Tab does not reach #{name}")
+
+    def type_into(self, name: str, text: str) -> None:
+        self.tab_to(name)
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.type(text)
+        self.settle()
+
+    def choose(self, name: str, words: str) -> None:
+        """Chooses an option by typing its first words."""
+        self.tab_to(name)
+        self.page.keyboard.type(words)
+        self.settle()
+        assert self.page.evaluate("() => document.activeElement.selectedOptions[0].text").startswith(words)
+
+    def press(self, name: str, leads_to: str) -> None:
+        """Presses a button and waits for the step that it leads to."""
+        self.tab_to(name)
+        revision = self.page.get_attribute("#studio", "data-revision")
+        self.page.evaluate("() => { document.getElementById('studio').dataset.old = 'yes'; }")
+        self.page.keyboard.press("Enter")
+        self.page.wait_for_selector(f"#studio[data-step={leads_to}][data-ready=yes]:not([data-old])", state="attached")
+        assert revision is not None
+
+
+@pytest.fixture
+def browse(browser):
+    opened: list[Browsed] = []
+
+    def start(path: Path) -> Browsed:
+        opened.append(Browsed(browser, path))
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
+def walked(browse, tmp_path):
+    """From a table to a published record, by keyboard alone."""
+    one = browse(write_table(tmp_path / "people.csv"))
+    for at, role in enumerate(("identifies", "public", "public", "private")):
+        one.choose(f"role-{at}", role)
+    assert "Town 80" in one.page.inner_text("#live-role-1")
+    one.press("next", "question")
+    one.type_into("value", "move")
+    one.choose("direction", "more than")
+    one.type_into("share", "50")
+    one.type_into("title", "Do we move?")
+    assert "Do more than 50% of all 100 people say “move”" in one.page.inner_text("#sentence")
+    one.page.keyboard.press("Enter")  # in a field it is the same as the button below
+    one.page.wait_for_selector("#studio[data-step=protection][data-ready=yes]", state="attached")
+    one.tab_to("protection-one")
+    one.page.keyboard.press("ArrowDown")
+    one.settle()
+    one.choose("level", "level")
+    one.type_into("epsilon-0", "1")
+    one.type_into("epsilon-1", "5")
+    assert "protects practically nobody" in one.page.inner_text("#live-epsilon-1")
+    one.page.keyboard.press("Shift+Tab")
+    one.page.keyboard.press("Home")  # the slider of this level
+    for _ in range(100):
+        one.page.keyboard.press("ArrowRight")
+    one.settle()
+    assert one.page.input_value("#epsilon-1") == "0.1"
+    assert "instead of 47" in one.page.inner_text("#live-epsilon-1")
+    one.press("next", "promise")
+    before = one.page.inner_html("#live-promise")
+    one.type_into("share-at", "60")
+    assert "If 60 people truly say “move”" in one.page.inner_text("#live-at-share")
+    one.type_into("epsilon-1", "0.3")
+    assert one.page.inner_html("#live-promise") != before
+    one.press("next", "plan")
+    one.type_into("plan-name", "plan.json")
+    one.press("save-plan", "plan")
+    one.press("next", "release")
+    one.type_into("times", "2")
+    one.press("make-ledger", "release")
+    one.tab_to("confirm")
+    one.page.keyboard.press("Space")
+    one.press("release", "record")
+    return one
+
+
+def test_a_table_is_published_by_keyboard_alone_and_every_step_is_accessible(walked, tmp_path):
+    words = hetdp.read_record(tmp_path / "plan-record.json")["answers"][0]["words"]
+    assert walked.page.inner_text("#answer-1") == words
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    axe, found = Axe(), []
+    for step in NAMES:
+        walked.page.goto(f"{walked.place.address}{step}")
+        for part in walked.page.query_selector_all("details:not([open]) > summary"):
+            part.click()
+        for scheme in ("light", "dark"):
+            walked.page.emulate_media(color_scheme=scheme)
+            for width in WIDTHS:
+                walked.page.set_viewport_size({"width": width, "height": 900})
+                walked.settle()
+                walked.page.screenshot(path=str(SCREENSHOTS / f"people-{step}-{scheme}-{width}.png"), full_page=True)
+                across = walked.page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+                found += [f"{step} {scheme} {width}: {across} pixels too wide"] if across > 0 else []
+                result = axe.run(walked.page)
+                found += [
+                    f"{step} {scheme} {width}: {one['id']} {[node['html'][:200] for node in one['nodes']]}"
+                    for one in result.response["violations"]
+                ]
+    assert found == []
+
+
+def test_a_reload_and_a_second_page_come_back_to_the_same_state(browse, tmp_path):
+    one = browse(write_table(tmp_path / "people.csv"))
+    for at, role in enumerate(("identifies", "public", "public", "private")):
+        one.choose(f"role-{at}", role)
+    one.press("next", "question")
+    one.type_into("title", "Do we move?")
+    one.page.reload()
+    one.settle()
+    assert one.step() == "question"
+    assert one.page.input_value("#title") == "Do we move?"
+    other = one.page.context.new_page()
+    one.watch(other)
+    other.goto(one.place.address)
+    other.wait_for_selector("#studio[data-step=question][data-ready=yes]", state="attached")
+    one.type_into("title", "Another title")
+    other.fill("#value", "stay")
+    other.wait_for_selector("text=Another page has changed this plan")
+    assert other.input_value("#title") == "Another title"
+    assert one.session.draft["value"] == ""
+    assert [text for text in one.complaints if "409" not in text] == []
+    one.complaints.clear()
+
+
+def test_mistakes_are_said_beside_their_fields(browse, tmp_path):
+    one = browse(write_table(tmp_path / "people.csv"))
+    one.press("next", "table")
+    assert "one column must identify each person" in one.page.inner_text("#faults")
+    assert one.page.evaluate("() => document.activeElement.id") == "faults"
+    for at, role in enumerate(("identifies", "public", "public", "private")):
+        one.choose(f"role-{at}", role)
+    one.press("next", "question")
+    one.type_into("share", "0.5")
+    one.tab_to("title")
+    assert "write 50% or 0.5%" in one.page.inner_text("#share-fault")
+    assert one.page.get_attribute("#share", "aria-invalid") == "true"
+    assert "share-fault" in one.page.get_attribute("#share", "aria-describedby")
+
+
+def test_the_start_dialog_offers_a_table_and_a_problem(browser, tmp_path, monkeypatch):
+    write_table(tmp_path / "people.csv")
+    monkeypatch.chdir(tmp_path)
+    found = open_path(None)
+    place = create_server(found.session, start=True, people=found.people, first=found.first)
+    threading.Thread(target=place.serve, daemon=True).start()
+    page = browser.new_context().new_page()
+    page.goto(place.address)
+    page.wait_for_selector("#open-table")
+    assert page.is_visible("text=Open a problem")
+    page.click("#open-table")
+    page.click("text=people.csv")
+    page.wait_for_selector("#role-0")
+    page.context.close()
+    place.stop()
