@@ -298,7 +298,7 @@ def _deeds(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
     privacy, composition = record["privacy"], record["composition"]
     yield "Exact question", record["question"]
     yield "Data", f"{composition['source']}, version {composition['version']}"
-    yield "Released", record["released"].replace("T", " ").replace("Z", " UTC")
+    yield "Released", record["released"]
     yield "Possible data", record["domain"]["words"]
     yield "Who or what is protected", privacy["unit"]
     yield "What one of them changes", privacy["neighbours"]
