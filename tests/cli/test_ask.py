@@ -373,3 +373,111 @@ def test_a_message_never_suggests_a_record_that_would_be_refused(hetdp, people):
         assert result.code == 2
         assert f"no format is known for {name!r}" in result.err
         assert "standard output" not in result.err
+
+
+SEVERAL = """
+schema_version = 1
+kind = "questions"
+[[questions]]
+title = "Shall we move?"
+count = "vote = 'yes'"
+at_least = "50%"
+yes = "We move"
+[[questions]]
+title = "Anybody?"
+count = "vote IS NULL"
+at_least = 1
+by = "county"
+epsilon = 0.2
+"""
+
+
+@pytest.fixture
+def several(folder: Path) -> tuple[str, ...]:
+    (folder / "questions.toml").write_text(SEVERAL)
+    return ("--questions", "questions.toml", "--person", "id", "--epsilon", "eps", "--title", "Survey")
+
+
+def test_several_questions_are_approved_priced_and_released_together(hetdp, folder, people, several):
+    dry = hetdp("ask", people, *several, DRY, "--plan", "plan.json")
+    assert dry.code == 0
+    lines = dry.out.splitlines()
+    assert lines[1:3] == ["title: Survey", "2 questions: all of them are answered, or none"]
+    assert [line for line in lines if line.startswith(("question", "all"))] == [
+        "question 1:",
+        "question 2:",
+        "all answers together: each person is charged the sum of what the questions use",
+    ]
+    assert lines[-2] == "  7 rows: at most 0.958906444 used"
+    for name, cap in (("small.ledger", "0.9"), ("large.ledger", "1")):
+        assert hetdp("ledger", "init", name, "--source", "survey", "--cap", cap).code == 0
+    price = hetdp("ask", people, "--plan", "plan.json", DRY, "--ledger", "small.ledger")
+    assert (price.code, price.out.splitlines()[-1]) == (6, "this does not fit, and would be refused")
+    refused = hetdp("ask", people, "--plan", "plan.json", "--ledger", "small.ledger", "-q")
+    assert (refused.code, refused.out) == (6, "")
+    assert "no answer was drawn. The most that every account can still pay is ε = 0.9" in refused.err
+    paid = hetdp("ask", people, "--plan", "plan.json", "--ledger", "large.ledger", "-o", "r.json", "--html", "r.html")
+    assert paid.code == 0
+    answers = paid.out.splitlines()
+    assert [line.rsplit(": ", 1)[0] for line in answers] == [
+        "released answer to 'Shall we move?'",
+        "released answer to 'Anybody?' in 'North'",
+        "released answer to 'Anybody?' in 'South'",
+    ]
+    assert [line for line in paid.err.splitlines() if line.startswith("paid; entry")][1].startswith("paid; entry 4 of")
+    again = hetdp("ask", people, *several, "--ledger", "large.ledger", "-q")
+    assert all("(as released on" in line for line in again.out.splitlines())
+    history = hetdp("ledger", "history", "large.ledger").out
+    assert "question 'Shall we move?'" in history
+    assert "question 'Anybody?'" in history
+    checked = hetdp("record", "verify", "r.json", "--ledger", "large.ledger", "--plan", "plan.json")
+    assert (checked.code, checked.out.count("holds: "), checked.out.count("FAILS")) == (0, 14, 0)
+    assert hetdp("ledger", "verify", "large.ledger", "r.json").code == 0
+    stated = hetdp("record", "statement", "r.json").out
+    assert stated.count("To the question “") == 2
+    assert "every combination of the published answers" in stated
+    assert hetdp("ask", people, *several, "--version", "2", "--ledger", "large.ledger", "--after", "r.json").code == 6
+
+
+def test_several_questions_as_json_are_numbered(hetdp, people, several):
+    found = hetdp("ask", people, *several, SIMULATE, "--json").document
+    assert [one["question"] for one in found["promises"]] == [1, 2, 2]
+    assert [(one["question"], one["area"]) for one in found["simulated"]["answers"]] == [
+        (1, None),
+        (2, "North"),
+        (2, "South"),
+    ]
+    assert [one["title"] for one in found["questions"]] == ["Shall we move?", "Anybody?"]
+    assert found["together"][0]["used"] == found["plan"]["together"][0]["used"] == "0.958906444"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        (SEVERAL.replace('at_least = "50%"', ""), 2, "question 1 ('Shall we move?'): no threshold; "),
+        (
+            SEVERAL.replace("by =", "per ="),
+            2,
+            "question 2 ('Anybody?') has the key 'per'; the keys are count,",
+        ),
+        (SEVERAL.replace("county", "town"), 2, "question 2 ('Anybody?'): the table has no column 'town'"),
+        (
+            SEVERAL.replace('"questions"', '"question"'),
+            3,
+            "'question'; expected the kind 'questions'",
+        ),
+        (SEVERAL + "schema = 3", 2, "question 2 ('Anybody?') has the key 'schema'"),
+        ("[[", 3, "questions"),
+    ],
+)
+def test_a_file_of_questions_that_cannot_be_asked_is_refused(hetdp, folder, people, several, text, code, words):
+    (folder / "questions.toml").write_text(text)
+    refused = hetdp("ask", people, *several, DRY)
+    assert (refused.code, refused.out) == (code, "")
+    assert words in refused.err
+
+
+def test_an_accuracy_is_wanted_of_one_question_only(hetdp, people, several):
+    refused = hetdp("ask", people, *several, "--want", "95%", "--at-share", "55%")
+    assert refused.code == 2
+    assert "an accuracy for several questions" in refused.err

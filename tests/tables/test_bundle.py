@@ -451,6 +451,15 @@ def test_the_sums_of_questions_that_were_never_asked_together_are_checked_by_the
     assert not hetdp.verify_record(released.record, ledger=ledger, plan=tmp_path / "plan.json").valid
 
 
+def test_an_earlier_answer_about_other_people_refuses_all_questions_before_anything_is_spent(table, ledger, tmp_path):
+    hetdp.ask(table, **SHARED | LOCAL_DOGS, payment=hetdp.Payment(ledger))
+    others = PEOPLE | {"county": ["North", "North", "South", "North", "South", "South", "South"]}
+    pandas.DataFrame(others).to_csv(tmp_path / "others.csv", index=False)
+    with pytest.raises(hetdp.UsageError, match=r"this was asked before, .* which was 'survey.csv'"):
+        ask(tmp_path / "others.csv", MOVE, LOCAL_DOGS, payment=hetdp.Payment(ledger))
+    assert len(ledger.history()) == 3
+
+
 FORGERIES: dict[str, Any] = {
     "title": lambda record: record["together"].update(title="Everything is fine"),
     "sum": lambda record: record["together"]["charges"][0].update(used="0.1"),

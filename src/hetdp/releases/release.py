@@ -207,7 +207,13 @@ def release(
         progress.report_stage("drawing")
         together = {} if head is None else {TOGETHER: head}
         questions = [
-            Question(charge_of(one.costs, currency), one.digest, draw, _entry_facts(one, found) | together)
+            Question(
+                charge_of(one.costs, currency),
+                one.digest,
+                draw,
+                _entry_facts(one, found) | together,
+                one.require_repeatable,
+            )
             for one, found, draw in zip(asked.requests, facts, draws, strict=True)
         ]
         neighbours = asked.requests[0].neighbours

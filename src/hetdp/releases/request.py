@@ -125,6 +125,13 @@ class DrawRequest(AnyRequest):
         software = entry.facts.get("software", facts["software"])
         return facts | {"software": software, "composition": facts["composition"] | {"version": entry.version}}
 
+    def require_repeatable(self, entry: Entry) -> None:
+        """Refuses an earlier answer to this question that must not be given again, such as that of another table.
+
+        Raises:
+            UsageError: it must not.
+        """
+
     def differences(self, entry: Entry) -> list[str]:
         """The parts of this question that differ from a similar one in the ledger, by name."""
         return []

@@ -142,13 +142,8 @@ class TableRequest(DrawRequest):
         return {PLAN: spelling, PEOPLE: self.prepared.same_people} | named
 
     def facts_of_entry(self, facts: Document, entry: Entry, is_new: bool) -> Document:
-        """The facts in the wording of the first release.
-
-        Raises:
-            UsageError: the first release was about another table.
-        """
+        """The facts in the wording of the first release."""
         if not is_new:
-            self._require_same_table(entry)
             facts = self._facts_as_first_worded(facts, entry)
         facts = super().facts_of_entry(facts, entry, is_new)
         return facts | {PLAN: facts[PLAN] | (entry.facts.get(PLAN) or {})}
@@ -158,7 +153,7 @@ class TableRequest(DrawRequest):
         before, plan = entry.facts.get(PLAN), self.prepared.plan.facts
         return [key for key in REQUEST_KEYS if before.get(key) != plan[key]] if isinstance(before, dict) else []
 
-    def _require_same_table(self, entry: Entry) -> None:
+    def require_repeatable(self, entry: Entry) -> None:
         """Refuses to repeat the answer of another table: another one within a database, or about other people.
 
         Copies of the same data under another name, or in another format, have the same answer. But an approved plan

@@ -74,12 +74,14 @@ class Question(NamedTuple):
         request: a digest of what is asked.
         draw: draws the answers.
         facts: what else the entry is to hold.
+        require_repeatable: refuses an entry that would be repeated as the answer, before anything is charged.
     """
 
     charge: Charge
     request: str
     draw: Callable[[], Sequence[bool]]
     facts: Mapping[str, Any] | None = None
+    require_repeatable: Callable[[Entry], None] | None = None
 
 
 class SpendRequest(NamedTuple):
@@ -287,6 +289,8 @@ class LedgerCore:
             if key in known:
                 sealed = question.charge.seal(head.secret)
                 entries[at] = require_same_charge(database, connection, known[key], sealed)
+                if question.require_repeatable is not None:
+                    question.require_repeatable(entries[at])
         new = [at for at in range(len(keys)) if at not in entries]
         if new:
             terms = self._require_terms(connection, head, asked.source, known.get(declared_as))

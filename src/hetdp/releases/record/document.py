@@ -16,6 +16,7 @@ from hetdp.documents import (
     OBJECT,
     TEXT,
     OptionalKey,
+    refuse,
     require_kind,
     require_path,
     require_shape,
@@ -313,6 +314,8 @@ def require_record(document: Document, name: str) -> Document:
     if is_bundle(document):
         require_version(document, name, BUNDLE_VERSION, BUNDLE_VERSION)
         require_shape(document, BUNDLE, "record", name)
+        if not document["releases"]:
+            refuse(name, Fault("no releases", name, "", "a record of several questions has one for each"))
         for one in document["releases"]:
             require_record(one, name)
         return document

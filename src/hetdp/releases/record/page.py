@@ -116,15 +116,16 @@ def bundle_page_of(record: dict[str, Any]) -> str:
         body.append(f"<p>{_text(BUNDLE_INTRODUCTION)}</p>")
     body += _odds(promises_together(record), PURE.key, "What all answers together mean for you", BUNDLE_MEANING)
     stated = [f"<p>{_text(words)}</p>" for words in (INTRODUCTION, MEANING)]  # above, and once is enough
+    common = [fact for fact in _deeds(parts[0]) if all(fact in list(_deeds(one)) for one in parts)]
     for one in parts:
         body.append("<section>")
         for line in _question(one):
             for words in stated:
                 line = line.replace(words, "")
             body.append(line.replace("h2>", "h3>").replace("h1>", "h2>"))  # sections within this one
+        body += _facts(fact for fact in _deeds(one) if fact not in common)
         body.append("</section>")
     unprotected, security = (list(dict.fromkeys(words for one in parts for words in one[key])) for key in SHARED_LISTS)
-    facts = dict.fromkeys(fact for one in parts for fact in _deeds(one))
     digests = dict.fromkeys(
         (name if value == one["ledger"]["ledger"] else f"{headline_of(one)} {name}", value)
         for one in parts
@@ -133,7 +134,8 @@ def bundle_page_of(record: dict[str, Any]) -> str:
     digests |= {("the plan of all questions", together["plan_sha256"]): None}
     digests |= {("the record of all questions", record["record_sha256"]): None}
     body += _section("What is not protected", _list(unprotected))
-    body += _section("What was done", _facts(facts))
+    sums = [(f"All answers together: {one['whom']}", f"at most {one['used']} used") for one in together["charges"]]
+    body += _section("What was done", _facts([*common, *sums[:MOST_SHOWN]]))
     body += _section("How to check it", [*_list(security), f"<p>{_text(CHECK)}</p>", *_facts(digests)])
     return _page(record, title, body, ", ".join(dict.fromkeys(one["software"] for one in parts)))
 
