@@ -30,9 +30,9 @@ def test_an_epsilon_of_many_digits_is_lowered_wherever_it_was_written(written):
     )
     rows = {"person": ["a", "b", "c"], "epsilon": [float(written)] * 3, "epsilon long": np.array([True] * 3)}
     found = [
-        *epsilons_of_rows(SimpleNamespace(epsilon=for_all), rows, None),
-        *epsilons_of_rows(SimpleNamespace(epsilon=by_group), rows, groups)[[0, 2]],
-        *deciding_epsilons(SimpleNamespace(deciding=by_group), rows, groups)[[0, 2]],
+        *epsilons_of_rows(SimpleNamespace(epsilon=for_all), rows, {}),
+        *epsilons_of_rows(SimpleNamespace(epsilon=by_group, level=None), rows, {"group": groups})[[0, 2]],
+        *deciding_epsilons(SimpleNamespace(deciding=by_group, level=None), rows, {"group": groups})[[0, 2]],
         *read_epsilons(rows, "epsilon"),
     ]
     assert len(found) == 10

@@ -158,17 +158,19 @@ def test_two_ids_with_one_digest_are_two_people(monkeypatch, tmp_path):
 def test_a_missing_group_or_area_is_refused(column, tmp_path):
     columns = PEOPLE | {"county": [None, *PEOPLE["county"][1:]]}
     words = refusal(as_parquet(columns, tmp_path), make_request(**{column: "county"}))
-    assert words.startswith("people.parquet, county: a person without a group or area; each person must have one")
+    assert words.startswith(
+        "people.parquet, county: a person without a group, level or area; each person must have one"
+    )
     assert words.endswith("Hint: curator=True shows the first rows")
     words = refusal(as_parquet(columns, tmp_path), make_request(**{column: "county"}), curator=True)
-    assert words.startswith("people.parquet: row 1, county: a person without a group or area: ''; ")
+    assert words.startswith("people.parquet: row 1, county: a person without a group, level or area: ''; ")
 
 
 @pytest.mark.parametrize("form", ["parquet", "sqlite"])
 def test_too_many_groups_are_reported_as_such(form, tmp_path, monkeypatch):
     monkeypatch.setattr("hetdp.tables.policy.MOST_NAMES", 2)
     words = refusal(FORMATS[form](PEOPLE, tmp_path), make_request(group="role"))
-    assert ", role: too many groups or areas; there are at most 2 different ones." in words
+    assert ", role: too many groups, levels or areas; there are at most 2 different ones." in words
 
 
 def test_a_bad_byte_after_the_header_is_not_a_fault_of_the_header(tmp_path):
@@ -200,7 +202,7 @@ def test_a_missing_table_is_reported_as_missing(tmp_path):
 def test_names_of_groups_and_areas_that_arrays_would_merge_are_refused(form, column, tmp_path):
     columns = PEOPLE | {"role": ["staff", "staff\0", *PEOPLE["role"][2:]]}
     words = refusal(FORMATS[form](columns, tmp_path), make_request(**{column: "role"}))
-    assert re.search(", role: a group or area with a NUL in its name; a name is plain text", words)
+    assert re.search(", role: a group, level or area with a NUL in its name; a name is plain text", words)
 
 
 @pytest.mark.parametrize("name", ["e", "E", "e1", "E-5", "%", "1st"])

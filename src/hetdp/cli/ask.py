@@ -75,7 +75,8 @@ OPTIONS = [
         ["--epsilon-by"],
         metavar="GROUP=ε,…",
         multiple=True,
-        help="Instead of --epsilon: one ε for each group of --group; as JSON if a name contains a comma.",
+        help="Instead of --epsilon: one ε for each level of --level, or group of --group; as JSON if a name contains a"
+        " comma.",
     ),
     click.Option(
         ["--deciding-epsilon"],
@@ -86,10 +87,20 @@ OPTIONS = [
         ["--deciding-epsilon-by"],
         metavar="GROUP=ε,…",
         multiple=True,
-        help="Instead of --deciding-epsilon: one ε for each group of --group; other groups keep their own.",
+        help="Instead of --deciding-epsilon: one ε for each level of --level, or group of --group; others keep their"
+        " own.",
     ),
     click.Option(["--person"], metavar="COLUMN", help="The column that identifies people; nobody may appear twice."),
-    click.Option(["--group"], metavar="COLUMN", help="The column of groups, for --epsilon-by and for the report."),
+    click.Option(
+        ["--group"],
+        metavar="COLUMN",
+        help="The column of groups, which --question may name, for the report and, without --level, for --epsilon-by.",
+    ),
+    click.Option(
+        ["--level"],
+        metavar="COLUMN",
+        help="The column of levels of protection: --epsilon-by and --deciding-epsilon-by name levels then, not groups.",
+    ),
     click.Option(["--by"], metavar="COLUMN", help="One answer for each area in this column."),
     click.Option(
         ["--design"],

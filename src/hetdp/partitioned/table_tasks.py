@@ -27,12 +27,11 @@ from hetdp.tables import kinds
 from hetdp.tables.dialect import FileOptions
 from hetdp.tables.formats import label_of_file
 from hetdp.tables.people_table import hash_people, part_digests
-from hetdp.tables.policy import Names, Policy, deciding_epsilons, epsilon_cells, epsilons_of_rows, require_names
-from hetdp.tables.request import AskRequest
+from hetdp.tables.policy import Names, Policy, epsilon_cells, policy_of, require_names
+from hetdp.tables.request import NAMED_ROLES, AskRequest
 from hetdp.tables.sources import QueriedSource, Source, file_stamp, open_source
 
-MOST_KINDS = 1 << 22  # most kinds of people, by ε, group and area
-NAMED_COLUMNS = ("group", "area")
+MOST_KINDS = 1 << 22  # most kinds of people, by ε, group, level and area
 DUPLICATES_AT_ONCE = 1000  # duplicate hashes examined at once
 
 
@@ -125,7 +124,7 @@ def _tally_of(
 ) -> Tally:
     """The tally of one request, from the counted rows."""
     names = {}
-    for role in NAMED_COLUMNS:
+    for role in request.named:
         if role in columns:
             there, codes = np.unique(columns[role].astype(object), return_inverse=True)
             names[role], columns[role] = [str(name) for name in there], codes.astype(np.int32)
@@ -144,9 +143,8 @@ def _public_columns(source: QueriedSource, request: AskRequest) -> tuple[dict[st
     for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
         if where is not None and where.column is not None:
             keys |= epsilon_cells(source, where.column, role)
-    for role, column in (("group", request.group), ("area", request.area)):
-        if column is not None:
-            keys[role], flags[f"no {role}"] = f"coalesce({kinds.text(column)}, '')", f"{quote_name(column)} IS NULL"
+    for role, column in request.named.items():
+        keys[role], flags[f"no {role}"] = f"coalesce({kinds.text(column)}, '')", f"{quote_name(column)} IS NULL"
     return keys, flags, request.public
 
 
@@ -244,7 +242,7 @@ class MergedTallies(NamedTuple):
         """True if both have the same kinds with the same numbers of people."""
         own: list[Any] = [*columns_of(self.policy), self.policy.weights]
         others: list[Any] = [*columns_of(other.policy), other.policy.weights]
-        names = [[part and part.names for part in (one.policy.groups, one.policy.areas)] for one in (self, other)]
+        names = [{role: part.names for role, part in one.policy.named.items()} for one in (self, other)]
         return names[0] == names[1] and len(own) == len(others) and all(map(np.array_equal, own, others))
 
 
@@ -260,31 +258,19 @@ def merge_tallies(name: str, request: AskRequest, tallies: Sequence[Tally]) -> M
         UsageError: there are too many kinds of people, or a named group has no people.
         InputError: a group or area is missing, or there are too many of them.
     """
-    found = {
-        role: _names(tallies, role, f"{name}, {column}")
-        for role, column in zip(NAMED_COLUMNS, (request.group, request.area), strict=True)
-        if column is not None
-    }
+    found = {role: _names(tallies, role, f"{name}, {column}") for role, column in request.named.items()}
     if sum(len(one.people) for one in tallies) > MOST_KINDS:
-        rule = f"workers count people who have the same ε, group and area, up to {MOST_KINDS:,} counts in all files"
+        rule = (
+            f"workers count people who have the same ε, group, level and area, up to {MOST_KINDS:,} counts in all files"
+        )
         hint = "leave workers= out: one machine keeps a few numbers for each person"
         raise UsageError("too many kinds of people", rule, hint)
     rows = {
-        key: np.concatenate([one.columns[key] for one in tallies])
-        for key in tallies[0].columns
-        if key not in NAMED_COLUMNS
+        key: np.concatenate([one.columns[key] for one in tallies]) for key in tallies[0].columns if key not in found
     }
     rows["person"] = rows["everybody"]  # one entry for each kind
-    groups, areas = (found.get(role) for role in NAMED_COLUMNS)
     people = np.concatenate([one.people for one in tallies])
-    policy = Policy(
-        int(people.sum()),
-        epsilons_of_rows(request, rows, groups) + 0.0,
-        groups,
-        areas,
-        deciding_epsilons(request, rows, groups),
-        people,
-    )  # without negative zeros
+    policy = policy_of(request, int(people.sum()), rows, found, people)
     answers = (
         None
         if tallies[0].answers is None
@@ -307,7 +293,7 @@ def _names(tallies: Sequence[Tally], role: str, where: str) -> Names:
 def columns_of(policy: Policy) -> list[NDArray[Any]]:
     """The columns by which kinds of people differ."""
     found = [policy.epsilon, *([policy.deciding] if isinstance(policy.deciding, np.ndarray) else [])]
-    return found + [names.codes for names in (policy.groups, policy.areas) if names is not None]
+    return found + [names.codes for names in policy.named.values()]
 
 
 def _merge_kinds(policy: Policy, counts: NDArray[np.int64] | None) -> MergedTallies:
@@ -318,14 +304,13 @@ def _merge_kinds(policy: Policy, counts: NDArray[np.int64] | None) -> MergedTall
     begins[1:] = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
     first = np.flatnonzero(begins)
     chosen = order[first]
-    groups, areas = (
-        None if names is None else Names(names.names, names.codes[chosen]) for names in (policy.groups, policy.areas)
-    )
+    named = {role: Names(names.names, names.codes[chosen]) for role, names in policy.named.items()}
+    groups, levels, areas = map(named.get, NAMED_ROLES)
     deciding = policy.deciding[chosen] if isinstance(policy.deciding, np.ndarray) else policy.deciding
     assert policy.weights is not None
     weights = np.add.reduceat(policy.weights[order], first)
     answers = None if counts is None else np.add.reduceat(counts[order], first, axis=0)
     entries = np.empty(len(order), dtype=np.int64)
     entries[order] = np.cumsum(begins) - 1
-    merged = Policy(policy.size, policy.epsilon[chosen], groups, areas, deciding, weights)
+    merged = Policy(policy.size, policy.epsilon[chosen], groups, areas, deciding, weights, levels)
     return MergedTallies(merged, answers, entries)

@@ -38,9 +38,8 @@ from hetdp.tables.policy import (
     Faults,
     Names,
     Policy,
-    deciding_epsilons,
     epsilon_cells,
-    epsilons_of_rows,
+    policy_of,
     read_policy,
     require_known_columns,
 )
@@ -120,19 +119,15 @@ def read_payers(
             for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
                 if where is not None and where.column is not None:
                     wanted, uses = wanted | epsilon_cells(source, where.column, role), [*uses, where.column]
-            for role, column, there in (("group", request.group, policy.groups), ("area", request.area, policy.areas)):
-                if column is not None and there is not None:
-                    source.define(role, there.names)
-                    wanted[role] = f"enum_code(CAST({kinds.text(column)} AS {quote_name(role)}))::INTEGER"
-                    uses.append(column)
+            for role, column in request.named.items():
+                source.define(role, policy.named[role].names)
+                wanted[role] = f"enum_code(CAST({kinds.text(column)} AS {quote_name(role)}))::INTEGER"
+                uses.append(column)
             rows = source.read(wanted, uses=uses)
         ids.add(rows["person"].tolist())
-        groups, areas = (
-            None if there is None else Names(there.names, rows[role])
-            for role, there in (("group", policy.groups), ("area", policy.areas))
-        )
-        epsilon, deciding = epsilons_of_rows(request, rows, groups) + 0.0, deciding_epsilons(request, rows, groups)
-        entries.append(place.of(columns_of(Policy(len(epsilon), epsilon, groups, areas, deciding))))
+        named = {role: Names(policy.named[role].names, rows[role]) for role in request.named}
+        size = len(rows["person"])
+        entries.append(place.of(columns_of(policy_of(request, size, rows, named, np.ones(size, dtype=np.int64)))))
     every = np.concatenate(entries)
     return None if bool((every < 0).any()) else Payers(ids, every)
 
@@ -247,7 +242,7 @@ class PartitionedTable(PeopleTable):
         if not self._seen:  # all requests identify people by one column
             self._require_different(request.person, found.policy.size)
         try:
-            faults.require_all_epsilons(found.policy.epsilon, found.policy.deciding, found.policy.groups)
+            faults.require_all_epsilons(found.policy.epsilon, found.policy.deciding, found.policy.classes)
         except InputError:
             self._tell_curator(request, tallies)
             raise

@@ -222,6 +222,7 @@ def ask(
     deciding_epsilon_by: Mapping[str, Number] | None = None,
     person: str | None = None,
     group: str | None = None,
+    level: str | None = None,
     by: str | None = None,
     design: DesignName | None = None,
     title: str | None = None,
@@ -262,11 +263,13 @@ def ask(
         exact_text: compares text in `count` exactly. By default case and surrounding spaces are ignored:
             ``"vote = 'yes'"`` counts ``Yes`` and ``YES``, too.
         epsilon: everybody's ε: one number, or the name of a column.
-        epsilon_by: group → ε, instead.
+        epsilon_by: level → ε, instead; or group → ε without a column of levels.
         deciding_epsilon: ε where the answer depends on one person: one number, or the name of a column.
-        deciding_epsilon_by: group → such an ε, instead. Groups that are not named keep their own ε.
+        deciding_epsilon_by: level or group → such an ε, instead. Those that are not named keep their own ε.
         person: the column that identifies people.
-        group: the column of groups.
+        group: the column of groups, which a question may name, and for the report.
+        level: the column of levels of protection, which `epsilon_by` and `deciding_epsilon_by` then refer to, instead
+            of `group`. A ledger's caps for classes are caps for levels then.
         by: the column of areas, each of which gets an answer.
         design: ``"balanced"``, which is the default, ``"weighted-vote"`` or ``"fair"``.
         title: the question in your own words, for the page and the record.
@@ -336,6 +339,7 @@ def ask(
     options = {"at_least": at_least, "more_than": more_than, "of": of, "question": _read_question(question)}
     options |= {"epsilon": epsilon, "by_group": epsilon_by, "person": person, "group": group, "area": by}
     options |= {"deciding": deciding_epsilon, "deciding_by_group": deciding_epsilon_by, "objective": design}
+    options |= {"level": level}
     options |= {"title": title, "yes": yes, "no": no}
     options["exact_text"] = exact_text or None
     asked = _read_asked(count, options, questions, approved, plan)

@@ -51,7 +51,7 @@ FAMILIES = (  # a question that gives one of these keys takes none of the others
     ("deciding_epsilon", "deciding_epsilon_by"),
 )
 TEXT_KEYS = ("count", "of", "by", "design", "title", "yes", "no")
-FOR_EVERYBODY = ("person", "group")  # the same for all questions, since they say who pays
+FOR_EVERYBODY = ("person", "group", "level")  # the same for all questions, since they say who pays
 LARGEST_FACTOR = 1e6  # in words
 
 Body = Mapping[str, Any]
@@ -196,7 +196,7 @@ def joint_promises(prepared: Sequence[Preparation]) -> tuple[JointPromise, ...]:
         units = units_spent_each(np.minimum(one.losses(), one.policy.epsilon), scale)
         units = units if shared.entries is None else units[shared.entries[number]]
         total = units if total is None else add_units(total, units)
-    groups = prepared[0].policy.groups
+    groups = prepared[0].policy.classes
     if groups is None:
         return (JointPromise(None, prepared[0].policy.size, format_units(int(total.max()), scale)),)
     codes = groups.codes if shared.entries is None else groups.codes[shared.entries[0]]

@@ -143,9 +143,9 @@ def identity_of(request: AskRequest, policy: Policy, promises: Sequence[Promise]
             [promise.area, form, (promise.tallies or {}).get("sha256")]
             for promise, form in zip(promises, forms, strict=True)
         ],
-        "policy": (policy if plain.group == request.group else policy.without_groups()).digest(),
+        "policy": (policy if plain.group is not None else policy.without_groups()).digest(),
         "deciding": None if deciding is None else str(deciding.normalize()),  # a column is part of the policy
-        "columns": {"person": request.person, "group": plain.group, "area": request.area},
+        "columns": {"person": request.person, "group": plain.group, "level": plain.level, "area": request.area},
         "objective": request.objective,
     }
     theme = {"counted": str(request.counted), "person": request.person}
@@ -165,12 +165,16 @@ def _sizes(request: AskRequest, policy: Policy) -> list[dict[str, int]]:
 
 
 def _reduce_request(request: AskRequest, policy: Policy, forms: Sequence[Form]) -> AskRequest:
-    """The request without a constant column of ε, and without groups that are used for reporting only."""
+    """The request without a constant column of ε, and without groups and levels that are used for reporting only.
+
+    A column of groups that ε depends on is a column of levels.
+    """
     levels = {float(level) for area, _ in policy.parts() for level in policy.levels_of(area).levels[:2]}
     epsilon = Epsilon(constant=Decimal(repr(levels.pop()))) if len(levels) == 1 else request.epsilon
     by_group = bool(epsilon.by_group) or (request.deciding is not None and bool(request.deciding.by_group))
-    is_used = by_group or (bool(request.question.groups_used()) and any(map(_names_groups, forms)))
-    return replace(request, epsilon=epsilon, group=request.group if is_used else None)
+    is_used = bool(request.question.groups_used()) and any(map(_names_groups, forms))
+    level = request.by_column if by_group else None
+    return replace(request, epsilon=epsilon, group=request.group if is_used else None, level=level)
 
 
 def _names_groups(form: Form) -> bool:

@@ -3,10 +3,10 @@
 `LocalTable` reads a table in this process, row by row. `hetdp.partitioned.tables.PartitionedTable` lets workers count
 people who are alike. `TableReader` opens either: `LOCAL` here, or the `hetdp.Workers` that a caller passes.
 
-`people_digest` is SHA-256 of all people with their ε, group and area, in any order of rows, so that a plan holds for
-these people only. Each id with group and area is hashed to 256 bits; the hashes, and ε where it comes from a column,
-are sorted and hashed in 256 parts by their first byte, which workers can share. Other people with the same digest
-would be a collision of SHA-256. Nobody can look up one person in the digest without knowing all others.
+`people_digest` is SHA-256 of all people with their ε, group, level and area, in any order of rows, so that a plan holds
+for these people only. Each id with group, level and area is hashed to 256 bits; the hashes, and ε where it comes from a
+column, are sorted and hashed in 256 parts by their first byte, which workers can share. Other people with the same
+digest would be a collision of SHA-256. Nobody can look up one person in the digest without knowing all others.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def combine_digests(parts: Iterable[bytes]) -> str:
 
 
 def _identifying_columns(request: AskRequest) -> list[str]:
-    return [column for column in (request.person, request.group, request.area) if column is not None]
+    return [request.person, *request.named.values()]
 
 
 def _text(column: str) -> str:

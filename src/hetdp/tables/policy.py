@@ -23,7 +23,7 @@ from hetdp.people.populations.folding import BLOCK, EpsilonLevels
 from hetdp.people.privacy.epsilons import epsilon_for_document
 from hetdp.tables import kinds
 from hetdp.tables.conditions import require_columns
-from hetdp.tables.request import AskRequest
+from hetdp.tables.request import NAMED_ROLES, AskRequest
 from hetdp.tables.sources import Columns, Source
 from hetdp.text import format_value
 from hetdp.threads import slices, sort_in_threads
@@ -33,7 +33,10 @@ MOST_SHOWN = 20  # rows or values that are shown to a curator
 HINT = "curator=True shows the first rows"
 SHOWN_GROUPS = 5  # of those that are given an ε and have no people
 EPSILON_RULE = "each person must have an ε, a number ≥ 0 such as 0.5, or inf; there is no default"
-NAMELESS, NAME_RULE = "a person without a group or area", "each person must have one; an empty cell is not a name"
+NAMELESS, NAME_RULE = (
+    "a person without a group, level or area",
+    "each person must have one; an empty cell is not a name",
+)
 PERSON_RULE = "each person must appear once and have an id"
 
 Hashes = NDArray[np.uint64]
@@ -60,17 +63,19 @@ class Faults:
             fault = Fault("a table without rows", self._name, "", "a table has one row for each person")
             raise InputError(self._name, [fault])
 
-    def require_all_epsilons(self, epsilon: NDArray[np.float64], deciding: Any, groups: Names | None) -> None:
+    def require_all_epsilons(self, epsilon: NDArray[np.float64], deciding: Any, by: Names | None) -> None:
         """Refuses rows without an ε or a deciding ε; of the groups with an ε, the message names those of nobody.
 
         Raises:
             InputError: there are such rows.
         """
         request, invalid = self._request, "missing or invalid ε"
-        there = () if groups is None else groups.names
+        there, role = () if by is None else by.names, "group" if request.level is None else "level"
         nobody = [format_value(group) for group, _ in request.epsilon.by_group if group not in there]
-        without = "a group without an ε" + (f" (and nobody is in {', '.join(nobody[:SHOWN_GROUPS])})" if nobody else "")
-        source = (invalid, request.epsilon.column) if request.epsilon.column else (without, request.group)
+        without = f"a {role} without an ε" + (
+            f" (and nobody is in {', '.join(nobody[:SHOWN_GROUPS])})" if nobody else ""
+        )
+        source = (invalid, request.epsilon.column) if request.epsilon.column else (without, request.by_column)
         self.require_epsilons(epsilon, source[0], source[1] or "")
         if request.deciding is not None and request.deciding.column is not None:
             self.require_epsilons(deciding, invalid, request.deciding.column)
@@ -224,27 +229,28 @@ def epsilon_cells(source: Columns, column: str, role: str) -> dict[str, str]:
     return {role: value} | ({} if is_long is None else {f"{role} long": is_long})
 
 
-def epsilons_of_rows(request: AskRequest, rows: dict[str, Any], groups: Names | None) -> NDArray[np.float64]:
+def epsilons_of_rows(request: AskRequest, rows: dict[str, Any], named: NamedColumns) -> NDArray[np.float64]:
     """Everybody's ε; negative or NaN where it is missing or invalid."""
     if request.epsilon.constant is not None:
         return np.full(len(rows["person"]), epsilon_at_most(str(request.epsilon.constant)))
-    if request.epsilon.column is None and groups is not None:
+    if request.epsilon.column is None:
         promised = {group: epsilon_at_most(str(epsilon)) for group, epsilon in request.epsilon.by_group}
-        return np.array([promised.get(name, -1.0) for name in groups.names])[groups.codes]
+        by = named["group" if request.level is None else "level"]
+        return np.array([promised.get(name, -1.0) for name in by.names])[by.codes]
     return read_epsilons(rows, "epsilon")
 
 
-def deciding_epsilons(request: AskRequest, rows: dict[str, Any], groups: Names | None) -> Any:
+def deciding_epsilons(request: AskRequest, rows: dict[str, Any], named: NamedColumns) -> Any:
     """The deciding ε of everybody, or one for all as written; None for the same as ε."""
     where = request.deciding
     if where is None or where.constant is not None:
         return None if where is None or where.constant is None else epsilon_for_document(where.constant)
     if where.column is not None:
         return read_epsilons(rows, "deciding")
-    assert groups is not None
-    promised = dict(where.by_group)
-    require_known(promised, groups.names, "group")  # a misspelt group must not go unnoticed
-    return np.array([epsilon_at_most(str(promised.get(name, np.inf))) for name in groups.names])[groups.codes]
+    promised, role = dict(where.by_group), "group" if request.level is None else "level"
+    by = named[role]
+    require_known(promised, by.names, role)  # a misspelt one must not go unnoticed
+    return np.array([epsilon_at_most(str(promised.get(name, np.inf))) for name in by.names])[by.codes]
 
 
 def read_epsilons(rows: dict[str, Any], role: str) -> NDArray[np.float64]:
@@ -273,10 +279,13 @@ Codes = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Names:
-    """A column of groups or areas: the sorted names, and everybody's index among them."""
+    """A column of groups, levels or areas: the sorted names, and everybody's index among them."""
 
     names: tuple[str, ...]
     codes: Codes
+
+
+NamedColumns = dict[str, Names]  # by role: group, level, area
 
 
 @dataclass(frozen=True)
@@ -290,6 +299,7 @@ class Policy:
         areas: the area of each entry, if there is a column of areas.
         deciding: the deciding ε of each entry, or one for all as written; None for the same as ε.
         weights: how many people each kind has; None if each entry is one row.
+        levels: the level of protection of each entry, if there is a column of levels.
     """
 
     size: int
@@ -298,6 +308,23 @@ class Policy:
     areas: Names | None
     deciding: Any = None
     weights: NDArray[np.int64] | None = None
+    levels: Names | None = None
+
+    @property
+    def named(self) -> NamedColumns:
+        """The columns of names that there are, by role."""
+        columns = {"group": self.groups, "level": self.levels, "area": self.areas}
+        return {role: names for role, names in columns.items() if names is not None}
+
+    @property
+    def reported(self) -> Names | None:
+        """The names by which the promise is stated: groups, else levels."""
+        return self.levels if self.groups is None else self.groups
+
+    @property
+    def classes(self) -> Names | None:
+        """The names by which a ledger knows classes of people: levels, else groups."""
+        return self.groups if self.levels is None else self.levels
 
     def parts(self) -> Iterator[tuple[str | None, Any]]:
         """Each area with the indices of its entries; without areas, one part with all entries."""
@@ -311,21 +338,21 @@ class Policy:
         return self._levels[area]
 
     def by_group(self, area: str | None) -> list[tuple[str | None, EpsilonLevels]]:
-        """The same for each group, including groups without people; without groups, one entry named None."""
-        if self.groups is None:
+        """The same for each reported name, including names without people; without names, one entry named None."""
+        if self.reported is None:
             return [(None, self.levels_of(area))]
         if area not in self._by_group:
-            parts = _rows_by_code(self.groups.codes[self._rows[area]], len(self.groups.names))
+            parts = _rows_by_code(self.reported.codes[self._rows[area]], len(self.reported.names))
             epsilon, weights = self.levels_of(area).values, self.levels_of(area).weights
             self._by_group[area] = [
                 (name, EpsilonLevels(epsilon[rows], None if weights is None else weights[rows]))
-                for name, rows in zip(self.groups.names, parts, strict=True)
+                for name, rows in zip(self.reported.names, parts, strict=True)
             ]
         return self._by_group[area]
 
     def without_groups(self) -> Policy:
         """The same people, identified by ε and area alone; what was sorted is not sorted again."""
-        found = replace(self, groups=None)
+        found = replace(self, groups=None, levels=None)
         found.__dict__["_rows"], found.__dict__["_ordered"] = self._rows, self._levels
         return found
 
@@ -345,7 +372,7 @@ class Policy:
         found = hashlib.sha256(f"hetdp policy 1 {self.size}\n".encode())
         for area in self._rows:
             found.update(f"{area!r} {self.levels_of(area).people}\n".encode())
-            for name, part in self.by_group(area):
+            for name, part in [(None, self.levels_of(area))] if self.groups is None else self.by_group(area):
                 if name is not None:
                     found.update(f"{name!r} {part.people}\n".encode())
                 _add(found, part.levels, "<f8")
@@ -413,33 +440,49 @@ def read_policy(source: Source, request: AskRequest, curator: bool = False) -> P
     progress.report_stage("reading the policy")
     require_known_columns(source, request)
     faults = RowFaults(source, request, curator)
-    groups, areas = (_names(source, column, faults) for column in (request.group, request.area))
+    found = {role: _names(source, column, faults) for role, column in request.named.items()}
     wanted = {"person": id_cell(request.person, source.columns[request.person])}
-    for name, column, found in (("group", request.group, groups), ("area", request.area, areas)):
-        if column is not None and found is not None:
-            source.define(name, found)
-            wanted[name] = f"enum_code(CAST({kinds.text(column)} AS {quote_name(name)}))::INTEGER"
+    for role, column in request.named.items():
+        source.define(role, found[role])
+        wanted[role] = f"enum_code(CAST({kinds.text(column)} AS {quote_name(role)}))::INTEGER"
     for role, where in (("epsilon", request.epsilon), ("deciding", request.deciding)):
         if where is not None and where.column is not None:
             wanted |= epsilon_cells(source, where.column, role)
     rows = source.read(wanted, uses=request.public)
     faults.require_rows(len(rows["person"]))
-    group_names, area_names = (
-        None if names is None else Names(tuple(names), rows[role])
-        for role, names in (("group", groups), ("area", areas))
-    )
-    epsilon, deciding = epsilons_of_rows(request, rows, group_names), deciding_epsilons(request, rows, group_names)
-    policy = Policy(len(rows["person"]), epsilon, group_names, area_names, deciding)
+    named = {role: Names(tuple(names), rows[role]) for role, names in found.items()}
+    policy = policy_of(request, len(rows["person"]), rows, named)
     with ThreadPoolExecutor(1) as beside:
         hashes = rows.pop("person").view(np.uint64)
         again = beside.submit(find_repeated, hashes)
-        if areas is None:
+        if policy.areas is None:
             policy.levels_of(None).sort()  # while ids are compared
         faults.require_people(hashes, again.result())
-    faults.require_all_epsilons(policy.epsilon, policy.deciding, policy.groups)
-    if areas is None and groups is None:  # otherwise parts would be sorted twice
+    faults.require_all_epsilons(policy.epsilon, policy.deciding, policy.classes)
+    if policy.areas is None and policy.reported is None:  # otherwise parts would be sorted twice
         policy.pending  # noqa: B018
     return policy
+
+
+def policy_of(
+    request: AskRequest, size: int, rows: dict[str, Any], named: NamedColumns, weights: NDArray[np.int64] | None = None
+) -> Policy:
+    """The policy from the columns of ε and of names that were read.
+
+    Args:
+        request: says where ε comes from.
+        size: how many people there are.
+        rows: the columns of ε.
+        named: the columns of names, by role.
+        weights: how many people each row stands for; one each by default.
+
+    Raises:
+        UsageError: a deciding ε is promised to a group or level that nobody has.
+    """
+    groups, levels, areas = map(named.get, NAMED_ROLES)
+    epsilon, deciding = epsilons_of_rows(request, rows, named), deciding_epsilons(request, rows, named)
+    epsilon = epsilon if weights is None else epsilon + 0.0  # without negative zeros
+    return Policy(size, epsilon, groups, areas, deciding, weights, levels)
 
 
 def require_known_columns(source: Columns, request: AskRequest) -> None:
@@ -458,14 +501,12 @@ def require_known_columns(source: Columns, request: AskRequest) -> None:
     if source.holds_reals(request.person):
         where, rule = f"{source.name}, {request.person}", f"the column of people holds {kinds.TEXT} or {kinds.WHOLE}"
         raise InputError(where, [Fault("a column with cells of type", where, "REAL", rule)])
-    for column in (request.group, request.area):
-        if column is not None:
-            kinds.require_kind(source.name, column, kind(column), NAME_KINDS, "a column of groups or areas")
+    for role, column in request.named.items():
+        use = "a column of levels" if role == "level" else "a column of groups or areas"
+        kinds.require_kind(source.name, column, kind(column), NAME_KINDS, use)
 
 
-def _names(source: Source, column: str | None, faults: RowFaults) -> list[str] | None:
-    if column is None:
-        return None
+def _names(source: Source, column: str, faults: RowFaults) -> list[str]:
     found = source.distinct(column, MOST_NAMES)
     if found is None:
         faults.refuse_nameless(column)
@@ -482,7 +523,9 @@ def require_names(found: list[str] | None, where: str) -> list[str]:
         raise InputError(where, [Fault(NAMELESS, where, "", NAME_RULE, HINT)])
     if len(found) > MOST_NAMES:
         rule = f"there are at most {MOST_NAMES:,} different ones"
-        raise InputError(where, [Fault("too many groups or areas", where, "", rule)])
+        raise InputError(where, [Fault("too many groups, levels or areas", where, "", rule)])
     if any("\0" in name for name in found):  # NumPy texts end at a NUL
-        raise InputError(where, [Fault("a group or area with a NUL in its name", where, "", "a name is plain text")])
+        raise InputError(
+            where, [Fault("a group, level or area with a NUL in its name", where, "", "a name is plain text")]
+        )
     return found

@@ -183,7 +183,7 @@ def promise_of(
         population: the function that makes a population; a formula by default.
     """
     epsilon = policy.levels_of(area)
-    codes: Any = None if policy.groups is None else policy.groups.codes[rows]
+    codes: Any = None if policy.reported is None else policy.reported.codes[rows]
     if policy.groups is not None and request.question.groups_used():
         codes = np.array(policy.groups.names)[codes]  # names sort as their numbers do
     deciding = policy.deciding[rows] if isinstance(policy.deciding, np.ndarray) else policy.deciding
@@ -262,13 +262,14 @@ def promise_lines(request: AskRequest, policy: Policy, promises: Sequence[Promis
     ]
     if request.deciding is not None:
         lines.append(f"where the answer depends on one person, ε is at most {request.deciding.words()}")
-    there = () if policy.groups is None else policy.groups.names
+    by, what = (policy.groups, "groups") if policy.levels is None else (policy.levels, "levels")
+    there = () if by is None else by.names
     nobody = [group for group, _ in request.epsilon.by_group if group not in there]
     if nobody:
         lines.append(
-            f"groups that are promised an ε but have no people: {', '.join(map(format_value, nobody[:MOST_GROUPS]))}"
+            f"{what} that are promised an ε but have no people: {', '.join(map(format_value, nobody[:MOST_GROUPS]))}"
         )
-    for what, names in (("groups", policy.groups), ("areas", policy.areas)):
+    for what, names in (("groups", policy.groups), ("levels", policy.levels), ("areas", policy.areas)):
         accuracies = (
             []
             if names is None

@@ -226,8 +226,9 @@ def _planned_charges(plan: Plan) -> list[Any] | None:
 
 
 def _is_promised(one: Document, request: AskRequest) -> bool:
-    """True if a promise is one that the plan makes: to its groups, with the ε that it names for all or for a group."""
-    if not (request.group is not None or one["whom"] == EVERYBODY) or not one["odds"]:
+    """True if a promise is one that the plan makes: to its groups, with ε that it names."""
+    is_named = request.group is not None or request.level is not None
+    if not (is_named or one["whom"] == EVERYBODY) or not one["odds"]:
         return False
     if not 0 <= (one["unprotected"] or 0) <= (one["people"] or 0):
         return False
@@ -236,11 +237,13 @@ def _is_promised(one: Document, request: AskRequest) -> bool:
         return False
     if request.epsilon.column is not None:
         return True
-    by_group = dict(request.epsilon.by_group)
-    promised = by_group.get(one["whom"]) if request.epsilon.constant is None else request.epsilon.constant
-    return promised is not None and one["least_epsilon"] == one["epsilon"] == format_epsilon(
-        epsilon_at_most(str(promised))
-    )
+    if request.epsilon.constant is not None:
+        promised = [request.epsilon.constant]
+    else:  # a group has people of several levels
+        several = request.group is not None and request.level is not None
+        promised = [epsilon for name, epsilon in request.epsilon.by_group if several or name == one["whom"]]
+    written = {format_epsilon(epsilon_at_most(str(epsilon))) for epsilon in promised}
+    return {one["least_epsilon"], one["epsilon"]} <= written
 
 
 def _is_public(sentences: list[str], promises: list[Document], request: AskRequest, people: int) -> bool:

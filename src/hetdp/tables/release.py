@@ -32,15 +32,15 @@ def costs_of_people(
     """The cost of an answer for everybody. One answer for each area costs the same: each person is in one area.
 
     Args:
-        policy: the ε and group of each entry: a person, or a kind of people.
+        policy: the ε, level and group of each entry: a person, or a kind of people.
         payers: everybody's id, and their entry of the policy; None if accounts are kept by group.
         named: the column of these ids; accounts are known by it, too.
         losses: for each entry the largest loss that the mechanism can cause; without them all that is allowed is used.
     """
     allowed = policy.epsilon
     used = allowed if losses is None else np.minimum(losses, allowed)
-    codes = np.zeros(len(allowed), dtype=np.int32) if policy.groups is None else policy.groups.codes
-    names = (EVERYBODY,) if policy.groups is None else policy.groups.names
+    codes = np.zeros(len(allowed), dtype=np.int32) if policy.classes is None else policy.classes.codes
+    names = (EVERYBODY,) if policy.classes is None else policy.classes.names
     if payers is None:
         there = np.unique(codes)
         largest, most = (largest_by_account(codes, column, len(names))[there] for column in (allowed, used))
@@ -48,7 +48,7 @@ def costs_of_people(
         return Costs(CLASS, accounts, EPSILON, {"epsilon": largest}, {"epsilon": most})
     if payers.entries is not None:
         allowed, used, codes = allowed[payers.entries], used[payers.entries], codes[payers.entries]
-    groups = None if policy.groups is None else np.array(names, dtype=object)[codes].tolist()
+    groups = None if policy.classes is None else np.array(names, dtype=object)[codes].tolist()
     return Costs(PERSON, payers.ids, EPSILON, {"epsilon": allowed}, {"epsilon": used}, groups, named)
 
 

@@ -74,7 +74,7 @@ def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS,
     Args:
         given: a number for everybody, or the name of a column.
         by_group: group → number, instead.
-        group: the column of groups, if there is one.
+        group: the column that `by_group` refers to: of levels or of groups, if there is one.
         what: which ε it is, for messages.
         argument: the argument that gives it.
 
@@ -89,7 +89,7 @@ def epsilon_of(given: Any, by_group: Any, group: str | None, what: str = ALWAYS,
     if by_group is not None:
         if group is None:
             missing = f"{what} by group, but no column of groups"
-            raise UsageError(missing, "a column must say who is in which group", "group= names it")
+            raise UsageError(missing, "a column must say who is in which group", "level= or group= names it")
         if not isinstance(by_group, Mapping) or not by_group:
             raise UsageError(
                 f"{what} by group is {format_value(by_group)}", "it must be a mapping from each group to a number"
@@ -114,7 +114,7 @@ def epsilon_from(where: Any, column: Any, group: str | None, what: str, place: s
     Args:
         where: the entry of the plan, as `Epsilon.document` writes it.
         column: the column of ε in the plan's list of columns.
-        group: the column of groups.
+        group: the column that ε by group refers to.
         what: which ε it is, for messages.
         place: the place of the entry in the plan, for messages.
 
@@ -147,7 +147,8 @@ DesignName = Literal["balanced", "weighted-vote", "fair"]
 BALANCED, WEIGHTED_VOTE, FAIR = DESIGNS = get_args(DesignName)
 ABOUT = "about"  # a plan without words does not have this key
 REQUEST_KEYS = ("counted", "exact_text", "question", "privacy", "columns", "objective")
-ROLES = ("person", "epsilon", "deciding_epsilon", "group", "area")
+ROLES = ("person", "epsilon", "deciding_epsilon", "group", "level", "area")
+NAMED_ROLES = ("group", "level", "area")
 THRESHOLD_RULE = "it must be a whole number of people, or a share from 0% to 100%, such as 50%, 2/3 or 0.5"
 PROMISES = ("epsilon", "deciding_epsilon")
 
@@ -163,9 +164,10 @@ class AskRequest:
         epsilon: the ε that people are promised.
         deciding: the ε where the answer depends on one person; None for the same ε.
         person: the column that identifies people.
-        group: the column of groups, if any.
+        group: the column of groups, if any: the question may name them.
         area: the column of areas, each of which gets an answer; None for one answer.
         objective: how the mechanism is chosen.
+        level: the column of levels of protection, if any: ε by group is ε by level then.
         about: the words of those who ask, for the page and the record, by the keys of a problem's `about`. The identity
             of the question does not depend on them.
     """
@@ -179,6 +181,7 @@ class AskRequest:
     group: str | None
     area: str | None
     objective: str
+    level: str | None = None
     about: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -198,10 +201,21 @@ class AskRequest:
         return tuple(self.values.index(value) if value in self.values else 1 for value in VALUES)
 
     @property
+    def named(self) -> dict[str, str]:
+        """The columns whose cells are names, by role: groups, levels and areas."""
+        columns = {role: getattr(self, role) for role in NAMED_ROLES}
+        return {role: column for role, column in columns.items() if column is not None}
+
+    @property
+    def by_column(self) -> str | None:
+        """The column that ε by group refers to."""
+        return self.group if self.level is None else self.level
+
+    @property
     def public(self) -> list[str]:
         """The columns that are read before the mechanism is fixed."""
         deciding = None if self.deciding is None else self.deciding.column
-        named = (self.person, self.epsilon.column, deciding, self.group, self.area)
+        named = (self.person, self.epsilon.column, deciding, *self.named.values())
         return list(dict.fromkeys(column for column in named if column is not None))
 
     @property
@@ -230,6 +244,7 @@ class AskRequest:
                 "epsilon": self.epsilon.column,
                 "deciding_epsilon": None if self.deciding is None else self.deciding.column,
                 "group": self.group,
+                "level": self.level,
                 "area": self.area,
             },
             "objective": self.objective,
@@ -273,6 +288,7 @@ def build_request(
     title: str | None = None,
     yes: str | None = None,
     no: str | None = None,
+    level: str | None = None,
 ) -> AskRequest:
     """Makes a request from the arguments of `ask`.
 
@@ -295,6 +311,7 @@ def build_request(
         title: the question in the words of those who ask.
         yes: what the answer yes means.
         no: what the answer no means.
+        level: the column of levels of protection, which `by_group` and `deciding_by_group` then refer to.
 
     Raises:
         UsageError: an argument is missing, invalid or contradicts another.
@@ -303,15 +320,17 @@ def build_request(
         rule = "the unit of privacy is the person, so one column must identify people"
         raise UsageError("no column identifies people", rule, "person= names it")
     steps = deciding is not None or deciding_by_group is not None
+    by_column = group if level is None else level
     found = AskRequest(
         *_condition(parse_predicate(counted), exact_text),
         _question(at_least, more_than, of, question),
-        epsilon_of(epsilon, by_group, group),
-        epsilon_of(deciding, deciding_by_group, group, DECIDING, "deciding_epsilon") if steps else None,
+        epsilon_of(epsilon, by_group, by_column),
+        epsilon_of(deciding, deciding_by_group, by_column, DECIDING, "deciding_epsilon") if steps else None,
         require_name(person, "the column of person="),
         None if group is None else require_name(group, "the column of group="),
         None if area is None else require_name(area, "the column of by="),
         objective,
+        None if level in (None, group) else require_name(level, "the column of level="),
         require_wording(title, yes, no),
     )
     _require_possible(found)
@@ -329,10 +348,11 @@ def request_from_document(document: Any) -> AskRequest:
     privacy, columns = document["privacy"], document["columns"]
     require_keys(privacy, PROMISES, PROMISES, "plan.privacy")
     require_keys(columns, ROLES, ROLES, "plan.columns")
+    by_column = columns["group"] if columns["level"] is None else columns["level"]
     always, deciding = (
         None
         if privacy[key] is None and key != PROMISES[0]
-        else epsilon_from(privacy[key], columns[key], columns["group"], what, f"plan.privacy.{key}")
+        else epsilon_from(privacy[key], columns[key], by_column, what, f"plan.privacy.{key}")
         for key, what in zip(PROMISES, (ALWAYS, DECIDING), strict=True)
     )
     assert always is not None
@@ -345,6 +365,7 @@ def request_from_document(document: Any) -> AskRequest:
         None if columns["group"] is None else require_name(columns["group"], "the column of groups"),
         None if columns["area"] is None else require_name(columns["area"], "the column of areas"),
         document["objective"],
+        None if columns["level"] is None else require_name(columns["level"], "the column of levels"),
         _wording_from(document.get(ABOUT, {})),
     )
     _require_possible(found)
@@ -430,5 +451,5 @@ def _require_possible(found: AskRequest) -> None:
         raise UsageError(f"the question is {words}", rule, hint)
     both = [column for column in found.private if column in found.public]
     if both:
-        rule = "the columns of person, ε, group and area are public, the counted ones are private"
+        rule = "the columns of person, ε, group, level and area are public, the counted ones are private"
         raise UsageError(f"the column {format_value(both[0])} is used for both", rule)
