@@ -18,6 +18,8 @@ import pytest
 import hetdp
 from hetdp.cli.ask import OPTIONS, TABLE
 from hetdp.cli.main import main
+from hetdp.tables.bundle import ARGUMENTS
+from hetdp.tables.request import build_request
 from hetdp.tables.sources import QueriedSource
 from tests.tables.tables import FORMATS, PEOPLE, as_csv, as_parquet
 
@@ -57,6 +59,14 @@ def test_the_command_line_prints_the_same(design, tmp_path, capsys):
     document = json.loads(capsys.readouterr().out)
     assert document["plan"] == result.plan
     assert document["released"] is result.released is False
+
+
+def test_one_of_several_questions_has_every_argument_that_describes_a_question():
+    for_all = {"person", "group", "level"}  # who pays
+    for_all |= {"table", "sheet", "encoding", "delimiter", "questions", "plan", "dry_run", "simulate", "seed"}
+    for_all |= {"payment", "workers", "curator", "announce"}
+    assert ARGUMENTS.keys() == inspect.signature(hetdp.ask).parameters.keys() - for_all
+    assert {*ARGUMENTS.values()} <= {*inspect.signature(build_request).parameters}
 
 
 def test_the_names_are_those_of_the_options():
