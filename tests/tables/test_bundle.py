@@ -617,6 +617,7 @@ def test_the_counted_columns_are_read_once_for_all_questions(table, ledger, monk
     private = [uses for uses in seen if {"vote", "dogs"} & set(uses)]
     assert private == [("vote", "dogs")]
     assert seen.index("announced") < seen.index(("vote", "dogs"))
+    assert seen.count(("id",)) == 1, "who pays is read once, too"
     seen.clear()
     ask(table, MOVE, DOGS)
     assert not any({"vote", "dogs"} & set(uses) for uses in seen)

@@ -101,17 +101,18 @@ class TableRequest(DrawRequest):
 
     Args:
         prepared: what is fixed before the answers are read.
+        payers: who pays, if that was read before.
 
     Raises:
         VerificationError: the mechanism of an area is not private.
     """
 
-    def __init__(self, prepared: Preparation) -> None:
+    def __init__(self, prepared: Preparation, payers: Payers | None = None) -> None:
         for promise in prepared.promises:
             certificate = promise.mechanism.certificate
             if not certificate.private:
                 raise VerificationError(certificate, f"nothing is released, since the mechanism is {certificate}")
-        payers, person = prepared.source.read_payers(prepared.request), prepared.request.person
+        payers, person = payers or prepared.source.read_payers(prepared.request), prepared.request.person
         self.prepared = prepared
         super().__init__(
             digest_of_question(prepared.plan),
@@ -196,7 +197,12 @@ class TableRequestBundle(RequestBundle):
     """
 
     def __init__(self, prepared: Sequence[Preparation], plan: PlanBundle) -> None:
-        super().__init__([TableRequest(one) for one in prepared], facts_of_bundle(plan))
+        known: dict[str, Payers] = {}
+        for one in prepared:
+            if one.request.policy_key not in known:
+                known[one.request.policy_key] = one.source.read_payers(one.request)
+        requests = [TableRequest(one, known[one.request.policy_key]) for one in prepared]
+        super().__init__(requests, facts_of_bundle(plan))
         self._prepared = prepared
 
     def prepare_draws(self) -> list[Callable[[], list[bool]]]:
