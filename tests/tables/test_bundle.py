@@ -162,6 +162,24 @@ def test_each_sentence_about_one_answer_stays_true_and_the_last_one_is_about_all
     assert math.exp(0.6) <= 1.83 < math.exp(0.6) + 0.01
 
 
+def test_the_sums_are_stated_by_level_of_protection(table, ledger):
+    by_role = {"pupil": "0.3", "staff": 1, "guest": 2}
+    given = {"person": "id", "level": "role", "epsilon_by": by_role, "payment": hetdp.Payment(ledger)}
+    for more in ({}, {"group": "county"}):
+        asked = hetdp.ask(table, questions=[MOVE, DOGS], **given | more, dry_run=True)
+        assert [(one.group, one.used) for one in asked.together] == [
+            ("guest", "1.517812888"),
+            ("pupil", "0.6"),
+            ("staff", "1.517812888"),
+        ]
+        assert asked.price is not None
+        assert [(one.name, one.charged) for one in asked.price.classes] == [
+            (one.group, one.used) for one in asked.together
+        ]
+    with pytest.raises(hetdp.UsageError, match="level= is the same for all questions"):
+        hetdp.ask(table, questions=[MOVE | {"level": "county"}], **given, dry_run=True)
+
+
 def test_in_areas_everybody_pays_for_their_own_area_only(table, ledger):
     asked = ask(table, MOVE, LOCAL_DOGS, payment=hetdp.Payment(ledger))
     alone = [hetdp.ask(table, **SHARED | one, dry_run=True) for one in (MOVE, LOCAL_DOGS)]

@@ -155,7 +155,7 @@ class JointPromise:
     """What the answers to several questions together can reveal about the people of a group.
 
     Attributes:
-        group: the name of the group; None if there are no groups.
+        group: the name of the group, or of the level of protection; None if there are neither.
         people: the number of people in the group.
         used: the largest sum, over the questions, of what one of these people is charged: ε as decimal text. The joint
             probability of all published answers changes at most by the factor e to this power if that person answers
