@@ -51,7 +51,7 @@ OPTIONS = [
         ["--at-least"],
         metavar="K|SHARE",
         help="The answer is yes if at least this many rows are: 1 is one person; 50%, 2/3 and 1.0 (everyone) are"
-        " shares.",
+        " shares. With --by, AREA=K|SHARE,… gives each area its own.",
     ),
     click.Option(["--more-than"], metavar="K|SHARE", help="Like --at-least, but exactly this many counts as no."),
     click.Option(
@@ -197,6 +197,8 @@ def ask(
     arguments: dict[str, Any] = {"payment": payment, "workers": workers, **given}
     arguments["epsilon_by"] = _by_group("--epsilon-by", epsilon_by)
     arguments["deciding_epsilon_by"] = _by_group("--deciding-epsilon-by", deciding_epsilon_by)
+    arguments["at_least"] = _threshold("--at-least", given["at_least"])
+    arguments["more_than"] = _threshold("--more-than", given["more_than"])
     if target is not None or at is not None:
         _require_want(target, at, {"plan=": plan, "simulate=True": simulate, "a ledger": payment})
         return _show_needed(out, table, arguments, target, at, as_json)
@@ -233,6 +235,15 @@ def _by_group(option: str, words: tuple[str, ...]) -> dict[str, Any] | None:
     from hetdp.people.names import parse_pairs
 
     return parse_pairs(option, words, "GROUP=ε", "each group has one ε") if words else None
+
+
+def _threshold(option: str, words: str | None) -> Any:
+    """A threshold, or one for each area."""
+    from hetdp.people.names import parse_pairs
+
+    if words is None or not set("={") & set(words):
+        return words
+    return parse_pairs(option, [words], "AREA=K", "each area has one threshold")
 
 
 def _require_want(target: str | None, at: str | None, others: dict[str, Any]) -> None:

@@ -255,7 +255,7 @@ def ask(
         count: which rows are yes, such as ``"vote = 'yes'"``. A row for which the condition is false is no. A row for
             which it is unknown, because a value is missing, is blank.
         at_least: how many yes rows the answer yes needs: a whole number, or a share such as ``"50%"``, ``"2/3"`` or
-            0.5.
+            0.5. Or, with `by`, area → such a threshold, for every area.
         more_than: the same, where exactly that many give the answer no.
         of: a share of ``"all"`` rows, or of ``"respondents"``, which leaves out blank rows.
         question: any other question, instead of these three, from `hetdp.questions` or from a ``.json`` or ``.toml``

@@ -133,7 +133,8 @@ def identity_of(request: AskRequest, policy: Policy, promises: Sequence[Promise]
         policy: the public policy of the table.
         promises: one for each area, with its mechanism.
     """
-    forms = [canonical_question(request.question, sizes) for sizes in _sizes(request, policy)]
+    asked = [request.question_in(area) for area, _ in policy.parts()]
+    forms = [canonical_question(*pair) for pair in zip(asked, _sizes(request, policy), strict=True)]
     plain = _reduce_request(request, policy, forms)
     deciding = None if request.deciding is None else request.deciding.constant
     facts = {

@@ -26,8 +26,8 @@ from hetdp.tables.people_table import PeopleTable
 from hetdp.tables.plan import Plan, plan_of, table_facts
 from hetdp.tables.policy import Policy, require_known_columns
 from hetdp.tables.promise import Promise, promise_of
-from hetdp.tables.request import FAIR, AskRequest, name_question
-from hetdp.text import format_value
+from hetdp.tables.request import FAIR, AreaQuestions, AskRequest, name_question
+from hetdp.text import did_you_mean, format_value
 
 MOST_KEPT = 1 << 27  # tallies of all areas together, 1 GB
 
@@ -174,7 +174,7 @@ class _PeopleDigests:
 
 def _maker(request: AskRequest) -> Callable[..., Any] | None:
     """The function that makes a population: on tallies where no formula is known; None for a formula."""
-    if request.objective != FAIR and request.question.linear() is not None:
+    if request.objective != FAIR and request.is_sum:
         return None
     from hetdp.people.products.tallied import people_of, tally_people
 
@@ -182,7 +182,14 @@ def _maker(request: AskRequest) -> Callable[..., Any] | None:
 
 
 def _require_groups(request: AskRequest, policy: Policy) -> None:
-    """Refuses a question about a group without people; groups are public."""
+    """Refuses a question about a group or area without people, and an area without a question; both are public."""
+    if isinstance(request.question, AreaQuestions) and policy.areas is not None:
+        given = [area for area, _ in request.question.by_area]
+        require_known(given, policy.areas.names, "area")
+        left = [area for area in policy.areas.names if area not in given]
+        if left:
+            rule = "if one area has a threshold of its own, each of them has"
+            raise UsageError(f"no threshold for the area {format_value(left[0])}", rule, did_you_mean(left[0], given))
     used = sorted(request.question.groups_used())
     if not used or policy.groups is None:
         return

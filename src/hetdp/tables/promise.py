@@ -23,6 +23,7 @@ from hetdp.people.populations.scores import constant_answer
 from hetdp.people.populations.shares import NOT_OFFERED, AccuracyCurves, AccuracyPoint, ComputesCurves
 from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.people.privacy.strength import Strength, strength
+from hetdp.people.questions.question import Question
 from hetdp.people.questions.thresholds import count
 from hetdp.problem.answer_words import (
     TITLE,
@@ -184,12 +185,13 @@ def promise_of(
     """
     epsilon = policy.levels_of(area)
     codes: Any = None if policy.reported is None else policy.reported.codes[rows]
-    if policy.groups is not None and request.question.groups_used():
+    question = request.question_in(area)
+    if policy.groups is not None and question.groups_used():
         codes = np.array(policy.groups.names)[codes]  # names sort as their numbers do
     deciding = policy.deciding[rows] if isinstance(policy.deciding, np.ndarray) else policy.deciding
     make = population_of if population is None else population
-    asked, objective = request.question, cast(Any, request.objective)  # a population knows all but fair
-    constant = 0 if population is None else _constant(request, epsilon, codes)
+    asked, objective = question, cast(Any, request.objective)  # a population knows all but fair
+    constant = 0 if population is None else _constant(question, request.values, epsilon, codes)
     if constant:  # a formula works for any number of people, where tallies would be too many
         make, objective = population_of, BALANCED
         asked = count(request.values[0], 0 if constant == 1 else epsilon.people + 1)
@@ -202,13 +204,13 @@ def promise_of(
     )
 
 
-def _constant(request: AskRequest, epsilon: EpsilonLevels, codes: Any) -> int:
+def _constant(question: Question, values: Sequence[str], epsilon: EpsilonLevels, codes: Any) -> int:
     """1 or 2 if every table of these people has this answer; else 0."""
-    if not request.question.groups_used():
-        return constant_answer(request.question, [""], np.array([epsilon.people]), request.values)
+    if not question.groups_used():
+        return constant_answer(question, [""], np.array([epsilon.people]), values)
     names, place = np.unique(codes, return_inverse=True)
     sizes = np.bincount(place, epsilon.weights).astype(np.int64)
-    return constant_answer(request.question, [str(name) for name in names], sizes, request.values)
+    return constant_answer(question, [str(name) for name in names], sizes, values)
 
 
 def _protections(policy: Policy, area: str | None, mechanism: Any, answers: tuple[str, str]) -> tuple[Protection, ...]:

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Integral
-from typing import Any, Literal, get_args
+from operator import itemgetter
+from typing import Any, Literal, NoReturn, get_args
 
 from hetdp.documents import require_keys
 from hetdp.errors import InputError, UsageError
@@ -139,6 +140,57 @@ def resembles_number(text: str) -> bool:
     )
 
 
+# One question for each area -------------------------------------------------------------------------------------------
+
+BY_AREA, AREAS = "by_area", "areas"
+
+
+@dataclass(frozen=True)
+class AreaQuestions(Question):
+    """A question of its own for each area, such as another threshold.
+
+    Attributes:
+        by_area: each area with its question, sorted by name.
+    """
+
+    by_area: tuple[tuple[str, Question], ...]
+
+    def evaluate(self, people: Any) -> NoReturn:
+        """Refuses: the people of one area are asked the question of this area.
+
+        Raises:
+            UsageError: always.
+        """
+        raise UsageError("a question for each area", "the people of an area are asked the question of this area")
+
+    def groups_used(self) -> frozenset[str]:
+        """The groups that any of the questions names."""
+        return frozenset().union(*(question.groups_used() for _, question in self.by_area))
+
+    def values_used(self) -> frozenset[str]:
+        """The values that any of the questions names."""
+        return frozenset().union(*(question.values_used() for _, question in self.by_area))
+
+    def body(self) -> dict[str, Any]:
+        """The questions by area, as an object of a plan."""
+        return {"asks": BY_AREA, AREAS: {area: question.body() for area, question in self.by_area}}
+
+    def __str__(self) -> str:
+        return "; ".join(f"in {quote_if_needed(area)}, {question}" for area, question in self.by_area)
+
+
+def _question_from(document: Any) -> Question:
+    """The question of a plan, or one for each area."""
+    body = document.get("question") if isinstance(document, Mapping) else None
+    if not isinstance(body, Mapping) or body.get("asks") != BY_AREA:
+        return question_from(document)
+    require_keys(body, ("asks", AREAS), ("asks", AREAS), "plan.question.question")
+    if not isinstance(body[AREAS], Mapping) or not body[AREAS]:
+        raise UsageError("the plan has no question for an area", "it has one for each area")
+    found = ((area, question_from({**document, "question": part})) for area, part in body[AREAS].items())
+    return AreaQuestions(tuple(sorted(found, key=itemgetter(0))))
+
+
 # The request ----------------------------------------------------------------------------------------------------------
 
 
@@ -188,6 +240,19 @@ class AskRequest:
     def answers(self) -> tuple[str, str]:
         """The words for the answers yes and no."""
         return answer_words(self.about, YES_AND_NO)
+
+    def question_in(self, area: str | None) -> Question:
+        """The question that the people of an area are asked."""
+        if not isinstance(self.question, AreaQuestions):
+            return self.question
+        return next(question for name, question in self.question.by_area if name == area)
+
+    @property
+    def is_sum(self) -> bool:
+        """True if the question, or that of each area, is a sum over people that reaches a threshold."""
+        asked = self.question
+        each = [part for _, part in asked.by_area] if isinstance(asked, AreaQuestions) else [asked]
+        return all(one.linear() is not None for one in each)
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -294,7 +359,8 @@ def build_request(
 
     Args:
         counted: the condition under which a row is yes, such as ``vote = 'yes'``.
-        at_least: how many yes rows the answer yes needs: a whole number, or a share such as ``50%``.
+        at_least: how many yes rows the answer yes needs: a whole number, or a share such as ``50%``; or area → such a
+            threshold.
         more_than: the same, where exactly that many give the answer no.
         of: a share of ``all`` rows, or of ``respondents``, the rows that are not blank.
         epsilon: a number for everybody, or the name of a column.
@@ -358,7 +424,7 @@ def request_from_document(document: Any) -> AskRequest:
     assert always is not None
     found = AskRequest(
         *_condition(parse_predicate(document["counted"], typed=False), document["exact_text"]),
-        question_from(document["question"]),
+        _question_from(document["question"]),
         always,
         deciding,
         require_name(columns["person"], "the column of people"),
@@ -409,7 +475,19 @@ def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Q
         what = "no threshold" if at_least is None else "two thresholds"
         raise UsageError(what, "a threshold says how many rows must be yes", "at_least='50%'")
     strict, given = at_least is None, more_than if at_least is None else at_least
-    what = f"{'more_than' if strict else 'at_least'}={format_value(given)}"
+    name = "more_than" if strict else "at_least"
+    if not isinstance(given, Mapping):
+        return _threshold(given, name, strict, of)
+    if not given:
+        raise UsageError(f"{name}={{}}", "it must be a threshold, or a mapping from each area to its threshold")
+    parts = ((require_name(area, "an area"), _threshold(one, name, strict, of, area)) for area, one in given.items())
+    return AreaQuestions(tuple(sorted(parts, key=itemgetter(0))))
+
+
+def _threshold(given: Any, name: str, strict: bool, of: str | None, area: str | None = None) -> Question:
+    """The question whether as many rows are yes as a threshold says."""
+    where = "" if area is None else f" in {format_value(area)}"
+    what = f"{name}={format_value(given)}{where}"
     if isinstance(given, Integral) or (isinstance(given, str) and not set("%/.") & set(given)):
         try:
             number = parse_whole(given, "the threshold", 0)
@@ -445,7 +523,10 @@ def _require_possible(found: AskRequest) -> None:
         raise UsageError(
             f"the question {words} names groups", "a column must say who is in which group", "group= names it"
         )
-    if found.objective == WEIGHTED_VOTE and found.question.linear() is None:
+    if isinstance(found.question, AreaQuestions) and found.area is None:
+        rule = "a column must say who is in which area"
+        raise UsageError("a threshold for each area, but no column of areas", rule, "by= names it")
+    if found.objective == WEIGHTED_VOTE and not found.is_sum:
         rule = "a weighted vote is about a sum over people that reaches a threshold"
         hint = "design='balanced' answers it: counts of disjoint groups for any number of people, others for a few"
         raise UsageError(f"the question is {words}", rule, hint)
