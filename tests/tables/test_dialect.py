@@ -142,6 +142,14 @@ def test_only_csv_files_have_an_encoding_and_a_delimiter(tmp_path):
         hetdp.describe_table(tmp_path / "folder", delimiter=";")
 
 
+@pytest.mark.parametrize(("written", "named"), [("cp1252", "utf-16-le"), ("utf-16-le", "utf-16-be")])
+def test_an_encoding_that_does_not_fit_shows_no_cell(written, named, tmp_path):
+    (tmp_path / "survey.csv").write_bytes("id;vote\r\n1;yes\r\n".encode(written))
+    with pytest.raises(hetdp.InputError, match=r"survey.csv: no line of UTF-16 .. text; .*encoding= names") as refused:
+        hetdp.ask(tmp_path / "survey.csv", **ASKED, encoding=named)
+    assert str(refused.value).isascii()
+
+
 def test_bytes_that_are_no_text_are_cells_like_any_other(tmp_path):
     place = tmp_path / "survey.csv"
     every = bytes(byte for byte in range(128, 256))

@@ -152,6 +152,9 @@ def dialect_of(place: Path, name: str, options: FileOptions = AS_FOUND) -> Diale
     if encoding == UTF16 and not marked:
         hint = "encoding='utf-16-le' is the usual one without a mark, 'utf-16-be' the other"
         raise InputError(name, [Fault("UTF-16 without a byte order mark", name, "", UTF8_RULE, hint)])
+    if encoding in (UTF16, LITTLE, BIG) and not _has_line(place, encoding):  # a message would show it as a header
+        what = f"no line of {ENCODING_WORDS[encoding]} text"
+        raise InputError(name, [Fault(what, name, "", CSV_RULE, ENCODING_HINT)])
     try:
         headers = {delimiter: _header(place, encoding, delimiter) for delimiter in DELIMITERS}
     except UnicodeDecodeError:
@@ -180,6 +183,12 @@ def open_text(place: Path, encoding: str) -> TextIO:
     """Opens a file as text. Bytes that are no text become a replacement character, except in UTF-8."""
     codec, errors = ("utf-8-sig", "strict") if encoding == UTF8 else (encoding, "replace")
     return place.open(encoding=codec, errors=errors, newline="")
+
+
+def _has_line(place: Path, encoding: str) -> bool:
+    """True if the first line ends; read in the wrong way, a whole file may look like one line."""
+    with open_text(place, encoding) as lines:
+        return next(lines, "").endswith(("\n", "\r"))
 
 
 def _header(place: Path, encoding: str, delimiter: str) -> list[str]:
