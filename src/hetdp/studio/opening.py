@@ -17,6 +17,7 @@ from hetdp.studio.session import Document, Session
 from hetdp.studio.uploads import document_from_path
 from hetdp.tables.description import describe_table
 from hetdp.tables.formats import OPENERS
+from hetdp.tables.sources import require_exists
 from hetdp.text import format_value
 
 EDGES, DATASETS = {"source", "target"}, {"dataset", "query"}  # columns of the tables of a problem
@@ -48,6 +49,7 @@ def open_path(path: str | None, duplicates: Literal["error", "min"] = "error", p
         document = _example() if path is None else document_from_path(path, duplicates, positive)
         return Opening(Session(document), PeopleSession(OpenedFolder(Path.cwd())), "")
     place = require_path(path).absolute()
+    require_exists(place)
     people = PeopleSession(OpenedFolder(place.parent))
     if place.suffix.lower() == DOCUMENT and is_plan(place):
         people.open_plan(place.name)
@@ -55,6 +57,8 @@ def open_path(path: str | None, duplicates: Literal["error", "min"] = "error", p
     else:
         _require_people(place)
         people.open(place)
+        if people.refused and place.is_dir():  # then it may be a folder with several tables
+            people.folder = OpenedFolder(place)
     return Opening(Session(_example()), people, f"{PEOPLE}/")
 
 

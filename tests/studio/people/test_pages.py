@@ -318,3 +318,50 @@ def test_a_table_is_read_once_for_each_question(pages, monkeypatch):
     before = len(calls)
     pages.get("table")
     assert len(calls) == before
+
+
+def test_the_epsilon_that_an_accuracy_takes_is_said_and_can_be_used(pages):
+    pages.fill_in()
+    shown = pages.send("promise", LEVELS | EPSILONS | {"share-at": "60", "want": "99"})
+    assert "every ε times" in shown
+    assert "instead of 0.1 for 34 people" in shown
+    shown = pages.send("promise", LEVELS | EPSILONS | {"do": "use-epsilon"})
+    table = pages.session.require_table()
+    assert pages.session.draft.epsilons(table) != {"open": "1", "strict": "0.1"}
+    assert pages.session.asked().promises[0].at_share("60%").accuracy >= 0.99
+    assert "the wanted accuracy is more than 50%" in pages.send("promise", {"want": "40"})
+
+
+def test_a_file_in_an_old_encoding_is_opened_again(tmp_path):
+    (tmp_path / "old.csv").write_bytes("id;täglich\n1;ja\n".encode("cp1252"))
+    pages = Pages(PeopleSession(OpenedFolder(tmp_path)))
+    shown = pages.send("table", {"open": "old.csv"})
+    assert "UTF-8" in shown
+    assert 'id="encoding"' in shown
+    shown = pages.send("table", {"encoding": "cp1252", "do": "reopen"})
+    assert "täglich" in shown
+    assert pages.session.require_table().options == {"encoding": "cp1252"}
+
+
+def test_areas_have_curves_of_their_own(pages):
+    pages.send("table", FIRST)
+    pages.send("question", QUESTION | {"area": "site"})
+    pages.send("protection", {"protection": "one", "epsilon": "1", "go": "next"})
+    assert "is right in Harbour" in pages.get("promise")
+    assert "is right in Town" in pages.send("promise", {"area-at": "Town"})
+
+
+def test_a_plan_with_several_questions_can_be_released(tmp_path):
+    table = write_table(tmp_path / "people.csv")
+    bodies = [{"count": "answer = 'move'", "at_least": "50%"}, {"count": "answer = 'stay'", "at_least": "20%"}]
+    hetdp.ask(table, questions=bodies, epsilon=1, person="id", plan=tmp_path / "plan.json", dry_run=True)
+    pages = Pages(PeopleSession(OpenedFolder(tmp_path)))
+    pages.send("table", {"open-plan": "plan.json"})
+    for step in NAMES:
+        pages.get(step)
+    pages.make_ledger()
+    pages.release()
+    assert pages.place == "record"
+    shown = pages.get("record")
+    assert shown.count('class="published"') == 2
+    assert "at least 20%" in shown

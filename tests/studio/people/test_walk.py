@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import openpyxl
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
@@ -99,10 +100,8 @@ def browse(browser):
         one.close()
 
 
-@pytest.fixture
-def walked(browse, tmp_path):
+def walk(one: Browsed) -> Browsed:
     """From a table to a published record, by keyboard alone."""
-    one = browse(write_table(tmp_path / "people.csv"))
     for at, role in enumerate(("identifies", "public", "public", "private")):
         one.choose(f"role-{at}", role)
     assert "Town 80" in one.page.inner_text("#live-role-1")
@@ -146,7 +145,23 @@ def walked(browse, tmp_path):
     return one
 
 
-def test_a_table_is_published_by_keyboard_alone_and_every_step_is_accessible(walked, tmp_path):
+def test_a_spreadsheet_is_published_by_keyboard_alone(browse, tmp_path):
+    book = openpyxl.Workbook()
+    book.active.title = "Notes"
+    book.active.append(["these are notes"])
+    sheet = book.create_sheet("Staff")
+    for line in write_table(tmp_path / "people.csv").read_text().splitlines():
+        sheet.append(line.split(","))
+    book.save(tmp_path / "staff.xlsx")
+    one = browse(tmp_path / "staff.xlsx")
+    one.choose("sheet", "Staff")
+    one.press("open-sheet", "table")
+    walk(one)
+    assert hetdp.read_record(tmp_path / "plan-record.json")["plan"]["table"] == {"file": "staff.xlsx", "table": "Staff"}
+
+
+def test_a_table_is_published_by_keyboard_alone_and_every_step_is_accessible(browse, tmp_path):
+    walked = walk(browse(write_table(tmp_path / "people.csv")))
     words = hetdp.read_record(tmp_path / "plan-record.json")["answers"][0]["words"]
     assert walked.page.inner_text("#answer-1") == words
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)

@@ -20,6 +20,7 @@ OURS = "this plan"
 NAMES = {"one ε for all": "one ε for all", "noisy count": "a noisy count"}  # baselines that are drawn
 STYLES = {OURS: "ours", "one ε for all": "uniform", "noisy count": "noisy"}
 MOST_ROWS = 12
+INVISIBLE = 0.005  # differences of probabilities that a line does not show
 LEAST_SHOWN = 0.4  # probability at the lower edge
 SHARES = tuple(range(0, 101, 5))  # per cent, in the table
 MARGINS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 300, 500, 1000)
@@ -77,7 +78,8 @@ def _share_chart(curves: AccuracyCurves) -> Chart:
     ticks = [(float(at), f"{at}%") for at in range(0, 101, 10)]
     wanted = {one.number: one for one in (_nearest(curves.by_share, percent / 100) for percent in SHARES)}
     rows = [_row(f"{(one.share or 0) * 100:.3g}%", one) for one in wanted.values()]
-    note = f"It assumes that {curves.assumption}." if curves.assumption else ""
+    assumed = f"It assumes that {curves.assumption}." if curves.assumption else ""
+    note = f"{_same_words(curves.by_share)} {assumed}".strip()
     svg = _svg("share", title, lines, (0.0, 100.0), ticks, "people who truly say yes", False)
     return Chart("share", title, svg, _head("true share", lines), tuple(rows), note)
 
@@ -92,7 +94,20 @@ def _margin_chart(curves: AccuracyCurves) -> Chart:
     chosen = [there[at] for at in MARGINS if at in there] or points
     rows = [_row(margin_words(one.margin or 1), one) for one in chosen[:MOST_ROWS]]
     svg = _svg("margin", title, lines, (1.0, max(last, 2.0)), ticks, "people who must change their minds", True)
-    return Chart("margin", title, svg, _head("situation", lines), tuple(rows))
+    return Chart("margin", title, svg, _head("situation", lines), tuple(rows), _same_words(points))
+
+
+def _same_words(points: Sequence[AccuracyPoint]) -> str:
+    """A sentence about the baselines whose lines cannot be told from ours; empty if there are none."""
+    same = [
+        words
+        for name, words in NAMES.items()
+        if any(name in one.baselines for one in points)
+        and all(abs(one.baselines.get(name, one.error) - one.error) < INVISIBLE for one in points)
+    ]
+    if not same:
+        return ""
+    return f"Here {' and '.join(same)} {'is' if len(same) == 1 else 'are'} right as often as this plan."
 
 
 def _head(first: str, lines: list[Line]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from hetdp.people.populations.mechanism import coin_caution
 from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.people.privacy.strength import strength
 from hetdp.problem.answer_words import constant_words
+from hetdp.releases.record.summary import statement
 from hetdp.studio.people import code
 from hetdp.studio.people.charts import charts_of, runs_words
 from hetdp.studio.people.draft import (
@@ -28,6 +29,7 @@ from hetdp.studio.people.draft import (
     ONE,
     OPERATORS,
     PROTECTIONS,
+    TABLE_FIELDS,
     THRESHOLD,
     WEIGHT,
     read_epsilon,
@@ -64,6 +66,10 @@ LABELS = {
     "times": "Questions like this one",
     "confirm": "Confirmation",
     "sheet": "Sheet",
+    "encoding": "Encoding",
+    "delimiter": "Delimiter",
+    "share-at": "True share",
+    "want": "Wanted accuracy",
 }
 
 
@@ -100,7 +106,7 @@ def connect_pages(server: Flask, token: str, session: PeopleSession) -> None:
             abort(404)
         with session.lock:
             session.step = step
-            return render_template(f"{step}.html", **_context(session, step, root, here, request.args))
+            return render_template(f"{step}.html", **_context(session, step, root, here))
 
     @pages.post("/<step>")
     def take(step: str) -> Any:
@@ -111,7 +117,7 @@ def connect_pages(server: Flask, token: str, session: PeopleSession) -> None:
             if form.get("live"):
                 if not session.take(step, form):
                     return Response("", 409)
-                return render_template(f"{step}.html", **_context(session, step, root, here, form, quiet=True))
+                return render_template(f"{step}.html", **_context(session, step, root, here, quiet=True))
             return redirect(f"{here}{_act(session, step, form)}", 303)
 
     @pages.get("/files/<name>")
@@ -173,8 +179,10 @@ def _do(session: PeopleSession, step: str, action: str, form: dict[str, str]) ->
     """Does what a button of a step says, if the page is not outdated; a refusal is shown in the step."""
     names = {"save-plan": "plan-name", "make-ledger": "ledger-name", "release": FORM, "release-again": FORM}
     try:
-        if action == "sheet" and session.table is not None:
-            session.open(session.table.path, sheet=form.get("sheet", ""))
+        if action == "reopen" and session.wanted is not None:
+            session.open(session.wanted, **{name: form[name].strip() for name in TABLE_FIELDS if form.get(name)})
+        elif action == "use-epsilon":
+            session.use_solved_epsilon()
         elif action == "start-over":
             session.start_over()
             return "table"
@@ -214,9 +222,7 @@ def _make_ledger(session: PeopleSession, step: str, form: dict[str, str]) -> str
 # What a page shows.
 
 
-def _context(
-    session: PeopleSession, step: str, root: str, here: str, given: Any, quiet: bool = False
-) -> dict[str, Any]:
+def _context(session: PeopleSession, step: str, root: str, here: str, quiet: bool = False) -> dict[str, Any]:
     """Everything that the template of a step uses."""
     gap = session.first_gap(step) if step != "record" or session.published is None else ""
     notices, session.notices = session.notices, session.notices if quiet else []
@@ -245,9 +251,10 @@ def _context(
         "notices": notices,
         "quiet": quiet,
         "title": session.title(),
+        "ready": session.is_complete(step),
     }
     if not found["gap"]:
-        found |= _PARTS[step](session, given)
+        found |= _PARTS[step](session)
     return found
 
 
@@ -262,13 +269,14 @@ def _label_of(session: PeopleSession, field: str) -> str:
     return f"ε for {table.names(session.draft.level(table))[int(number)]}"
 
 
-def _table(session: PeopleSession, given: Any) -> dict[str, Any]:
+def _table(session: PeopleSession) -> dict[str, Any]:
     table = session.table
     sheets = [] if table is None else [(one, one) for one in table.description.sheets]
     return {
         "tables": session.folder.tables(),
         "plans": session.folder.plans(),
         "sheets": sheets,
+        "delimiters": [(one, one) for one in (",", ";", "tab", "|")],
         "values_of": lambda column: _values_words(session, column),
     }
 
@@ -300,7 +308,7 @@ def render_fragment(kind: str, *given: Any) -> Any:
     return Markup('<ul class="values">{}</ul>{}').format(rows, words)
 
 
-def _question(session: PeopleSession, given: Any) -> dict[str, Any]:
+def _question(session: PeopleSession) -> dict[str, Any]:
     if session.opened_plan is not None:
         return {}
     table, draft = session.require_table(), session.draft
@@ -338,7 +346,7 @@ def _number_rows(session: PeopleSession, column: str, what: str) -> list[dict[st
     ]
 
 
-def _protection(session: PeopleSession, given: Any) -> dict[str, Any]:
+def _protection(session: PeopleSession) -> dict[str, Any]:
     if session.opened_plan is not None:
         return {}
     table, draft = session.require_table(), session.draft
@@ -359,15 +367,14 @@ def _protection(session: PeopleSession, given: Any) -> dict[str, Any]:
     }
 
 
-def _promise(session: PeopleSession, given: Any) -> dict[str, Any]:
-    found = _protection(session, given)
+def _promise(session: PeopleSession) -> dict[str, Any]:
+    found = _protection(session)
     try:
         promises = session.asked().promises
     except HetdpError:
         return found
     names = [one.area for one in promises if one.area is not None]
-    chosen = given.get("area-at", names[0] if names else None)
-    promise = next((one for one in promises if one.area == chosen), promises[0])
+    promise = next((one for one in promises if one.area == session.draft["area-at"]), promises[0])
     curves = promise.curves()
     caution = coin_caution(promise.worse_up_to, promise.even_up_to)
     return found | {
@@ -382,6 +389,7 @@ def _promise(session: PeopleSession, given: Any) -> dict[str, Any]:
         "area_at": promise.area or "",
         "shares_known": bool(curves.by_share) and not promise.constant,
         "at_share": _at_share_words(session, promise),
+        **_needed(session),
     }
 
 
@@ -402,7 +410,17 @@ def _at_share_words(session: PeopleSession, promise: Any) -> str:
     )
 
 
-def _plan(session: PeopleSession, given: Any) -> dict[str, Any]:
+def _needed(session: PeopleSession) -> dict[str, Any]:
+    """The ε that a wanted accuracy needs, in words; or why there is none."""
+    try:
+        found = session.solve_epsilon()
+    except HetdpError as refusal:
+        return {"needed": None, "needed_refused": str(refusal)}
+    words = "" if found is None else found.statement or str(found).splitlines()[0]
+    return {"needed": found, "needed_words": f"{words[:1].upper()}{words[1:]}.", "needed_refused": ""}
+
+
+def _plan(session: PeopleSession) -> dict[str, Any]:
     table = session.require_table()
     found = session.identified_plan()
     sentence = "" if session.opened_plan is not None else question_sentence(session.draft, table)
@@ -449,7 +467,7 @@ def _price(session: PeopleSession, step: str) -> dict[str, Any]:
     return {"price": found, "price_lines": [] if found is None else [line.strip() for line in found.lines()]}
 
 
-def _release(session: PeopleSession, given: Any) -> dict[str, Any]:
+def _release(session: PeopleSession) -> dict[str, Any]:
     table, draft, saved = session.require_table(), session.draft, session.saved
     assert saved is not None
     record, page = session.file_names()
@@ -480,7 +498,7 @@ def _release(session: PeopleSession, given: Any) -> dict[str, Any]:
     }
 
 
-def _record(session: PeopleSession, given: Any) -> dict[str, Any]:
+def _record(session: PeopleSession) -> dict[str, Any]:
     done = session.published
     if done is None:
         return {"published": None}
@@ -491,7 +509,7 @@ def _record(session: PeopleSession, given: Any) -> dict[str, Any]:
         checks = []
     return {
         "published": done,
-        "record": done.release.record,
+        "statement": statement(done.release.record),
         "checks": checks,
         "verify_lines": code.verify_lines(done.record, done.plan.name, done.ledger),
     }

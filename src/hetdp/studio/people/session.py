@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hetdp.errors import HetdpError, UnwrittenRecordError, UsageError
+from hetdp.mechanism.solve import SolvedEpsilon, solve_epsilon
 from hetdp.numbers import parse_whole
 from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.problem.answer_words import TITLE
@@ -23,14 +24,17 @@ from hetdp.releases.ledger.ledger import Ledger
 from hetdp.releases.price import Price
 from hetdp.releases.release import Release
 from hetdp.studio.people.draft import (
+    COLUMN,
     EPSILON,
     MISSING,
+    ONE,
     PROTECTION_FIELDS,
     QUESTION_FIELDS,
     TABLE_FIELDS,
     THRESHOLD,
     WEIGHT,
     Draft,
+    read_share,
 )
 from hetdp.studio.people.folder import LEDGER, PAGE, PLAN, RECORD, OpenedFolder
 from hetdp.studio.people.table import COUNTED, MOST_NAMES, PERSON, OpenedTable, open_table
@@ -102,7 +106,8 @@ class PeopleSession:
     Attributes:
         folder: the opened folder.
         table: the opened table, if there is one.
-        refused: why the last table could not be opened; empty if it could.
+        wanted: the path of the table that was to be opened last.
+        refused: why it could not be opened; empty if it could.
         draft: what has been chosen.
         saved: the plan that was saved or opened.
         published: the last release.
@@ -115,6 +120,7 @@ class PeopleSession:
 
     folder: OpenedFolder
     table: OpenedTable | None = None
+    wanted: Path | None = None
     refused: str = ""
     draft: Draft = field(default_factory=Draft)
     saved: SavedPlan | None = None
@@ -132,7 +138,7 @@ class PeopleSession:
     def open(self, path: Path, **options: str) -> None:
         """Opens a table; everything that was chosen for another one is forgotten."""
         self.revision += 1
-        self.draft, self.saved, self.table, self.refused = Draft(), None, None, ""
+        self.draft, self.saved, self.table, self.wanted, self.refused = Draft(), None, None, path, ""
         self.tried, self.faults_of_action, self._results = set(), {}, {}
         for name, value in options.items():
             self.draft.set(name, value)
@@ -177,7 +183,8 @@ class PeopleSession:
         if step not in self.tried:
             found = {name: words for name, words in found.items() if name and not words.startswith(MISSING)}
             found = {name: words for name, words in found.items() if self._is_typed(name)}
-        return found | self.faults_of_action.get(step, {})
+        refused = {"table": self.refused} if step == "table" and self.refused else {}
+        return found | refused | self.faults_of_action.get(step, {})
 
     def _is_typed(self, name: str) -> bool:
         what, _, at = name.rpartition("-")
@@ -288,6 +295,35 @@ class PeopleSession:
             raise found
         return found  # type: ignore[no-any-return]
 
+    def solve_epsilon(self) -> SolvedEpsilon | None:
+        """The smallest multiple of all ε with a wanted accuracy at a true share; None if one of the two is not typed.
+
+        Raises:
+            HetdpError: one of them is not a share, or no multiple is enough.
+        """
+        if not (self.draft["want"].strip() and self.draft["share-at"].strip()):
+            return None
+        wanted, at = read_share(self.draft["want"]), read_share(self.draft["share-at"])
+        return solve_epsilon(self.asked(), wanted, at=at)
+
+    def use_solved_epsilon(self) -> None:
+        """Takes the ε that a wanted accuracy needs.
+
+        Raises:
+            HetdpError: there are none, or everybody has an ε of their own.
+        """
+        table, found = self.require_table(), self.solve_epsilon()
+        if found is None or self.draft["protection"] == COLUMN:
+            raise UsageError("no ε to use", "each level has one ε, and the wanted accuracy and true share are typed")
+        needed = {level.before: level.after for level in found.levels if not level.deciding}
+        for name, typed in self.draft.epsilons(table).items():
+            number = needed.get(Decimal(typed))
+            if number is not None and self.draft["protection"] == ONE:
+                self.draft.set("epsilon", format(number, "f"))
+            elif number is not None:
+                self.draft.numbers[EPSILON, self.draft.level(table), name] = format(number, "f")
+        self.revision += 1
+
     # Plan.
 
     def identified_plan(self) -> AskResult:
@@ -333,6 +369,7 @@ class PeopleSession:
         self.saved = SavedPlan(place.name, found.digest, self.draft["title"].strip(), arguments)
         self.revision += 1
         self.draft.set("plan-name", "")
+        self.notices.append(f"The plan was saved as {place.name}.")
 
     def open_plan(self, name: str) -> None:
         """Opens a plan and the table that it names, to go on at the step Release.
@@ -351,8 +388,8 @@ class PeopleSession:
 
     def start_over(self) -> None:
         """Leaves the opened plan, and begins a new one with the same table."""
-        if self.table is not None:
-            self.open(self.table.path, **{name: self.draft[name] for name in TABLE_FIELDS if self.draft[name]})
+        if self.wanted is not None:
+            self.open(self.wanted, **{name: self.draft[name] for name in TABLE_FIELDS if self.draft[name]})
 
     def table_path(self, name: str) -> Path:
         """The path of a table of the folder; the opened one may be a folder of files.
@@ -525,7 +562,7 @@ class PeopleSession:
         fields = {
             "question": QUESTION_FIELDS,
             "protection": PROTECTION_FIELDS,
-            "promise": (*PROTECTION_FIELDS, "share-at", "want"),
+            "promise": (*PROTECTION_FIELDS, "share-at", "want", "area-at"),
         }
         fields |= {"plan": ("plan-name", "ledger", "source"), "release": ("ledger", "source", "version", "times")}
         fields["release"] += ("ledger-name", "ledger-source")
