@@ -54,6 +54,8 @@ class Pages:
             name.replace("_", "-"): text for name, text in fields.items()
         }
         form |= {"epsilon_column": form.pop("epsilon-column")} if "epsilon-column" in form else {}
+        if form.get("do", "").startswith("release") and self.session.saved is not None:
+            form.setdefault("plan-sha256", self.session.saved.digest)  # as the page that was shown says
         answer = self.client.post(f"/{TOKEN}/people/{step}", data=form)
         assert answer.status_code == 303, (step, answer.status_code)
         self.responses.append(str(answer.headers))

@@ -126,6 +126,52 @@ def test_a_page_that_is_outdated_undoes_nothing(pages):
     assert STALE not in pages.get("protection")
 
 
+def test_an_outdated_page_neither_saves_nor_makes_what_it_has_not_shown(pages, tmp_path):
+    pages.fill_in()
+    old = str(pages.session.revision)
+    pages.send("question", QUESTION | {"share": "40"})
+    assert STALE in pages.send("plan", {"plan-name": "plan.json", "do": "save-plan", "revision": old})
+    assert not (tmp_path / "plan.json").exists()
+    pages.save()
+    fields = {"ledger-name": "a.ledger", "ledger-source": "staff", "times": "1", "do": "make-ledger", "revision": old}
+    assert STALE in pages.send("release", fields)
+    assert not (tmp_path / "a.ledger").exists()
+
+
+def test_a_page_releases_only_the_plan_whose_digest_it_has_shown(pages, tmp_path):
+    pages.fill_in()
+    pages.save()
+    pages.make_ledger(times="9")
+    old, shown = str(pages.session.revision), pages.session.saved.digest
+    assert f'name="plan-sha256" value="{shown}"' in pages.get("release")
+    pages.send("question", QUESTION | {"share": "40"})  # on another page, which also saves it
+    pages.save("other.json")
+    release = {"confirm": "yes", "do": "release"}
+    for outdated in ({"revision": old, "plan-sha256": shown}, {"plan-sha256": ""}):
+        refused = pages.send("release", release | outdated)
+        assert pages.place == "release"
+        assert "the page was about another plan than other.json, and nothing was released" in refused
+    own = {"revision": old, "plan-sha256": pages.session.saved.digest}
+    pages.send("release", release | own)
+    assert pages.place == "record"
+    assert pages.send("release", release | own)  # a second click finds the same answer
+    assert pages.place == "record"
+    assert hetdp.Ledger(tmp_path / "staff.ledger").status()[0].most_spent == "1"
+
+
+def test_a_plan_that_was_replaced_after_it_was_shown_is_not_carried_out(pages, tmp_path):
+    pages.fill_in()
+    pages.save()
+    pages.make_ledger(times="9")
+    (tmp_path / "plan.json").unlink()
+    other = {"at_least": 3, "epsilon_by": {"open": 2, "strict": 2}, "level": "level", "person": "id"}
+    hetdp.ask(tmp_path / "people.csv", "answer = 'move'", **other, plan=tmp_path / "plan.json", dry_run=True)
+    shown = pages.release()
+    assert "plan.json was replaced by another plan, and nothing was released" in shown
+    assert hetdp.Ledger(tmp_path / "staff.ledger").status()[0].people == 0
+    assert not (tmp_path / "plan-record.json").exists()
+
+
 def test_steps_are_visited_in_any_order_and_say_what_is_missing(pages):
     for step in ("record", "release", "plan", "promise", "protection", "question"):
         assert "First complete the step <strong>Table</strong>" in pages.get(step)

@@ -35,7 +35,7 @@ from hetdp.studio.people.draft import (
     read_epsilon,
     read_share,
 )
-from hetdp.studio.people.session import FORM, NAMES, STEPS, PeopleSession
+from hetdp.studio.people.session import FORM, NAMES, STALE, STEPS, PeopleSession
 from hetdp.studio.people.table import COUNTED, PUBLIC, USES
 from hetdp.studio.people.wording import question_sentence, says_words
 from hetdp.tables.promise import RIGHT_BY_SHARE
@@ -44,6 +44,8 @@ from hetdp.text import escape_unprintable, pluralize
 PREFIX = "people"
 HERE = Path(__file__).parent
 MOST_FIELDS = 2000
+RELEASES = ("release", "release-again")  # buttons
+SHOWN_PLAN = "plan-sha256"  # the field of the steps Release and Record that says which plan they show
 LABELS = {
     "person": "A column that identifies each person",
     "counted": "A column that is private, to be counted",
@@ -144,11 +146,15 @@ FILE_POLICY = (
 
 def _act(session: PeopleSession, step: str, form: dict[str, str]) -> str:
     """Takes a form and does what its button says; returns the step to show."""
+    is_outdated = form.get("revision") != str(session.revision)
     if not session.take(step, form):
         return step
     if "open" in form or "open-plan" in form:
         return _open(session, step, form)
     action = form.get("do", "")
+    if action and action not in RELEASES and is_outdated:  # a release says which plan it is about
+        session.notices.append(STALE)
+        return step
     if action:
         return _do(session, step, action, form)
     wanted = form.get("go", step)
@@ -176,8 +182,8 @@ def _open(session: PeopleSession, step: str, form: dict[str, str]) -> str:
 
 
 def _do(session: PeopleSession, step: str, action: str, form: dict[str, str]) -> str:
-    """Does what a button of a step says, if the page is not outdated; a refusal is shown in the step."""
-    names = {"save-plan": "plan-name", "make-ledger": "ledger-name", "release": FORM, "release-again": FORM}
+    """Does what a button of a step says; a refusal is shown in the step."""
+    names = {"save-plan": "plan-name", "make-ledger": "ledger-name"}
     try:
         if action == "reopen" and session.wanted is not None:
             session.open(session.wanted, **{name: form[name].strip() for name in TABLE_FIELDS if form.get(name)})
@@ -192,8 +198,8 @@ def _do(session: PeopleSession, step: str, action: str, form: dict[str, str]) ->
             return _make_ledger(session, step, form)
         elif action == "release" and form.get("confirm") != "yes":
             session.faults_of_action[step] = {"confirm": "tick the box if the answer is to be released now"}
-        elif action in ("release", "release-again"):
-            session.release()
+        elif action in RELEASES:
+            session.release(form.get(SHOWN_PLAN, ""))
             return "record"
     except HetdpError as refusal:
         session.faults_of_action[step] = {names.get(action, FORM): str(refusal)}

@@ -56,6 +56,7 @@ STEPS = {
 }
 NAMES = tuple(STEPS)
 STALE = "Another page has changed this plan. Nothing was taken from this page; it now shows what holds."
+SHOWN_RULE = "a release carries out the plan whose digest was shown and approved"
 FORM = ""  # the field of a fault that belongs to no field
 UNIT, RELATION = "person", "replace-one"
 MOST_REMEMBERED = 64  # results of `ask`
@@ -480,8 +481,11 @@ class PeopleSession:
         base = stem.removesuffix("-plan") or stem
         return f"{base}-record{RECORD}", f"{base}-page{PAGE}"
 
-    def release(self) -> None:
+    def release(self, shown: str) -> None:
         """Releases the answer of the saved plan, and writes its record and page. Asked again, it gives the same answer.
+
+        Args:
+            shown: SHA-256 of the plan that the page has shown. No other plan is carried out.
 
         Raises:
             HetdpError: nothing was released, and the message says why; or the answer is in the ledger already.
@@ -489,13 +493,22 @@ class PeopleSession:
         table, plan = self.require_table(), self.saved
         if plan is None or self.faults("plan"):
             raise UsageError("no plan is saved", "a release carries out a plan that was saved and approved")
+        if shown != plan.digest:
+            what = f"the page was about another plan than {plan.name}, and nothing was released"
+            raise UsageError(what, SHOWN_RULE, "compare the digest that is shown now")
+
+        def require_shown(found: AskResult) -> None:
+            if found.digest != plan.digest:
+                what = f"{plan.name} was replaced by another plan, and nothing was released"
+                raise UsageError(what, SHOWN_RULE, "open the plan again, in the step Table")
+
         names = self.file_names()
         record, page = (self.folder.place(name, (suffix,)) for name, suffix in zip(names, (RECORD, PAGE), strict=True))
         place = self.folder.existing(plan.name, (PLAN,))
         payment = self.payment(record=record, html=page)
         unwritten = ""
         try:
-            found = ask(table.path, plan=place, payment=payment).release
+            found = ask(table.path, plan=place, payment=payment, announce=require_shown).release
         except UnwrittenRecordError as failure:
             found, unwritten = failure.release, str(failure)
         assert found is not None
