@@ -36,7 +36,7 @@ def save(people: pandas.DataFrame, folder: Any) -> str:
 @pytest.mark.parametrize("design", ["balanced", "weighted-vote", "fair"])
 def test_an_area_is_promised_and_answered_what_it_would_be_alone(thresholds, how, design):
     people = table_of(11, len(design))
-    together = hetdp.ask(people, **ASKED, **{how: thresholds}, by="site", design=design, simulate=True, seed=3)
+    together = hetdp.ask(people, **ASKED, **{f"{how}_by": thresholds}, by="site", design=design, simulate=True, seed=3)
     assert [one.area for one in together.promises] == ["Harbour", "Town"]
     for promise in together.promises:
         there = people[people["site"] == promise.area]
@@ -48,13 +48,13 @@ def test_an_area_is_promised_and_answered_what_it_would_be_alone(thresholds, how
 def test_shares_of_respondents_leave_out_blank_rows():
     people = table_of(14, 5)
     thresholds = {"Town": "50%", "Harbour": "2/3"}
-    together = hetdp.ask(people, **ASKED, at_least=thresholds, of="respondents", by="site", dry_run=True)
+    together = hetdp.ask(people, **ASKED, at_least_by=thresholds, of="respondents", by="site", dry_run=True)
     for promise in together.promises:
         there = people[people["site"] == promise.area]
         alone = hetdp.ask(there, **ASKED, at_least=thresholds[promise.area], of="respondents", dry_run=True)
         assert promise.accuracy == alone.promises[0].accuracy
     with pytest.raises(hetdp.UsageError, match="3 of respondents"):
-        hetdp.ask(people, **ASKED, at_least={"Town": 3, "Harbour": "50%"}, of="respondents", by="site", dry_run=True)
+        hetdp.ask(people, **ASKED, at_least_by={"Town": 3, "Harbour": "50%"}, of="respondents", by="site", dry_run=True)
 
 
 def test_equal_thresholds_are_the_same_question_as_one_threshold(tmp_path):
@@ -62,16 +62,16 @@ def test_equal_thresholds_are_the_same_question_as_one_threshold(tmp_path):
     ledger = hetdp.Ledger.create(tmp_path / "a.ledger", source="people", cap=9)
     asked = ASKED | {"by": "site", "payment": hetdp.Payment(ledger)}
     first = hetdp.ask(place, **asked, at_least=2).release
-    again = hetdp.ask(place, **asked, at_least={"Town": 2, "Harbour": 2}).release
+    again = hetdp.ask(place, **asked, at_least_by={"Town": 2, "Harbour": 2}).release
     assert (again.repeated, again.answers) == (True, first.answers)
-    other = hetdp.ask(place, **asked, at_least={"Town": 2, "Harbour": 3}).release
+    other = hetdp.ask(place, **asked, at_least_by={"Town": 2, "Harbour": 3}).release
     assert not other.repeated
 
 
 def test_a_plan_and_a_record_have_the_question_of_each_area(tmp_path, capsys):
     place, plan = save(table_of(9, 2), tmp_path), str(tmp_path / "plan.json")
     words = ["ask", place, "--count", "vote = 'yes'", "--person", "id", "--epsilon", "eps", "--by", "site"]
-    assert main([*words, "--at-least", "Town=2,Harbour=60%", "--dry-run", "--plan", plan]) == 0
+    assert main([*words, "--at-least-by", "Town=2,Harbour=60%", "--dry-run", "--plan", plan]) == 0
     shown = capsys.readouterr().out
     assert "question: in Harbour, at least 60% of all rows say yes; exactly 60% counts as yes; blank rows" in shown
     assert "; in Town, at least 2 rows say yes" in shown
@@ -84,7 +84,7 @@ def test_a_plan_and_a_record_have_the_question_of_each_area(tmp_path, capsys):
     verdict = hetdp.verify_record(tmp_path / "record.json", ledger=ledger, plan=plan)
     assert verdict.valid, str(verdict)
     assert "at least 2 rows say yes" in (tmp_path / "record.html").read_text()
-    assert main([*words, "--at-least", "Town=3,Harbour=60%", "--dry-run", "--plan", plan]) == 3
+    assert main([*words, "--at-least-by", "Town=3,Harbour=60%", "--dry-run", "--plan", plan]) == 3
     assert "plan.json, question: differs" in capsys.readouterr().err
 
 
@@ -92,14 +92,19 @@ def test_a_plan_and_a_record_have_the_question_of_each_area(tmp_path, capsys):
     ("given", "words"),
     [
         (
-            {"at_least": {"Town": 2}},
+            {"at_least_by": {"Town": 2}},
             "no threshold for the area 'Harbour'; if one area has a threshold of its own, each",
         ),
-        ({"at_least": {"Town": 2, "Harbuor": 3}}, r"'Harbuor'.*did you mean 'Harbour'"),
-        ({"at_least": {"Town": 2, "Harbour": 3}, "by": None}, "no column of areas; .* Hint: by= names it"),
-        ({"at_least": {"Town": 2, "Harbour": "x"}}, "at_least='x' in 'Harbour'; it must be a whole number of people"),
-        ({"at_least": {}}, "at_least={}; it must be a threshold, or a mapping"),
-        ({"at_least": {"Town": 2, "Harbour": 3}, "more_than": 1}, "two thresholds"),
+        ({"at_least_by": {"Town": 2, "Harbuor": 3}}, r"'Harbuor'.*did you mean 'Harbour'"),
+        ({"at_least_by": {"Town": 2, "Harbour": 3}, "by": None}, "no column of areas; .* Hint: by= names it"),
+        (
+            {"at_least_by": {"Town": 2, "Harbour": "x"}},
+            "at_least_by='x' in 'Harbour'; it must be a whole number",
+        ),
+        ({"at_least_by": {}}, "at_least_by={}; it must be a mapping from each area"),
+        ({"at_least_by": {"Town": 2, "Harbour": 3}, "more_than": 1}, "two thresholds"),
+        ({"at_least": {"Town": 2, "Harbour": 3}}, "it must be one threshold. Hint: at_least_by= gives each area"),
+        ({"at_least_by": {"Town": 2}, "question": hetdp.questions.majority("yes")}, "leave at_least_by= out"),
     ],
 )
 def test_an_area_without_a_threshold_and_a_threshold_without_an_area_are_refused(given, words):
@@ -113,6 +118,6 @@ def test_workers_ask_each_area_its_question(tmp_path, monkeypatch):
     folder.mkdir()
     for at in range(2):
         people[at::2].to_csv(folder / f"{at}.csv", index=False)
-    asked = ASKED | {"at_least": {"Town": 2, "Harbour": "60%"}, "by": "site", "simulate": True}
+    asked = ASKED | {"at_least_by": {"Town": 2, "Harbour": "60%"}, "by": "site", "simulate": True}
     here, there = hetdp.ask(folder, **asked), hetdp.ask(folder, **asked, workers=hetdp.Workers())
     assert (here.plan, here.simulated) == (there.plan, there.simulated)

@@ -51,9 +51,21 @@ OPTIONS = [
         ["--at-least"],
         metavar="K|SHARE",
         help="The answer is yes if at least this many rows are: 1 is one person; 50%, 2/3 and 1.0 (everyone) are"
-        " shares. With --by, AREA=K|SHARE,… gives each area its own.",
+        " shares.",
     ),
     click.Option(["--more-than"], metavar="K|SHARE", help="Like --at-least, but exactly this many counts as no."),
+    click.Option(
+        ["--at-least-by"],
+        metavar="AREA=K,…",
+        multiple=True,
+        help="Instead of --at-least: one number or share for each area of --by; as JSON if a name contains a comma.",
+    ),
+    click.Option(
+        ["--more-than-by"],
+        metavar="AREA=K,…",
+        multiple=True,
+        help="Like --at-least-by, but exactly this many counts as no.",
+    ),
     click.Option(
         ["--of"],
         type=click.Choice(["all", "respondents"]),
@@ -164,6 +176,12 @@ OPTIONS = [
     *CLUSTER[:4],
     click.Option(["--curator"], is_flag=True, help="Let messages name rows and values; do not share such messages."),
 ]
+PAIRS = (  # options that may be repeated: name, what one of their pairs looks like, and its rule
+    ("epsilon_by", "GROUP=ε", "each group has one ε"),
+    ("deciding_epsilon_by", "GROUP=ε", "each group has one ε"),
+    ("at_least_by", "AREA=K", "each area has one threshold"),
+    ("more_than_by", "AREA=K", "each area has one threshold"),
+)
 
 
 def ask(
@@ -172,8 +190,6 @@ def ask(
     plan: str | None,
     dry_run: bool,
     simulate: bool,
-    epsilon_by: tuple[str, ...],
-    deciding_epsilon_by: tuple[str, ...],
     output: str | None,
     html: str | None,
     engine: EngineName,
@@ -195,10 +211,7 @@ def ask(
     payment = Payment(**terms) if any(value not in (None, ()) for value in terms.values()) else None
     workers = _workers(engine, where)
     arguments: dict[str, Any] = {"payment": payment, "workers": workers, **given}
-    arguments["epsilon_by"] = _by_group("--epsilon-by", epsilon_by)
-    arguments["deciding_epsilon_by"] = _by_group("--deciding-epsilon-by", deciding_epsilon_by)
-    arguments["at_least"] = _threshold("--at-least", given["at_least"])
-    arguments["more_than"] = _threshold("--more-than", given["more_than"])
+    arguments |= _parse_all_pairs(given)
     if target is not None or at is not None:
         _require_want(target, at, {"plan=": plan, "simulate=True": simulate, "a ledger": payment})
         return _show_needed(out, table, arguments, target, at, as_json)
@@ -231,19 +244,14 @@ def ask(
     return 0 if asked.price is None else price_code(asked.price)
 
 
-def _by_group(option: str, words: tuple[str, ...]) -> dict[str, Any] | None:
+def _parse_all_pairs(given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that give each group or area a number; None for those that are not given."""
     from hetdp.people.names import parse_pairs
 
-    return parse_pairs(option, words, "GROUP=ε", "each group has one ε") if words else None
-
-
-def _threshold(option: str, words: str | None) -> Any:
-    """A threshold, or one for each area."""
-    from hetdp.people.names import parse_pairs
-
-    if words is None or not set("={") & set(words):
-        return words
-    return parse_pairs(option, [words], "AREA=K", "each area has one threshold")
+    options = {name: f"--{name.replace('_', '-')}" for name, _, _ in PAIRS}
+    return {
+        name: parse_pairs(options[name], given[name], form, rule) if given[name] else None for name, form, rule in PAIRS
+    }
 
 
 def _require_want(target: str | None, at: str | None, others: dict[str, Any]) -> None:

@@ -213,6 +213,8 @@ def ask(
     *,
     at_least: Number = None,
     more_than: Number = None,
+    at_least_by: Mapping[str, Number] | None = None,
+    more_than_by: Mapping[str, Number] | None = None,
     of: str | None = None,
     question: Question | str | Path | None = None,
     exact_text: bool = False,
@@ -255,10 +257,12 @@ def ask(
         count: which rows are yes, such as ``"vote = 'yes'"``. A row for which the condition is false is no. A row for
             which it is unknown, because a value is missing, is blank.
         at_least: how many yes rows the answer yes needs: a whole number, or a share such as ``"50%"``, ``"2/3"`` or
-            0.5. Or, with `by`, area → such a threshold, for every area.
+            0.5.
         more_than: the same, where exactly that many give the answer no.
+        at_least_by: area → such a threshold, for every area of `by`, instead.
+        more_than_by: the same, where exactly that many give the answer no.
         of: a share of ``"all"`` rows, or of ``"respondents"``, which leaves out blank rows.
-        question: any other question, instead of these three, from `hetdp.questions` or from a ``.json`` or ``.toml``
+        question: any other question, instead of these five, from `hetdp.questions` or from a ``.json`` or ``.toml``
             file. It is about the values yes, no and blank, and the groups of `group`.
         exact_text: compares text in `count` exactly. By default case and surrounding spaces are ignored:
             ``"vote = 'yes'"`` counts ``Yes`` and ``YES``, too.
@@ -277,10 +281,11 @@ def ask(
         no: the same for the answer no. These words are part of the plan, but not of the question's identity: the same
             question under another title has the same answer, in the words of its first release, and costs nothing.
         questions: several questions that are approved, charged and released together, all of them or none: a list of
-            mappings, or a ``.toml`` or ``.json`` file. Their keys are `count`, `at_least`, `more_than`, `of`,
-            `question`, `exact_text`, `title`, `yes`, `no`, `by`, `design`, `epsilon`, `epsilon_by`, `deciding_epsilon`
-            and `deciding_epsilon_by`. What is given beside `questions` holds for every question that does not say
-            otherwise; only `title` is then the title of all of them. Each person pays the sum.
+            mappings, or a ``.toml`` or ``.json`` file. Their keys are `count`, `at_least`, `more_than`,
+            `at_least_by`, `more_than_by`, `of`, `question`, `exact_text`, `title`, `yes`, `no`, `by`, `design`,
+            `epsilon`, `epsilon_by`, `deciding_epsilon` and `deciding_epsilon_by`. What is given beside `questions`
+            holds for every question that does not say otherwise; only `title` is then the title of all of them. Each
+            person pays the sum.
         sheet: the sheet of an Excel file, or the table of an SQLite file, that holds several.
         encoding: the encoding of a CSV file, such as ``"cp1252"`` (Western European Windows, also called Latin-1). By
             default UTF-8, or UTF-16 if the file begins with its byte order mark.
@@ -337,6 +342,7 @@ def ask(
     approved = read_approved_plan(plan, table, releases=payment is not None and not dry_run)
     file_options = options_of(approved, given)
     options = {"at_least": at_least, "more_than": more_than, "of": of, "question": _read_question(question)}
+    options |= {"at_least_by": at_least_by, "more_than_by": more_than_by}
     options |= {"epsilon": epsilon, "by_group": epsilon_by, "person": person, "group": group, "area": by}
     options |= {"deciding": deciding_epsilon, "deciding_by_group": deciding_epsilon_by, "objective": design}
     options |= {"level": level}

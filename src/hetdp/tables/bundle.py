@@ -32,6 +32,8 @@ ARGUMENTS = {  # the key of a question, which is an argument of `ask` → the ar
     "count": "counted",
     "at_least": "at_least",
     "more_than": "more_than",
+    "at_least_by": "at_least_by",
+    "more_than_by": "more_than_by",
     "of": "of",
     "question": "question",
     "exact_text": "exact_text",
@@ -46,7 +48,7 @@ ARGUMENTS = {  # the key of a question, which is an argument of `ask` → the ar
     "deciding_epsilon_by": "deciding_by_group",
 }
 FAMILIES = (  # a question that gives one of these keys takes none of the others from what all questions share
-    ("at_least", "more_than", "of", "question"),
+    ("at_least", "more_than", "at_least_by", "more_than_by", "of", "question"),
     ("epsilon", "epsilon_by"),
     ("deciding_epsilon", "deciding_epsilon_by"),
 )

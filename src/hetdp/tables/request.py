@@ -339,6 +339,8 @@ def build_request(
     counted: str,
     at_least: Any = None,
     more_than: Any = None,
+    at_least_by: Mapping[str, Any] | None = None,
+    more_than_by: Mapping[str, Any] | None = None,
     of: str | None = None,
     epsilon: Any = None,
     by_group: Mapping[str, Any] | None = None,
@@ -359,9 +361,10 @@ def build_request(
 
     Args:
         counted: the condition under which a row is yes, such as ``vote = 'yes'``.
-        at_least: how many yes rows the answer yes needs: a whole number, or a share such as ``50%``; or area → such a
-            threshold.
+        at_least: how many yes rows the answer yes needs: a whole number, or a share such as ``50%``.
         more_than: the same, where exactly that many give the answer no.
+        at_least_by: area → such a threshold, instead.
+        more_than_by: the same, where exactly that many give the answer no.
         of: a share of ``all`` rows, or of ``respondents``, the rows that are not blank.
         epsilon: a number for everybody, or the name of a column.
         by_group: group → number, instead.
@@ -371,7 +374,7 @@ def build_request(
         group: the column of groups.
         area: the column of areas, for one answer each.
         objective: ``balanced``, ``weighted-vote`` or ``fair``.
-        question: the question, instead of `at_least` and `more_than`: about the values yes, no and blank, and the
+        question: the question, instead of a threshold: about the values yes, no and blank, and the
             groups of the table.
         exact_text: whether text is compared exactly.
         title: the question in the words of those who ask.
@@ -389,7 +392,11 @@ def build_request(
     by_column = group if level is None else level
     found = AskRequest(
         *_condition(parse_predicate(counted), exact_text),
-        _question(at_least, more_than, of, question),
+        _question(
+            {"at_least": at_least, "more_than": more_than, "at_least_by": at_least_by, "more_than_by": more_than_by},
+            of,
+            question,
+        ),
         epsilon_of(epsilon, by_group, by_column),
         epsilon_of(deciding, deciding_by_group, by_column, DECIDING, "deciding_epsilon") if steps else None,
         require_name(person, "the column of person="),
@@ -464,23 +471,39 @@ def looks_at_text(counted: Predicate) -> bool:
     )
 
 
-def _question(at_least: Any, more_than: Any, of: str | None, question: Any) -> Question:
+def _question(thresholds: Mapping[str, Any], of: str | None, question: Any) -> Question:
+    """The question of the only threshold that is given, or another one.
+
+    Args:
+        thresholds: the arguments of `build_request` that give a threshold, or one for each area.
+        of: the rows of a share.
+        question: a question instead.
+    """
+    given = {name: threshold for name, threshold in thresholds.items() if threshold is not None}
     if question is not None:
         found = require_question(question)
-        if not at_least is more_than is of is None:
+        if given or of is not None:
             rule = "a question already states its threshold and its rows"
-            raise UsageError("a threshold together with a question", rule, "leave at_least=, more_than= and of= out")
+            names = [*given, *(() if of is None else ("of",))]
+            hint = f"leave {' and '.join(f'{name}=' for name in names)} out"
+            raise UsageError("a threshold together with a question", rule, hint)
         return found
-    if (at_least is None) == (more_than is None):
-        what = "no threshold" if at_least is None else "two thresholds"
+    if len(given) != 1:
+        what = "two thresholds" if given else "no threshold"
         raise UsageError(what, "a threshold says how many rows must be yes", "at_least='50%'")
-    strict, given = at_least is None, more_than if at_least is None else at_least
-    name = "more_than" if strict else "at_least"
-    if not isinstance(given, Mapping):
-        return _threshold(given, name, strict, of)
-    if not given:
-        raise UsageError(f"{name}={{}}", "it must be a threshold, or a mapping from each area to its threshold")
-    parts = ((require_name(area, "an area"), _threshold(one, name, strict, of, area)) for area, one in given.items())
+    ((name, threshold),) = given.items()
+    strict, by_area = name.startswith("more_than"), name.endswith("_by")
+    if not by_area:
+        if isinstance(threshold, Mapping):
+            rule = "it must be one threshold"
+            raise UsageError(f"{name}={format_value(threshold)}", rule, f"{name}_by= gives each area a threshold")
+        return _threshold(threshold, name, strict, of)
+    if not isinstance(threshold, Mapping) or not threshold:
+        rule = "it must be a mapping from each area to its threshold"
+        raise UsageError(f"{name}={format_value(threshold)}", rule)
+    parts = (
+        (require_name(area, "an area"), _threshold(one, name, strict, of, area)) for area, one in threshold.items()
+    )
     return AreaQuestions(tuple(sorted(parts, key=itemgetter(0))))
 
 
