@@ -48,7 +48,7 @@ COLUMNS = {
 def database():
     with open_locked(None) as found:
         found.register("people", pa.Table.from_pylist(ROWS, SCHEMA))
-        found.execute("CREATE TABLE rows AS SELECT * FROM people")
+        found.execute("CREATE TEMP TABLE rows AS SELECT * FROM people")  # of this connection only
         yield found
 
 
