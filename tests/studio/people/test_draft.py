@@ -92,7 +92,11 @@ CASES = {
         numbers(draft_of(kind="weighted", group="site", sum="50%"), "weight", "site", Town="1", Harbour="2,5"),
         "a weight of at least 50% of 130 together? Weights: Harbour 2,5; Town 1.",
     ),
-    "areas": (draft_of(area="site"), "One answer for each value of “site”."),
+    "own areas": (
+        numbers(draft_of(area="site", thresholds="own"), "area-threshold", "site", Town="50", Harbour="40"),
+        "Harbour: at least 40%; Town: at least 50%. Exactly so many means yes.",
+    ),
+    "areas": (draft_of(area="site"), "One answer for each “site”."),
 }
 
 
@@ -128,6 +132,22 @@ def test_a_mistake_is_said_beside_its_field(opened, fields, fault, words):
     assert not fault or words in found[fault]
 
 
+def test_each_area_needs_its_own_threshold(opened):
+    draft = draft_of(area="site", thresholds="own", kind="count")
+    assert set(draft.question_faults(opened)) == {"area-threshold-0", "area-threshold-1"}
+    numbers(draft, "area-threshold", "site", Town="30", Harbour="4")
+    assert draft.arguments(opened)["at_least_by"] == {"Harbour": "4", "Town": "30"}
+
+
+def test_groups_of_the_question_and_levels_of_protection_are_columns_of_their_own(opened):
+    draft = numbers(draft_of(kind="groups", group="site"), "threshold", "site", Town="50", Harbour="40")
+    draft.set("protection", "levels")
+    draft.set("level", "level")
+    found = numbers(draft, "epsilon", "level", open="1", strict="0.1").arguments(opened)
+    assert (found["group"], found["level"]) == ("site", "level")
+    assert hetdp.ask(opened.path, **found, dry_run=True).promises[0].people == 100
+
+
 def test_a_choice_that_is_not_offered_changes_nothing(opened):
     draft = draft_of(kind="poem", direction="below", of="nobody")
     assert (draft["kind"], draft["direction"], draft["of"]) == ("share", "at_least", "all")
@@ -140,7 +160,7 @@ def test_each_level_needs_an_epsilon_and_there_is_no_default(opened):
     assert set(draft.protection_faults(opened)) == {"epsilon-0", "epsilon-1"}
     numbers(draft, "epsilon", "level", open="1", strict="0.1")
     assert draft.protection_faults(opened) == {}
-    assert draft.protection_arguments(opened) == {"group": "level", "epsilon_by": {"open": "1", "strict": "0.1"}}
+    assert draft.protection_arguments(opened) == {"level": "level", "epsilon_by": {"open": "1", "strict": "0.1"}}
     assert set(draft_of(epsilon="").protection_faults(opened)) == {"epsilon"}
 
 

@@ -183,7 +183,7 @@ def test_steps_are_visited_in_any_order_and_say_what_is_missing(pages):
     pages.send("table", FIRST | {"go": "next"})
     shown = pages.send("question", {"value": "", "share": "", "go": "next"})
     assert pages.place == "question"
-    assert "this field is empty" in shown
+    assert "This field is empty" in shown
 
 
 def test_nothing_is_called_missing_before_one_goes_on(pages):
@@ -205,13 +205,16 @@ def test_a_counted_column_is_not_shown_even_if_it_is_called_public_by_a_forged_f
     assert "this page has shown the values of this column" in shown
 
 
-@pytest.mark.parametrize("kind", ["share", "count", "compare", "groups", "weighted"])
+@pytest.mark.parametrize("kind", ["share", "count", "compare", "groups", "weighted", "areas"])
 def test_the_lines_for_a_shell_and_for_python_make_the_same_plan(pages, tmp_path, monkeypatch, kind):
     fields = {"title": "Who's “in”?", "yes": "We're in", "number": "40", "group": "site", "sum": "60"}
     pages.send("table", FIRST)
-    pages.send("question", QUESTION | fields | {"kind": kind})
-    pages.send("question", {"threshold-0": "10", "threshold-1": "50", "weight-0": "2", "weight-1": "0.5"})
-    pages.send("protection", {"protection": "one", "epsilon": "0.50", "go": "next"})
+    areas = {"kind": "count", "area": "site", "thresholds": "own"}
+    pages.send("question", QUESTION | fields | (areas if kind == "areas" else {"kind": kind}))
+    numbers = {"threshold-0": "10", "threshold-1": "50", "weight-0": "2", "weight-1": "0.5"}
+    pages.send("question", numbers | {"area-threshold-0": "4", "area-threshold-1": "30"})
+    pages.send("protection", LEVELS)
+    pages.send("protection", EPSILONS | {"go": "next"})
     assert pages.place == "promise", pages.session.faults("protection")
     digest = pages.session.identified_plan().digest
     assert digest in pages.get("plan")
@@ -411,3 +414,11 @@ def test_a_plan_with_several_questions_can_be_released(tmp_path):
     shown = pages.get("record")
     assert shown.count('class="published"') == 2
     assert "at least 20%" in shown
+
+
+def test_a_column_that_a_saved_plan_counts_is_not_shown_if_it_is_called_public_later(pages):
+    pages.fill_in()
+    pages.save()
+    shown = pages.send("table", {"role-3": "public"})
+    assert "is counted by a plan that was saved" in shown
+    assert SECRET not in "".join(pages.responses)

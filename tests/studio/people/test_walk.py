@@ -30,7 +30,9 @@ class Browsed:
         self.session = found.people
         self.place = create_server(found.session, people=found.people, first=found.first)
         threading.Thread(target=self.place.serve, daemon=True).start()
-        self.page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+        self.page = browser.new_context(
+            viewport={"width": 1440, "height": 900}, permissions=["clipboard-read", "clipboard-write"]
+        ).new_page()
         self.page.set_default_timeout(120_000)
         self.complaints: list[str] = []
         self.requested: list[str] = []
@@ -136,6 +138,12 @@ def walk(one: Browsed) -> Browsed:
     one.press("next", "plan")
     one.type_into("plan-name", "plan.json")
     one.press("save-plan", "plan")
+    one.tab_to("plan-lines")
+    one.page.keyboard.press("Enter")
+    one.tab_to("copy-plan-shell")
+    one.page.keyboard.press("Enter")
+    one.page.wait_for_selector("#copy-plan-shell:has-text('Copied')")
+    assert one.page.evaluate("() => navigator.clipboard.readText()").endswith("--plan plan.json --dry-run\n")
     one.press("next", "release")
     one.type_into("times", "2")
     one.press("make-ledger", "release")

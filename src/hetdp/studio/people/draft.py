@@ -59,14 +59,19 @@ PROTECTIONS = {
     COLUMN: "Everybody's own ε, in a public column",
 }
 DIRECTIONS = {"at_least": "at least", "more_than": "more than"}
-MISSING = "this field is empty"
+MISSING = "This field is empty"
 PERCENT = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s*%?|[0-9]+\s*/\s*[1-9][0-9]*")
 PERCENT_RULE = "a share is a percentage from 0 to 100, such as 50, or a fraction such as 2/3"
-EPSILON, THRESHOLD, WEIGHT = "epsilon", "threshold", "weight"  # what a number for each value of a column is
+EPSILON, THRESHOLD, WEIGHT, AREA_THRESHOLD = (
+    "epsilon",
+    "threshold",
+    "weight",
+    "area-threshold",
+)  # what a number for each value of a column is
 TABLE_FIELDS = ("sheet", "encoding", "delimiter")
 QUESTION_FIELDS = (
     *("column", "operator", "value", "kind", "direction", "share", "of", "number", "ties"),
-    *("group", "joint", "each", "sum", "area", "title", "yes", "no"),
+    *("group", "joint", "each", "sum", "area", "thresholds", "title", "yes", "no"),
 )
 PROTECTION_FIELDS = ("protection", "epsilon", "level", "epsilon_column")
 DEFAULTS = {
@@ -77,6 +82,7 @@ DEFAULTS = {
     "ties": NO,
     "joint": "and",
     "each": SHARE,
+    "thresholds": "same",
     "protection": ONE,
 }
 CHOICES: dict[str, Iterable[str]] = {
@@ -87,6 +93,7 @@ CHOICES: dict[str, Iterable[str]] = {
     "ties": (NO, YES),
     "joint": ("and", "or"),
     "each": (SHARE, COUNT),
+    "thresholds": ("same", "own"),
     "protection": PROTECTIONS,
 }
 LONGEST_TEXT = 2000  # characters of one field
@@ -166,15 +173,24 @@ class Draft:
         chosen = self["area"]
         return chosen if chosen in table.with_role(PUBLIC, "area") else ""
 
-    def threshold(self) -> tuple[str, str]:
-        """The argument of `ask` that has the threshold of a share or a number, and its text.
+    def has_area_thresholds(self, table: OpenedTable) -> bool:
+        """True if each area has a threshold of its own."""
+        return self["kind"] in (SHARE, COUNT) and bool(self.area(table)) and self["thresholds"] == "own"
+
+    def threshold(self, table: OpenedTable) -> str | dict[str, str]:
+        """The threshold of a share or a number, as text; or that of each area.
 
         Raises:
             UsageError: it is missing, or not a share or a number.
+            InputError: the areas cannot be read.
         """
-        if self["kind"] == COUNT:
-            return self["direction"], str(_whole(self["number"]))
-        return self["direction"], read_share(self["share"])
+        if not self.has_area_thresholds(table):
+            return self._threshold(self["number"] if self["kind"] == COUNT else self["share"])
+        area = self.area(table)
+        return {name: self._threshold(self.number(AREA_THRESHOLD, area, name)) for name in table.names(area)}
+
+    def _threshold(self, typed: str) -> str:
+        return str(_whole(typed)) if self["kind"] == COUNT else read_share(typed)
 
     def question(self, table: OpenedTable) -> Question | None:
         """The question, if it takes more than a threshold.
@@ -278,8 +294,8 @@ class Draft:
         found: dict[str, Any] = {"count": self.condition(table)}
         question = self.question(table)
         if question is None:
-            name, text = self.threshold()
-            found[name] = text
+            ending = "_by" if self.has_area_thresholds(table) else ""
+            found[f"{self['direction']}{ending}"] = self.threshold(table)
             if self["kind"] == SHARE and self["of"] == RESPONDENTS:
                 found["of"] = RESPONDENTS
         else:
@@ -314,13 +330,10 @@ class Draft:
             if not column:
                 raise UsageError("no column holds everybody's ε", "a public column must hold a number for each person")
             return {"epsilon": column}
-        column, group = self.level(table), self.group(table)
+        column = self.level(table)
         if not column:
             raise UsageError("no column of levels", "a public column must say who has which level")
-        if group and group != column:
-            rule = "groups of the question and levels of protection come from the same column"
-            raise UsageError(f"the question is about {group!r}, the levels are {column!r}", rule)
-        return {"group": column, "epsilon_by": self.epsilons(table)}
+        return {"level": column, "epsilon_by": self.epsilons(table)}
 
     # What is missing or wrong.
 
@@ -328,10 +341,8 @@ class Draft:
         """Field → what is wrong with it, in the step Question."""
         kind = self["kind"]
         checks: dict[str, Callable[[], Any]] = {"value": lambda: self.condition(table)}
-        if kind == SHARE:
-            checks["share"] = self.threshold
-        elif kind == COUNT:
-            checks["number"] = self.threshold
+        if kind in (SHARE, COUNT):
+            checks |= self._threshold_checks(table)
         elif kind == GROUPS:
             checks["group"] = lambda: self.question(table)
         elif kind == WEIGHTED:
@@ -343,6 +354,18 @@ class Draft:
             words = [self[name].strip() or None for name in ("title", "yes", "no")]
             found |= _refusals({"no": lambda: require_wording(*words)})
         return found
+
+    def _threshold_checks(self, table: OpenedTable) -> dict[str, Callable[[], Any]]:
+        """The checks of the threshold, or of that of each area, by field."""
+        if not self.has_area_thresholds(table):
+            return {"share" if self["kind"] == SHARE else "number": partial(self.threshold, table)}
+        area = self.area(table)
+        try:
+            names = table.names(area)
+        except HetdpError:
+            return {"area": partial(table.names, area)}
+        typed = enumerate(self.number(AREA_THRESHOLD, area, name) for name in names)
+        return {f"{AREA_THRESHOLD}-{at}": partial(self._threshold, number) for at, number in typed}
 
     def protection_faults(self, table: OpenedTable) -> dict[str, str]:
         """Field → what is wrong with it, in the step Protection; ``epsilon-2`` is the ε of the third level."""

@@ -21,6 +21,7 @@ from hetdp.releases.record.summary import statement
 from hetdp.studio.people import code
 from hetdp.studio.people.charts import charts_of, runs_words
 from hetdp.studio.people.draft import (
+    AREA_THRESHOLD,
     DIRECTIONS,
     EPSILON,
     GROUPS,
@@ -210,7 +211,7 @@ def _make_ledger(session: PeopleSession, step: str, form: dict[str, str]) -> str
     """Makes a ledger; says beside the field what is wrong."""
     found = {}
     if not form.get("ledger-source", "").strip():
-        found["ledger-source"] = "this field is empty; the ledger knows the data by a name, such as: staff survey"
+        found["ledger-source"] = "This field is empty; the ledger knows the data by a name, such as: staff survey"
     try:
         session.caps(form.get("times", ""))
     except HetdpError as refusal:
@@ -272,6 +273,8 @@ def _label_of(session: PeopleSession, field: str) -> str:
         return field
     if what == "role":
         return table.columns[int(number)].name
+    if what == AREA_THRESHOLD:
+        return f"Threshold for {table.names(session.draft.area(table))[int(number)]}"
     return f"ε for {table.names(session.draft.level(table))[int(number)]}"
 
 
@@ -326,6 +329,8 @@ def _question(session: PeopleSession) -> dict[str, Any]:
         "directions": DIRECTIONS.items(),
         "groups": table.with_role(PUBLIC, "group"),
         "group_rows": _number_rows(session, draft.group(table), THRESHOLD if draft["kind"] == GROUPS else WEIGHT),
+        "area_rows": _number_rows(session, draft.area(table), AREA_THRESHOLD),
+        "own_thresholds": draft.has_area_thresholds(table),
         "areas": [(one, f"One answer for each {one}") for one in table.with_role(PUBLIC, "area")],
         "sentence": question_sentence(draft, table),
         "formal": formal,
@@ -422,7 +427,7 @@ def _needed(session: PeopleSession) -> dict[str, Any]:
         found = session.solve_epsilon()
     except HetdpError as refusal:
         return {"needed": None, "needed_refused": str(refusal)}
-    words = "" if found is None else found.statement or str(found).splitlines()[0]
+    words = "" if found is None else str(found).splitlines()[0]
     return {"needed": found, "needed_words": f"{words[:1].upper()}{words[1:]}.", "needed_refused": ""}
 
 
@@ -444,8 +449,13 @@ def _plan(session: PeopleSession) -> dict[str, Any]:
     }
 
 
-def _indented(line: str) -> tuple[int, str]:
-    return (len(line) - len(line.lstrip())) // 2, line.strip()
+def _indented(line: str) -> tuple[int, str, str]:
+    """A line of the promise: how far it is indented, the name before its colon if it begins with one, and the rest."""
+    name, colon, rest = line.strip().partition(": ")
+    indent = (len(line) - len(line.lstrip())) // 2
+    return (
+        (indent, f"{name[:1].upper()}{name[1:]}: ", rest) if colon and len(name) <= 40 else (indent, "", line.strip())
+    )
 
 
 def _ledgers(session: PeopleSession) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from hetdp.releases.ledger.ledger import Ledger
 from hetdp.releases.price import Price
 from hetdp.releases.release import Release
 from hetdp.studio.people.draft import (
+    AREA_THRESHOLD,
     COLUMN,
     EPSILON,
     MISSING,
@@ -189,9 +190,9 @@ class PeopleSession:
 
     def _is_typed(self, name: str) -> bool:
         what, _, at = name.rpartition("-")
-        if what == EPSILON and self.table is not None:
-            names = self._names(self.draft.level(self.table))
-            return bool(self.draft.number(EPSILON, self.draft.level(self.table), names[int(at)]).strip())
+        if what in (EPSILON, AREA_THRESHOLD) and self.table is not None:
+            column = self.draft.level(self.table) if what == EPSILON else self.draft.area(self.table)
+            return bool(self.draft.number(what, column, self._names(column)[int(at)]).strip())
         return bool(self.draft[name].strip()) and name not in ("group", "level")
 
     def first_gap(self, step: str) -> str:
@@ -370,6 +371,7 @@ class PeopleSession:
         self.saved = SavedPlan(place.name, found.digest, self.draft["title"].strip(), arguments)
         self.revision += 1
         self.draft.set("plan-name", "")
+        table.counted.add(self.draft.counted_column(table))
         self.notices.append(f"The plan was saved as {place.name}.")
 
     def open_plan(self, name: str) -> None:
@@ -442,13 +444,29 @@ class PeopleSession:
         if not times.strip():
             raise UsageError(MISSING, "it says how many questions like this one each person may be asked in all")
         number = parse_whole(times.strip(), "the number of questions", 1)
-        allowed: dict[str | None, float] = {}
-        for promise in self.asked().promises:
-            for one in promise.protections:
-                allowed[one.group] = max(one.largest, allowed.get(one.group, 0.0))
-        most = max(allowed.values())
-        below = {group: value for group, value in allowed.items() if group is not None and value < most}
-        return _times(most, number), {group: _times(value, number) for group, value in below.items()}
+        plans = [self._allowed(facts) for facts in self._plans()]
+        alike = all(plan.keys() == plans[0].keys() for plan in plans)
+        allowed = {name: sum(plan[name] for plan in plans) for name in plans[0]} if alike else {}
+        most = Decimal(sum(max(plan.values()) for plan in plans))
+        below = {name: Decimal(value) for name, value in allowed.items() if name and value < most}
+        return _times(most, number), {name: _times(value, number) for name, value in below.items()}
+
+    def _plans(self) -> list[dict[str, Any]]:
+        """The facts of the saved plan; of several questions, of each of them."""
+        if self.saved is None:
+            raise UsageError("no plan is saved", "a release carries out a plan that was saved and approved")
+        plan = read_plan(self.folder.existing(self.saved.name, (PLAN,)))
+        return [one.facts for one in (plan.plans if isinstance(plan, PlanBundle) else (plan,))]
+
+    def _allowed(self, facts: dict[str, Any]) -> dict[str, Decimal]:
+        """Level or group → the ε that a plan allows; everybody's under the empty name."""
+        epsilon = facts["privacy"]["epsilon"]
+        if "by_group" in epsilon:
+            return {name: Decimal(text) for name, text in epsilon["by_group"].items()}
+        if "constant" in epsilon:
+            return {"": Decimal(epsilon["constant"])}
+        largest = max(one.largest for promise in self.asked().promises for one in promise.protections)
+        return {"": Decimal(format_epsilon(largest))}
 
     def payment(self, **files: Path) -> Payment:
         """What pays for the release.
@@ -587,6 +605,7 @@ class PeopleSession:
     def _take_numbers(self, form: Mapping[str, str], draft: Draft, table: OpenedTable) -> None:
         """Takes the numbers for each group or level, which are numbered in the order of their names."""
         columns = {EPSILON: draft.level(table), THRESHOLD: draft.group(table), WEIGHT: draft.group(table)}
+        columns[AREA_THRESHOLD] = draft.area(table)
         for what, column in columns.items():
             if any(f"{what}-{at}" in form for at in range(MOST_NAMES)):
                 for at, name in enumerate(self._names(column)):
@@ -603,10 +622,9 @@ class PeopleSession:
 _TABLE_KEYS = {"sheet": "table", "encoding": "encoding", "delimiter": "delimiter"}
 
 
-def _times(epsilon: float, number: int) -> str:
+def _times(epsilon: Decimal, number: int) -> str:
     """A multiple of an ε, as text."""
-    text = format_epsilon(epsilon)
-    return text if text == "inf" else format(Decimal(text) * number, "f")
+    return "inf" if epsilon.is_infinite() else format(epsilon * number, "f")
 
 
 def _stamp(path: Path) -> Any:

@@ -38,12 +38,14 @@ class OpenedTable:
         description: its format and columns.
         roles: column → what the steward says it is; columns that are not used are left out.
         seen: the columns whose values the page has shown.
+        counted: the columns that are counted by a plan that was saved.
     """
 
     path: Path
     description: TableDescription
     roles: dict[str, str] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
+    counted: set[str] = field(default_factory=set)
     _values: dict[str, PublicValues] = field(default_factory=dict)
 
     @property
@@ -77,7 +79,7 @@ class OpenedTable:
         """Says what a column is.
 
         Raises:
-            UsageError: the column cannot be that, or its values have been shown and it is to be counted.
+            UsageError: the column cannot be that; or its values have been shown and it is counted, or the reverse.
         """
         described = next((one for one in self.columns if one.name == column), None)
         if described is None or (role and role not in self.roles_of(described)):
@@ -85,6 +87,9 @@ class OpenedTable:
         if role == COUNTED and column in self.seen:
             hint = "open the table again if it was called public by mistake"
             raise UsageError(f"the column {format_value(column)} was called public", SEEN_RULE, hint)
+        if role == PUBLIC and column in self.counted:
+            rule = "what is counted is private, and stays so after the plan was saved"
+            raise UsageError(f"the column {format_value(column)} is counted by a plan that was saved", rule)
         self.roles.pop(column, None)
         if role == PERSON:
             self.roles = {one: given for one, given in self.roles.items() if given != PERSON}

@@ -6,6 +6,7 @@ from hetdp.errors import HetdpError
 from hetdp.people.questions.thresholds import RESPONDENTS
 from hetdp.problem.answer_words import YES
 from hetdp.studio.people.draft import (
+    AREA_THRESHOLD,
     AT_LEAST,
     AT_MOST,
     COMPARE,
@@ -44,7 +45,7 @@ def question_sentence(draft: Draft, table: OpenedTable) -> str:
         words = f"Do {compared} {share} of {whom} {does}? Exactly {share} means {exact}."
         words += " People without an answer do not count." if draft["of"] == RESPONDENTS else blank
     elif kind == COUNT:
-        words = f"Do {compared} {draft['number'].strip() or GAP} of {people} {does}?{blank}"
+        words = f"Do {compared} {escape_unprintable(draft['number'].strip()) or GAP} of {people} {does}?{blank}"
     elif kind == COMPARE:
         tie = "yes" if draft["ties"] == YES else "no"
         words = f"Do more people {does} than do not? A tie means {tie}. People without an answer do not count."
@@ -53,7 +54,25 @@ def question_sentence(draft: Draft, table: OpenedTable) -> str:
     else:
         words = f"{_weighted_sentence(draft, table, does)}{blank}"
     area = draft.area(table)
-    return f"{words} One answer for each value of “{escape_unprintable(area)}”." if area else words
+    if not area:
+        return words
+    named = f"“{escape_unprintable(area)}”"
+    if not draft.has_area_thresholds(table):
+        return f"{words} One answer for each {named}."
+    whom = "people who have an answer" if kind == SHARE and draft["of"] == RESPONDENTS else "people"
+    ending = f" Exactly so many means {exact}.{'' if whom != 'people' else blank}"
+    return f"For each {named}: do so many of its {whom} {does}? {_area_words(draft, table, compared)}.{ending}"
+
+
+def _area_words(draft: Draft, table: OpenedTable, compared: str) -> str:
+    """The threshold of each area."""
+    try:
+        names = table.names(draft.area(table))
+    except HetdpError:
+        return GAP
+    typed = {name: draft.number(AREA_THRESHOLD, draft.area(table), name) for name in names}
+    form = _percent if draft["kind"] == SHARE else (lambda text: escape_unprintable(text.strip()) or GAP)
+    return "; ".join(f"{escape_unprintable(name)}: {compared} {form(text)}" for name, text in typed.items())
 
 
 def says_words(draft: Draft, table: OpenedTable) -> str:
