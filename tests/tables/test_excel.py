@@ -279,6 +279,8 @@ def test_a_broken_or_hostile_sheet_is_refused(sheet, tmp_path):
         {"xl/worksheets/sheet1.xml": None},
         {"xl/_rels/workbook.xml.rels": "<Relationships"},
         {"xl/sharedStrings.xml": "<sst"},
+        {"xl/sharedStrings.xml": f'<sst xmlns="{MAIN}" uniqueCount="4294967295"><si><t>x</t></si></sst>'},
+        {"xl/sharedStrings.xml": f'<sst xmlns="{MAIN}" uniqueCount="-1"/>'},
         {"xl/styles.xml": "<!DOCTYPE a><a/>"},
         {"xl/workbook.xml": b"\x00\x01binary"},
     ],

@@ -337,6 +337,26 @@ class _Extent:
         return max(0, bottom - top + 1) * max(0, right - left + 1)
 
 
+class _Counts:
+    """Refuses more texts than could be there: calamine would make room for as many as a part says it has.
+
+    Args:
+        size: the number of bytes of the part.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size, self._texts = size, 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Takes note of an element."""
+        said = attributes.get("uniqueCount", "0")
+        if not said.isdecimal() or int(said) > self._size:
+            raise _UnreadableError
+        self._texts += _local(name) == "si"
+        if self._texts > MOST_CELLS:
+            raise _UnreadableError
+
+
 def position_of(written: str) -> tuple[int, int]:
     """The row and the column of a cell, numbered from 0.
 
@@ -370,8 +390,8 @@ def _read_sheet(workbook: _Workbook, sheet: _Sheet) -> tuple[Any, list[str]]:
     if extent.size > MOST_CELLS:
         raise too_large(workbook.name)
     for kind, part in (("sharedStrings", workbook.strings), ("styles", workbook.styles)):
-        parts[f"xl/{kind}.xml"] = b"".join(workbook.pieces(part)) if part else _EMPTY[kind]
-        _parse(iter([parts[f"xl/{kind}.xml"]]), lambda _, __: None)
+        text = parts[f"xl/{kind}.xml"] = b"".join(workbook.pieces(part)) if part else _EMPTY[kind]
+        _parse(iter([text]), _Counts(len(text)).start)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for part, text in (_FIXED_PARTS | {"xl/workbook.xml": _WORKBOOK[workbook.is_1904]} | parts).items():
