@@ -162,10 +162,22 @@ class CupyDevice:
                 yield
         except cuda.memory.OutOfMemoryError:
             what = f"the memory of the GPU ({self.name}) does not suffice"
-            needed = f"{wanted / 2**30:.1f} GiB more are needed" if wanted else "the labels must fit into it"
+            needed = f"{_format_size(wanted)} more are needed" if wanted else "the labels must fit into it"
             raise DeviceMemoryError(what, needed, CPU) from None
         except (RuntimeError, OSError, cuda.compiler.CompileException) as refusal:  # CUDA's errors are RuntimeErrors
             raise DeviceError(f"the GPU ({self.name}) failed: {first_line(refusal)}", RULE, CPU) from None
+
+
+def _format_size(size: int) -> str:
+    """A number of bytes in the largest unit of which there is at least one.
+
+    >>> _format_size(24), _format_size(1 << 23), _format_size(1 << 33)
+    ('24 bytes', '8.0 MiB', '8.0 GiB')
+    """
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size >= 1 << power:
+            return f"{size / 2**power:.1f} {unit}"
+    return f"{size} bytes"
 
 
 def log_fallback(refusal: DeviceError) -> None:

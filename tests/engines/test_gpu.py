@@ -375,6 +375,8 @@ def test_a_device_is_described_and_its_failures_become_clear_errors(find_device_
     assert len(device.empty(3, np.int64)) == 3
     with pytest.raises(DeviceError, match=r"the memory of the GPU \(H200\) does not suffice; 8.0 GiB more are needed"):
         find_device_with(fake_cupy(failure=OutOfMemoryError())).empty(1 << 30, np.int64)
+    with pytest.raises(DeviceError, match=r"; 24 bytes more are needed"):
+        find_device_with(fake_cupy(failure=OutOfMemoryError())).empty(3, np.int64)
     for failure in (RuntimeError("lost\nand more"), OSError("lost"), KeyError("lost")):
         with pytest.raises(DeviceError, match=r"the GPU \(H200\) failed: '?lost'?; the engine gpu needs"):
             find_device_with(fake_cupy(failure=failure)).empty(1, np.int64)

@@ -261,7 +261,7 @@ def test_invalid_arguments_are_refused(options, message):
 def test_a_prior_without_any_weight_is_refused():
     with pytest.raises(hetdp.InputError, match="every weight is 0"):
         hetdp.solve_epsilon(PROBLEM, 0.9, at="mean", prior=[0, 0, 0])
-    with pytest.raises(hetdp.UsageError, match="expected a Problem, got a"):
+    with pytest.raises(hetdp.UsageError, match="expected a Problem or people, got a DatasetGraph"):
         hetdp.solve_epsilon(PATH, 0.9)
 
 

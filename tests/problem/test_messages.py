@@ -219,6 +219,11 @@ PINS = {
         "partial mechanism: p: wrong number of pins 2 for 3 datasets;"
         " an array has one entry for each dataset, in graph order, NaN where not given.",
     ),
+    "a value too few": (
+        lambda: hetdp.verify(PROBLEM, [0.5, 0.5]),
+        "values: p: wrong number of values 2 for 3 datasets;"
+        " a sequence has one value for each dataset, in graph order.",
+    ),
     "pinned twice": (
         pins(p={"b": 0.5, "c": 0.5}, error={"c": 0.5}),
         "partial mechanism: dataset c: pinned twice; a dataset is pinned once, as p, as z or as error.",

@@ -236,3 +236,5 @@ def test_a_statement_about_a_changed_record_is_refused(records, tmp_path):
         statement({"kind": "plan"})
     with pytest.raises(hetdp.UsageError, match="cannot be read"):
         statement(tmp_path / "nowhere.json")
+    with pytest.raises(hetdp.UsageError, match="expected a path, got an int"):
+        statement(7)

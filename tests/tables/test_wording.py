@@ -103,6 +103,11 @@ def test_words_that_are_no_line_of_text_or_confuse_the_answers_are_refused(words
         hetdp.ask(PEOPLE, **HALF, **words, dry_run=True)
 
 
+def test_a_message_names_only_the_words_that_were_given() -> None:
+    with pytest.raises(hetdp.UsageError, match=r"^yes='no'; the words for the two answers"):
+        hetdp.ask(PEOPLE, **HALF, yes="no", dry_run=True)
+
+
 def test_spaces_that_do_not_break_are_words() -> None:
     asked = hetdp.ask(PEOPLE, **HALF, title="«\xa0Oui\xa0»\u202f?", dry_run=True)
     assert asked.plan["about"]["title"] == "«\xa0Oui\xa0»\u202f?"

@@ -19,7 +19,7 @@ from hetdp.errors import Fault, InputError
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels
-from hetdp.problem.partial import PartialMechanism, pins_of
+from hetdp.problem.partial import PartialMechanism, values_on
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import BLOCK, EdgeBlock, Floats, Indices, Mask
 from hetdp.problem.spelling import shorten_label
@@ -250,7 +250,7 @@ class _Values(NamedTuple):
 
 def _values(problem: Problem, values: Any) -> _Values:
     size = problem.graph.size
-    return _Values(pins_of(values, problem), np.zeros(size, dtype=np.bool_), np.full(size, -1))
+    return _Values(values_on(problem, values), np.zeros(size, dtype=np.bool_), np.full(size, -1))
 
 
 def values_of(problem: Problem, mechanism: Any) -> Floats:

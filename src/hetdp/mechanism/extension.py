@@ -28,7 +28,7 @@ from hetdp.mechanism.steps import NEAR_MISS, PinsT, RemoteProblem, Steps
 from hetdp.problem.edges import PROBABILITY_RULE
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
-from hetdp.problem.partial import pins_of
+from hetdp.problem.partial import values_on
 from hetdp.problem.problem import Problem, notion_for
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats
@@ -236,6 +236,6 @@ def polish(problem: Problem, values: Any, engine: EngineName = "auto") -> LocalM
     if not certificate.private and certificate.slack < -NEAR_MISS:
         rule = "only a private mechanism can be polished"
         raise InputError("values", [Fault("not private:", "values", certificate.violated, rule)])
-    z = values.coordinates if isinstance(values, LocalMechanism) else pins_of(values, problem)
+    z = values.coordinates if isinstance(values, LocalMechanism) else values_on(problem, values)
     boundary_values = np.where(problem.boundary_mask, z, np.nan)
     return seal(replace(extend_local(problem, boundary_values, engine), objective=POLISH))

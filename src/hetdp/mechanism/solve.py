@@ -30,7 +30,7 @@ from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices
 from hetdp.problem.spelling import shorten_label
-from hetdp.text import format_value, round_up
+from hetdp.text import format_type, format_value, round_up
 from hetdp.theory.pure import PURE
 
 WORST, MEAN = "worst", "mean"
@@ -289,17 +289,17 @@ class SolvedEpsilon:
 
     Attributes:
         multiple: the factor for every ε; 0.0 if ε = 0 everywhere is enough.
-        below: a smaller multiple that is not enough: of a problem one for which this is proved, of people that of the
-            next smaller number of four digits. None if the multiple is 0.
+        below: a smaller multiple that is not enough. For a problem this is proved; for people it stands for the next
+            smaller number of four digits. None if the multiple is 0.
         problem: the problem, or population, with every ε multiplied.
         mechanism: the mechanism for it, with its certificate.
         reached: its accuracy.
         error: 1 − reached, without the rounding of an accuracy close to 1.
         target: the requested accuracy.
-        at: where it is measured: "worst", "mean", or the labels of datasets; of people "worst", or the true share as
+        at: where it is measured: "worst", "mean", or the labels of datasets; for people "worst", or the true share as
             given.
-        levels: of people, each different finite ε above 0, before and after, in increasing order; of very many
-            different ones the least and the largest. Empty for a problem.
+        levels: for people, each different finite ε above 0, before and after, in increasing order; only the least and
+            the largest if there are very many. Empty for a problem.
         area: the area of a table that these people are in; None without areas.
         areas: what each area needs by itself, for a table with areas; the other attributes are about the area that
             needs most, so that its multiple is enough for all.
@@ -411,7 +411,11 @@ def solve_epsilon(
             hint = "population.design('weighted-vote') is the mechanism of another design"
             raise UsageError("objective=, partial=, prior= or engine= with people", rule, hint)
         return problem.solve_epsilon(target, at)
-    require_problem(problem)
+    if isinstance(problem, tuple):
+        require_problem(problem)  # refuses, with a hint at the problem of a ProblemFile
+    if not isinstance(problem, Problem):
+        rule = "the first argument is a Problem, a population, its mechanism, or the result of hetdp.ask"
+        raise UsageError(f"expected a Problem or people, got {format_type(problem)}", rule)
     goal = goal_of(problem, target, at, prior)
     if prior is not None and goal.at != MEAN and objective != AVERAGE:
         raise UsageError("prior= requires at='mean'", "a prior says how much each dataset counts in a mean")

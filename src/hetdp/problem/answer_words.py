@@ -63,7 +63,8 @@ def require_wording(title: Any = None, yes: Any = None, no: Any = None) -> dict[
     one, two = (" ".join(found.get(key, word).split()).casefold() for key, word in zip(KEYS, YES_AND_NO, strict=True))
     if one in (two, NO) or two == YES:
         rule = "the words for the two answers must not be confused with each other"
-        raise UsageError(f"yes={format_value(yes)} together with no={format_value(no)}", rule)
+        words = [f"{name}={format_value(text)}" for name, text in (("yes", yes), ("no", no)) if text is not None]
+        raise UsageError(" together with ".join(words), rule)
     return found
 
 

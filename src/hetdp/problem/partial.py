@@ -13,7 +13,7 @@ from hetdp.problem.faults import FaultCollector
 from hetdp.problem.problem import EdgelessProblem, Problem, require_problem
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import shorten_label
-from hetdp.problem.values import PIN, order_values
+from hetdp.problem.values import PIN, VALUE, MessageWords, order_values
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,23 @@ def pins_of(partial: Any, problem: Problem) -> Floats:
     return pins_on(problem, partial)
 
 
-def pins_on(outline: EdgelessProblem | Problem, partial: Any) -> Floats:
-    """Does the same for a problem whose edges do not matter or are not known yet."""
+def values_on(problem: Problem, values: Any) -> Floats:
+    """The values of a whole mechanism as coordinates in graph order, NaN where there is none."""
+    require_problem(problem)
+    return pins_on(problem, values, "values", VALUE)
+
+
+def pins_on(
+    outline: EdgelessProblem | Problem, partial: Any, subject: str = "partial mechanism", words: MessageWords = PIN
+) -> Floats:
+    """Does the same as `pins_of` for a problem whose edges do not matter or are not known yet.
+
+    Args:
+        outline: the problem.
+        partial: the pins.
+        subject: what they are called in messages.
+        words: the words of messages about them.
+    """
     if isinstance(partial, Pins):
         if partial.problem is outline:
             return partial.z
@@ -87,12 +102,12 @@ def pins_on(outline: EdgelessProblem | Problem, partial: Any) -> Floats:
     if not isinstance(partial, PartialMechanism):
         is_mechanism = isinstance(partial, HasCoordinates)  # which pins every dataset
         partial = PartialMechanism(z=partial.coordinates) if is_mechanism else PartialMechanism(p=partial)
-    collector = FaultCollector("partial mechanism")
+    collector = FaultCollector(subject)
     pins = np.full(len(outline.answers), np.nan)
     for name in ("p", "z", "error"):
         given = getattr(partial, name)
         if given is not None:
-            _enter(name, order_values(name, given, outline.labels, PIN, collector), pins, outline, collector)
+            _enter(name, order_values(name, given, outline.labels, words, collector), pins, outline, collector)
     collector.raise_if_any()
     return pins
 

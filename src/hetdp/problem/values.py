@@ -31,6 +31,12 @@ PIN = MessageWords(
     "only datasets of the graph can be pinned",
     "a pin is a number; leave free datasets out of the mapping",
 )
+VALUE = MessageWords(
+    "value",
+    "a sequence has one value for each dataset, in graph order",
+    "only datasets of the graph have a value",
+    "every dataset has a value",
+)
 WEIGHT = MessageWords(
     "weight",
     "a sequence has one entry for each dataset, in graph order",

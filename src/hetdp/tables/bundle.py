@@ -83,12 +83,12 @@ def _read_bodies(questions: Any) -> list[Body]:
         found = read_document(questions, {".json": _from_json, ".toml": _from_toml})
     else:
         found = questions
-    rule = "it is a list with one mapping for each question, or the name of a .toml or .json file"
+    rule = "a list with one mapping for each question, or the name of a .toml or .json file"
     if not isinstance(found, list | tuple) or not found:
-        raise UsageError(f"questions={format_value(found)}", rule)
+        raise UsageError(f"questions={format_value(found)}", f"it is {rule}")
     for number, body in enumerate(found, 1):
         if not isinstance(body, Mapping):
-            raise UsageError(f"{question_name(number)} is {format_value(body)}", rule)
+            raise UsageError(f"{question_name(number)} is {format_value(body)}", f"questions= is {rule}")
         unknown = next((key for key in body if key not in ARGUMENTS), None)
         if unknown is not None:
             name = question_name(number, body.get(TITLE))

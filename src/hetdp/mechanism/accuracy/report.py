@@ -30,7 +30,7 @@ from hetdp.mechanism.formatting import accuracy_of
 from hetdp.mechanism.mechanism import LocalMechanism, Mechanism, seal
 from hetdp.mechanism.resident import ResidentMechanism
 from hetdp.mechanism.verification import problem_and_values
-from hetdp.problem.partial import PartialMechanism, pins_of
+from hetdp.problem.partial import PartialMechanism, values_on
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats
 from hetdp.text import did_you_mean, format_value
@@ -81,7 +81,7 @@ def prove_private(problem: Problem, name: str, given: Any, engine: EngineName) -
     if isinstance(given, LocalMechanism) and given.problem is problem and given.is_as_proved:
         return given
     certificate = verify(problem, given)
-    z = np.array(given.coordinates, dtype=np.float64) if isinstance(given, Claim) else pins_of(given, problem)
+    z = np.array(given.coordinates, dtype=np.float64) if isinstance(given, Claim) else values_on(problem, given)
     if certificate.private:
         if isinstance(given, LocalMechanism):
             return replace(given, problem=problem, certificate=certificate)

@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import NamedTuple
 
+from hetdp.documents import require_path
 from hetdp.errors import Fault, InputError
 from hetdp.mechanism.formatting import promise_in_runs
 from hetdp.problem.answer_words import BARE_NUMBERS, quote_answer
@@ -218,7 +219,7 @@ def statement(record: str | Path | Document) -> str:
     ... )
     True
     """
-    name = "record" if isinstance(record, dict) else Path(record).name
+    name = "record" if isinstance(record, dict) else require_path(record).name
     found = require_record(record, name) if isinstance(record, dict) else read_record(record)
     if not has_valid_digest(found):
         rule = "its digest must match its content"
