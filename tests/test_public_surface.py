@@ -84,8 +84,31 @@ graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0)
 problem = hetdp.Problem(graph, [1, 2])
 m = hetdp.design(problem)
 """
-NAMES = sorted(set(re.findall(r"hetdp\.([A-Za-z_.]+)\(", SURFACE)))
+MODULES = {"hetdp": hetdp, **{f"hetdp.{name}": getattr(hetdp, name) for name in ("privacy", "questions", "spaces")}}
+NAMES = [f"{name}.{one}" for name, module in MODULES.items() for one in module.__all__ if one != "__version__"]
+NAMES += re.findall(r"(hetdp\.[A-Za-z]+\.[a-z_]+)\(", SURFACE)  # methods that make objects
 MEMBERS = ("items", "get", "probabilities", "coordinates", "errors", "explain")
+CHOICES = """
+hetdp.Problem(graph, [1, 2], notion="pur")
+hetdp.design(problem, "fairr")
+hetdp.design(problem, engine="cp")
+hetdp.check(problem, {"a": 0.6}, engine="cp")
+hetdp.extend(problem, {"a": 0.6}, engine="cp")
+hetdp.polish(problem, m, engine="cp")
+hetdp.induced_bounds(graph, "a", 0.6, engine="cp")
+hetdp.accuracy(problem, objective="fairr")
+hetdp.solve_epsilon(problem, 0.9, objective="fairr")
+hetdp.solve_epsilon(problem, 0.9, engine="cp")
+hetdp.ask("people.csv", "vote = 'yes'", design="fairr")
+hetdp.spaces.population(hetdp.questions.majority(), 1.0, size=3).design("weighted")
+hetdp.plot(m, "netwrok")
+hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0, duplicates="mn")
+hetdp.from_networkx(None, duplicates="mn")
+hetdp.from_table(None, duplicates="mn")
+hetdp.read_problem("problem.json", duplicates="mn")
+hetdp.read_partitioned("folder", duplicates="mn")
+hetdp.save(problem, "folder", tables="parqet")
+""".strip().splitlines()
 
 
 def check_types(snippet: Path) -> list[tuple[int, str]]:
@@ -108,12 +131,21 @@ def test_every_line_of_the_public_surface_runs(tmp_path, monkeypatch, capsys):
 def test_a_type_checker_accepts_the_public_surface_and_no_misspelt_name(tmp_path):
     snippet, misspelt = tmp_path / "surface.py", tmp_path / "misspelt.py"
     snippet.write_text(SURFACE)
-    wrong = [f"hetdp.{name}x" for name in NAMES] + [f"m.{name}x" for name in MEMBERS]
+    wrong = [f"{name}x" for name in NAMES] + [f"m.{name}x" for name in MEMBERS]
     misspelt.write_text(REFUSED + "\n".join(wrong) + "\n")
-    assert len(NAMES) > 30
+    assert len(NAMES) > 80
     assert check_types(snippet) == []
     first = REFUSED.count("\n") + 1
     assert check_types(misspelt) == [(first + at, "attr-defined") for at in range(len(wrong))]
+
+
+def test_a_type_checker_accepts_no_misspelt_choice(tmp_path):
+    misspelt = tmp_path / "misspelt.py"
+    misspelt.write_text(REFUSED + "\n".join(CHOICES) + "\n")
+    first = REFUSED.count("\n") + 1
+    found = check_types(misspelt)
+    assert [line for line, _ in found] == [first + at for at in range(len(CHOICES))]
+    assert {code for _, code in found} == {"arg-type", "call-overload"}
 
 
 def test_a_mechanism_is_a_mapping_from_labels_to_probabilities():

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -298,7 +298,7 @@ def read_partitioned(
     work: str | Path | None = None,
     partitions: int | str | None = None,
     by: str | None = None,
-    duplicates: str = "error",
+    duplicates: Literal["error", "min"] = "error",
     positive: Any = None,
 ) -> PartitionedFile:
     """Reads a problem that may be larger than the memory of any machine; needs the extra ``distributed``.
