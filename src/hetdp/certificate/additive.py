@@ -301,32 +301,32 @@ def survey_rows(
     crossings = [(np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0))]
     rows, states = tuple(rows_of(space, ROW)), NO_STATES if space.states is None else space.states
     values, scan_block = (as_readonly(states), as_readonly(z)), partial(_scan_arc_list, scan_arcs, z, halved)
-    rooms = list[BlockRoom]()  # those that no thread uses
+    unused = list[BlockBuffers]()  # those that no thread uses now
 
     def look(start: int) -> None:
-        room = rooms.pop() if rooms else BlockRoom()
+        buffers = unused.pop() if unused else BlockBuffers()
         stop = min(start + BLOCK, space.size)
         count, place = stop - start, np.array([start, 0])
-        notes = room.notes[0][:count], room.notes[1][:count]
+        notes = buffers.notes[0][:count], buffers.notes[1][:count]
         notes[0][:] = np.nan
         own_links = links[start:stop] if pinned is not None else links[:0]
         while place[0] < stop:
             own = start, stop, rows, values, own_links, *seen.least(space.size), halved
             with np.errstate(all="ignore"):  # matters only where the compiler is switched off
-                arcs, found = sift_rows(*own, place, notes, room.listed, room.epsilon, CACHED_DATASETS)
+                arcs, found = sift_rows(*own, place, notes, buffers.listed, buffers.epsilon, CACHED_DATASETS)
             if not found:
                 seen.add(arcs, 0, 0)
                 continue
-            source, target, epsilon = (column[:found] for column in room.listed)
+            source, target, epsilon = (column[:found] for column in buffers.listed)
             order = np.lexsort((target, source))
             _judge(EdgeBlock(source[order], target[order], (epsilon[order],)), scan_block, z, seen, arcs)
         if pinned is not None:
-            better = room.sign(z[start:stop], answers[start:stop])
-            columns = better, pinned[start:stop], room.ends, notes[0]
+            better = buffers.sign(z[start:stop], answers[start:stop])
+            columns = better, pinned[start:stop], buffers.ends, notes[0]
             above = _look_at_links(scan_links, 0, count, columns, halved, tally, start)
             if len(above):
-                crossings.append((start + above, better[room.ends[above]], better[above], notes[0][above]))
-        rooms.append(room)
+                crossings.append((start + above, better[buffers.ends[above]], better[above], notes[0][above]))
+        unused.append(buffers)
 
     def follow() -> Chains:
         assert pinned is not None
@@ -338,8 +338,8 @@ def survey_rows(
     return seen, follow
 
 
-class BlockRoom:
-    """Room for what is noted of a block of datasets; new arrays for each block would be new memory each time.
+class BlockBuffers:
+    """Arrays for the notes on a block of datasets, used again for the next block: new memory is slow to write.
 
     Attributes:
         ends: the place in the result of `sign` of the dataset that each link leads to.

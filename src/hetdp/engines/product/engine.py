@@ -171,8 +171,8 @@ def _sweep(space: ProductSpace, start: Floats, labels: Floats, notes: StartNotes
     Args:
         space: the space.
         start: the start labels; empty if `labels` holds them.
-        labels: takes the labels.
-        notes: what is known of the start labels; if they are copied, the properties that they turn out to have.
+        labels: where the labels are written.
+        notes: what is known of the start labels. If they are copied, their properties are added.
     """
     if space.state_count == 1:
         return _sweep_once(space, start, labels, notes)

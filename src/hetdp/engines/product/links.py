@@ -3,7 +3,7 @@
 `flat` packs all axes of a product into a few arrays, for kernels that visit every neighbour of some datasets.
 `find_links` links to neighbours with smaller labels, and `link_ties` to neighbours with equal ones, without cycles. If
 labels were grown by plain addition, `link_row` and its companions do the work of `find_links`, row by row. All of them
-are told whose label is its own start (`own`) and needs no link.
+take a mask of the datasets whose label is their own start (`own`), which need no link.
 """
 
 from __future__ import annotations

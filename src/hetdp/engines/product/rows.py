@@ -216,5 +216,5 @@ def meet_row(columns: Any, at: int, shift: int, width: int, points: Floats) -> N
 
 
 def finish_start(columns: Any, begin: int, end: int) -> int:
-    """Counts nothing."""
+    """Does nothing: a start label needs no second look. `visit` expects a count."""
     return 0

@@ -121,7 +121,7 @@ PRESOLVED_SIMPLEX: dict[str, str | int] = {
 INTERIOR_FIRST = (INTERIOR, PRESOLVED_INTERIOR, SIMPLEX, PRESOLVED_SIMPLEX)  # in turn, until one succeeds
 SIMPLEX_FIRST = (SIMPLEX, PRESOLVED_SIMPLEX, PRESOLVED_INTERIOR)
 ROUGH_TOLERANCE = 1e-2
-CHECK_SECONDS = 0.1  # between looks whether Ctrl-C was pressed
+CHECK_SECONDS = 0.1  # between checks whether Ctrl-C was pressed
 
 
 def has_many_rows(rows: int, columns: int, many: int = MANY_ROWS) -> bool:

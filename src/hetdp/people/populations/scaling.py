@@ -92,7 +92,7 @@ class Scale:
     Attributes:
         count: how many different finite ε above 0 there are.
         is_single: True if there is one; then the numbers are this ε, otherwise factors.
-        none: the place of a number at which every finite ε is 0 after rounding; it stands for 0.
+        zero: the place of a number at which every finite ε is 0 after rounding; it stands for 0.
         most: the place of the largest number, at which no ε is above 4,096.
     """
 
@@ -104,11 +104,11 @@ class Scale:
         self.is_single = self.count == 1
         unit, largest = Fraction(1, 1 << GRID), Fraction(LARGEST, 1 << GRID)
         dearest = 1 if self.count < 2 else Fraction(shortest_decimal(int(self._units[-1])))
-        self.none, self.most = place_below(unit / dearest) - 1, place_below(largest / dearest)
+        self.zero, self.most = place_below(unit / dearest) - 1, place_below(largest / dearest)
 
     def number(self, place: int) -> Decimal:
         """The ε, or the factor, at a place."""
-        return Decimal(0) if place == self.none else number_at(place)
+        return Decimal(0) if place == self.zero else number_at(place)
 
     def multiple(self, place: int) -> float:
         """The factor for every ε that the number at a place stands for."""
@@ -117,7 +117,7 @@ class Scale:
 
     def apply(self, population: Population, place: int) -> Population:
         """The population with its ε multiplied; 0 and infinity stay."""
-        if place == self.none:
+        if place == self.zero:
             after = np.zeros(self.count, dtype=np.int64)
         elif self.count <= MOST_EXACT:
             after = np.array([epsilon_to_units(self._after(one, place)) for one in self._before], dtype=np.int64)
@@ -138,8 +138,8 @@ class Scale:
         people: dict[tuple[int, bool], int] = {}
         for population in populations:
             classes = population.classes
-            every, apart = np.ones(len(classes.units), dtype=np.bool_), classes.deciding < classes.units
-            for column, there, deciding in ((classes.units, every, False), (classes.deciding, apart, True)):
+            every, also = np.ones(len(classes.units), dtype=np.bool_), classes.deciding < classes.units
+            for column, there, deciding in ((classes.units, every, False), (classes.deciding, also, True)):
                 levels, at = np.unique(column[there], return_inverse=True)
                 sizes = np.bincount(at, classes.sizes[there], len(levels)).astype(np.int64)
                 for level, size in zip(levels.tolist(), sizes.tolist(), strict=True):
@@ -291,7 +291,7 @@ def _where_in_all(scale: ShareScale, at: Any) -> str:
 
 def _smallest(scale: Scale, member: Member, allowed: float) -> int:
     """The place of the smallest number that is enough; the place of the largest is."""
-    low, high = scale.none, scale.most
+    low, high = scale.zero, scale.most
     if member.error_of(member.at(scale, low)) <= allowed:
         return low
     while high - low > 1:
@@ -336,7 +336,7 @@ def _solved(scale: Scale, member: Member, place: int, wanted: Fraction, at: Any)
     """The result for one mechanism, with the number that it needs."""
     mechanism = member.at(scale, place)
     error = member.error_of(mechanism)
-    below = scale.multiple(place - 1) if place > scale.none else None
+    below = scale.multiple(place - 1) if place > scale.zero else None
     levels = scale.levels([member.mechanism.population], place)
     facts = mechanism.population, mechanism, accuracy_of(error), error, float(wanted), at, levels, member.area
     need = f"{_number_words(scale, place)}, where {member.where}"
@@ -374,7 +374,7 @@ def _percent(share: Fraction) -> str:
 
 def _number_words(scale: Scale, place: int) -> str:
     number = format_number(scale.number(place))
-    if place == scale.none:
+    if place == scale.zero:
         return "no ε above 0" if scale.count else "no other ε"
     return f"ε = {number}" if scale.is_single else f"every ε times {number}"
 
@@ -384,7 +384,7 @@ def _lines(scale: Scale, place: int, wanted: Fraction, where: str, levels: Seque
     aim = f"so that the answer is right in at least {_percent(wanted)} of all runs where {where}"
     aim += "" if where == ONE_DECIDES else ", whoever they are"
     found = [f"needed: {_number_words(scale, place)}, {aim}"]
-    if place == scale.none:
+    if place == scale.zero:
         return found
     found[0] += f"; {format_number(scale.number(place - 1))} is not enough"
     shown = levels if len(levels) <= MOST_SHOWN else (levels[0], levels[-1])

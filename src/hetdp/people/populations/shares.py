@@ -228,7 +228,7 @@ def parse_share(share: Any, what: str = "the share") -> Fraction:
 
 
 def share_scale(question: Question, values: Sequence[str], scores: Scores) -> ShareScale | None:
-    """The scale of a question; None if no value of it moves the sums of all people the same way.
+    """The scale of a question; None if no value moves the sum the same way for all people.
 
     Args:
         question: the question.
@@ -243,12 +243,12 @@ def share_scale(question: Question, values: Sequence[str], scores: Scores) -> Sh
         if not rises and not (rows[:, at] == 0).all():
             continue
         others = np.zeros_like(most) if rises else most
-        apart = [value for other, value in enumerate(values) if other != at and (rows[:, other] != others).any()]
-        if len(apart) == len(values) - 1:
+        opposing = [value for other, value in enumerate(values) if other != at and (rows[:, other] != others).any()]
+        if len(opposing) == len(values) - 1:
             continue  # nobody could be on the other side
         unit = int(most[0]) if len(most) and (most == most[0]).all() else 0
-        verb = "is" if apart == [BLANK] else "says"
-        assumption = f"no row {verb} {join_names(sorted(apart), 'or')}" if apart else ""
+        verb = "is" if opposing == [BLANK] else "says"
+        assumption = f"no row {verb} {join_names(sorted(opposing), 'or')}" if opposing else ""
         return ShareScale(scores, values[at], unit if len(most) else 1, rises, assumption)
     return None
 
