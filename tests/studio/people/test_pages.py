@@ -422,3 +422,15 @@ def test_a_column_that_a_saved_plan_counts_is_not_shown_if_it_is_called_public_l
     shown = pages.send("table", {"role-3": "public"})
     assert "is counted by a plan that was saved" in shown
     assert SECRET not in "".join(pages.responses)
+
+
+def test_a_second_ledger_is_offered_another_name_than_the_first(pages):
+    pages.fill_in()
+    pages.save()
+    assert 'value="people.ledger"' in pages.get("release")
+    pages.make_ledger("people.ledger")
+    assert 'value="people-2.ledger"' in pages.get("release")
+    shown = pages.send("release", {"times": "3"})
+    assert "Each person may spend at most ε = 3 in all: somebody who knows everybody else's answer" in shown
+    assert "from all of these answers together" in shown
+    assert "something already exists there" in pages.make_ledger("people.ledger") or "exists" in pages.get("release")

@@ -480,7 +480,8 @@ def _price(session: PeopleSession, step: str) -> dict[str, Any]:
         found = session.price()
     except HetdpError as refusal:
         return {"price": None, "price_lines": [str(refusal)]}
-    return {"price": found, "price_lines": [] if found is None else [line.strip() for line in found.lines()]}
+    lines = [] if found is None else [line.strip() for line in found.lines()]
+    return {"price": found, "price_lines": [f"P{line[1:]}" if line.startswith("price,") else line for line in lines]}
 
 
 def _release(session: PeopleSession) -> dict[str, Any]:
@@ -496,8 +497,8 @@ def _release(session: PeopleSession) -> dict[str, Any]:
     if draft["times"].strip():
         try:
             cap, caps = session.caps(draft["times"])
-            cap_lines = [f"Each person may spend at most ε = {cap} in all: {strength(cap).belief}"]
-            cap_lines += [f"On {group}, at most ε = {most}: {strength(most).belief}" for group, most in caps.items()]
+            cap_lines = [f"Each person may spend at most ε = {cap} in all: {_belief_of_all(cap)}"]
+            cap_lines += [f"On {group}, at most ε = {most}: {_belief_of_all(most)}" for group, most in caps.items()]
             ledger_lines = code.ledger_lines(name, named, cap, caps)
         except HetdpError as refusal:
             cap_lines = [str(refusal)]
@@ -512,6 +513,12 @@ def _release(session: PeopleSession) -> dict[str, Any]:
         "ledger_lines": ledger_lines,
         "release_lines": code.release_lines(table.path.name, saved.name, ledger, source, version, record, page),
     }
+
+
+def _belief_of_all(cap: str) -> str:
+    """What somebody can learn about a person from all answers that a cap allows."""
+    words = strength(cap).belief.replace("the published answer", "all of these answers together")
+    return f"{words[:1].lower()}{words[1:]}"
 
 
 def _record(session: PeopleSession) -> dict[str, Any]:

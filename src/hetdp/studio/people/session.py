@@ -433,6 +433,7 @@ class PeopleSession:
         self.revision += 1
         self.draft.set("ledger", place.name)
         self.draft.set("source", source.strip())
+        self.draft.set("ledger-name", "")
         self.notices.append(f"The ledger {place.name} was made.")
 
     def caps(self, times: str) -> tuple[str, dict[str, str]]:
