@@ -486,6 +486,7 @@ FORGERIES: dict[str, Any] = {
     ),
     "order": lambda record: record["releases"].reverse(),
     "left out": lambda record: (record["releases"].pop(0), record["together"]["questions"].pop(0)),
+    "record": lambda record: record["releases"].pop(0),
     "question": lambda record: record["together"]["questions"].pop(),
     "entry": lambda record: record.update(ledger=record["releases"][0]["ledger"]),
 }
