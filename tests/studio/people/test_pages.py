@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,26 @@ def test_a_second_release_draws_nothing_and_spends_nothing(pages, tmp_path, monk
     assert "It is the same answer" in again.release()
     assert (tmp_path / "plan-record.json").read_bytes() == record
     assert hetdp.Ledger(tmp_path / "staff.ledger").status()[0].most_spent == "1"
+
+
+def test_releases_sent_at_once_draw_and_pay_once(pages, tmp_path):
+    pages.fill_in()
+    pages.save()
+    pages.make_ledger()
+    page = pages.get("release")
+    form = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page))
+    form |= {"confirm": "yes", "do": "release"}
+
+    def release() -> None:
+        pages.client.application.test_client().post(f"/{TOKEN}/people/release", data=form)
+
+    threads = [threading.Thread(target=release) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert [entry.kind for entry in hetdp.Ledger(tmp_path / "staff.ledger").history()].count("spend") == 1
+    assert 'class="published"' in pages.get("record")
 
 
 def test_no_response_before_the_release_depends_on_an_answer(tmp_path):
