@@ -57,7 +57,8 @@ def _help(command: click.Command) -> tuple[str, str]:
 
 def _arguments(command: click.Command) -> list[str]:
     found = [param for param in command.params if isinstance(param, click.Argument)]
-    rows = [(code(str(param.metavar)), ARGUMENTS[str(param.metavar)]) for param in found]
+    names = [str(param.metavar) for param in found]
+    rows = [(code(name), ARGUMENTS.get(f"{command.name} {name}") or ARGUMENTS[name]) for name in names]
     return table(("argument", "meaning"), *rows) if rows else []
 
 

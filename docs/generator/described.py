@@ -260,12 +260,12 @@ ARGUMENTS = {
     " and `plot` draws the problem",
     "DATASET...": "one or more labels, as they are printed. After `--` they may begin with `-`",
     "RECORD": "the record of a release, a `.json` file; see [release an answer](../how-to/release.md)",
-    "verify": "what is done with it",
-    "TABLE": "a `.csv`, `.parquet`, `.arrow` or `.sqlite` file with one row for each person;"
+    "record ACTION": "`verify` compares the record with what is given; `statement` prints what it is about",
+    "TABLE": "a `.csv`, `.xlsx`, `.parquet`, `.arrow` or `.sqlite` file with one row for each person;"
     " see [ask a table of people](../how-to/ask.md)",
     "votes|tallies": "one dataset for each combination of people's values, or of counts of groups;"
     " see [people instead of edges](../how-to/people.md)",
-    "ACTION": "`init`, `declare`, `status`, `history`, `verify`, `export` or `record`;"
+    "ACTION": "`init`, `declare`, `status`, `history`, `person`, `verify`, `export` or `record`;"
     " see [keep a ledger](../how-to/ledger.md)",
     "LEDGER": "the path of an SQLite file, or `postgresql://USER@HOST/DATABASE`",
     "[RECORD]...": "for `verify`: records of releases, which must be found in the ledger",
