@@ -70,6 +70,11 @@ def ask(table: Any, *questions: dict[str, Any], **given: Any) -> hetdp.AskResult
     return hetdp.ask(table, questions=questions, **SHARED | how | given)
 
 
+def test_the_promise_of_one_listed_question_speaks_of_one(table: Any) -> None:
+    assert ask(table, MOVE).promise.splitlines()[0] == "1 question"
+    assert ask(table, MOVE, DOGS).promise.splitlines()[0] == "2 questions: all of them are answered, or none"
+
+
 # What all answers together can reveal ---------------------------------------------------------------------------------
 
 

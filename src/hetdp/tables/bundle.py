@@ -236,7 +236,7 @@ def bundle_lines(title: str | None, prepared: Sequence[Preparation], joint: Sequ
     if title is not None:
         yield f"title: {title}"
     people = people_line(prepared[0].request, prepared[0].policy)
-    yield f"{pluralize(len(prepared), 'question')}: all of them are answered, or none"
+    yield "1 question" if len(prepared) == 1 else f"{len(prepared):,} questions: all of them are answered, or none"
     yield people
     for number, one in enumerate(prepared, 1):
         yield f"question {number}:"
