@@ -1,9 +1,9 @@
 """Excel files (`.xlsx`): the one module that imports python-calamine. Nothing in such a file is trusted.
 
 A workbook is a ZIP archive of XML parts. Before calamine sees a part, it is unpacked up to a limit and parsed once to
-check that it is well-formed and that all its cells lie within a sheet: calamine would make room for whatever position a
-file names. Calamine then gets a new archive with these parts only, so that nothing else can matter: no macro, no link
-to another file, no other sheet.
+check that it is well-formed and that all its cells lie within a sheet: calamine would allocate memory up to whatever
+position a file names. Calamine then gets a new archive with these parts only, so that nothing else can matter: no
+macro, no link to another file, no other sheet.
 
 The meaning of a cell depends on that cell alone, see `cell_text`.
 """
@@ -338,7 +338,7 @@ class _Extent:
 
 
 class _Counts:
-    """Refuses more texts than could be there: calamine would make room for as many as a part says it has.
+    """Refuses a part that claims more texts than fit into it: calamine allocates memory for as many as are claimed.
 
     Args:
         size: the number of bytes of the part.
