@@ -124,6 +124,9 @@ def test_every_cell_has_a_meaning_of_its_own(tmp_path):
         ('<c r="B2" t="b"><v>1</v></c>', "TRUE"),
         ('<c r="B2" t="e"><v>#N/A</v></c>', None),
         ('<c r="B2" s="99"/>', None),
+        ("<c><v>9876543210987650</v></c>", "9876543210987650"),  # a long id is the same person as in a CSV file
+        ("<c><v>-9.87654321098765E15</v></c>", "-9876543210987650"),
+        ("<c><v>1e16</v></c>", "1e+16"),
         ("<c><v>1e400</v></c>", "inf"),
         ("<c><v>nan</v></c>", "nan"),
         ("<c><v>abc</v></c>", "abc"),

@@ -35,6 +35,7 @@ from hetdp.text import format_value
 MOST_UNPACKED = 1 << 28  # bytes of all parts that are read
 MOST_CELLS = 10_000_000  # in the rectangle around all cells of a sheet
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384  # of a sheet, by its format
+PLAIN_NUMBERS = 1e16  # smaller whole numbers are written with all their digits, as programs write them to CSV files
 PIECE_BYTES = 1 << 16
 OLD_FORMAT = b"\xd0\xcf\x11\xe0"  # the first bytes of an .xls file, and of an .xlsx file with a password
 WORKBOOK_RULE = "it must be an Excel workbook (.xlsx)"
@@ -72,6 +73,8 @@ def cell_text(cell: Any) -> str | None:
 
     >>> [cell_text(cell) for cell in ("yes", 1.0, 0.5, True, "", timedelta(hours=30))]
     ['yes', '1', '0.5', 'TRUE', None, '30:00:00']
+    >>> cell_text(9876543210987650.0), cell_text(1e16)
+    ('9876543210987650', '1e+16')
     >>> cell_text(date(2024, 1, 31)), cell_text(time(7, 30))
     ('2024-01-31', '07:30:00')
     """
@@ -80,7 +83,7 @@ def cell_text(cell: Any) -> str | None:
     if isinstance(cell, bool):
         return str(cell).upper()
     if isinstance(cell, float):
-        return str(int(cell)) if cell.is_integer() and abs(cell) < 2**53 else repr(cell)
+        return str(int(cell)) if cell.is_integer() and abs(cell) < PLAIN_NUMBERS else repr(cell)
     if isinstance(cell, date | time):  # a datetime is a date
         return cell.isoformat()
     if isinstance(cell, timedelta):
