@@ -96,7 +96,10 @@ CASES = {
         numbers(draft_of(area="site", thresholds="own"), "area-threshold", "site", Town="50", Harbour="40"),
         "Harbour: at least 40%; Town: at least 50%. Exactly so many means yes.",
     ),
-    "areas": (draft_of(area="site"), "One answer for each “site”."),
+    "areas": (
+        draft_of(area="site"),
+        "For each “site”, one answer: do at least 50% of its people say “move” in the column “answer”?",
+    ),
 }
 
 
@@ -117,6 +120,7 @@ def test_every_kind_of_question_is_asked_and_said_in_plain_words(opened, name):
         ({"value": "18", "operator": "at-least"}, None, ""),
         ({"value": "old", "operator": "at-least"}, "value", "compare numbers, ISO dates"),
         ({"share": "0.5"}, "share", "write 50% or 0.5%"),
+        ({"share": "400"}, "share", "the share is '400'; a share is a percentage"),
         ({"kind": "count", "number": "many"}, "number", "many"),
         ({"kind": "groups"}, "group", "no column of groups"),
         ({"kind": "groups", "group": "site"}, "group", "fewer than two groups"),

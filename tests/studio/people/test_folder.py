@@ -32,6 +32,15 @@ def test_a_name_that_leads_elsewhere_is_refused(tmp_path, name):
         OpenedFolder(tmp_path).place(name, (".json",))
 
 
+def test_a_file_to_save_gets_the_ending_that_it_needs(tmp_path):
+    folder = OpenedFolder(tmp_path)
+    assert folder.place_to_save(" my plan ", ".json") == tmp_path / "my plan.json"
+    assert folder.place_to_save("plan.json", ".json") == tmp_path / "plan.json"
+    for name in ("plan.csv", "../plan", "", "-o"):
+        with pytest.raises(UsageError):
+            folder.place_to_save(name, ".json")
+
+
 def test_links_and_folders_are_neither_listed_nor_used(tmp_path):
     outside = tmp_path / "outside.csv"
     outside.write_text("id\n1\n")

@@ -116,6 +116,9 @@ def test_errors_of_a_release_do_not_depend_on_the_answers_either(pages, tmp_path
     shown = pages.get("release")
     assert "would be refused" in shown
     assert 'id="release"' not in shown
+    assert 'id="refused"' in shown
+    assert not pages.session.is_complete("release")  # the earlier answer belongs to another plan
+    assert not pages.session.is_complete("record")
     shown = pages.release()
     assert "the budget of 'staff' does not allow this" in shown
     assert SECRET not in "".join(pages.responses)
@@ -129,7 +132,9 @@ def test_a_change_after_the_plan_was_saved_needs_a_new_plan(pages, tmp_path):
     assert "Something was changed after plan.json was saved" in pages.get("plan")
     assert "First complete the step <strong>Plan</strong>" in pages.get("release")
     shown = pages.save("plan.json")
-    assert "differs" in shown
+    assert "plan.json exists, and is not this plan" in shown
+    assert "Hint: plan-2.json is free" in shown
+    assert str(tmp_path) not in shown
     assert (tmp_path / "plan.json").read_bytes() == before
     assert "Saved as" in pages.save("plan-2.json")
     pages.send("protection", LEVELS | EPSILONS)
@@ -401,6 +406,7 @@ def test_the_epsilon_that_an_accuracy_takes_is_said_and_can_be_used(pages):
     assert pages.session.draft.epsilons(table) != {"open": "1", "strict": "0.1"}
     assert pages.session.asked().promises[0].at_share("60%").accuracy >= 0.99
     assert "the wanted accuracy is more than 50%" in pages.send("promise", {"want": "40"})
+    assert pages.send("promise", {"share-at": "145"}).count("the share is") == 1
 
 
 def test_a_file_in_an_old_encoding_is_opened_again(tmp_path):
@@ -408,6 +414,7 @@ def test_a_file_in_an_old_encoding_is_opened_again(tmp_path):
     pages = Pages(PeopleSession(OpenedFolder(tmp_path)))
     shown = pages.send("table", {"open": "old.csv"})
     assert "UTF-8" in shown
+    assert "The field Encoding names another one" in shown
     assert 'id="encoding"' in shown
     shown = pages.send("table", {"encoding": "cp1252", "do": "reopen"})
     assert "täglich" in shown
@@ -420,6 +427,9 @@ def test_areas_have_curves_of_their_own(pages):
     pages.send("protection", {"protection": "one", "epsilon": "1", "go": "next"})
     assert "is right in Harbour" in pages.get("promise")
     assert "is right in Town" in pages.send("promise", {"area-at": "Town"})
+    shown = pages.send("promise", {"share-at": "60", "want": "95"})
+    for area in pages.session.solve_epsilon().areas:
+        assert f"<li>{area.area}: ε = {area.epsilon}</li>" in shown
 
 
 def test_a_plan_with_several_questions_can_be_released(tmp_path):

@@ -28,7 +28,7 @@ KINDS = {
     SHARE: "What share of the people say it?",
     COUNT: "How many people say it?",
     COMPARE: "Do more people say it than anything else?",
-    GROUPS: "Is it so in every group, such as at both sites?",
+    GROUPS: "Is it so in every group, such as at both sites? (one answer for all of them)",
     WEIGHTED: "Do the people who say it have enough weight?",
 }
 IS, IS_NOT, ONE_OF, AT_LEAST, AT_MOST, MORE, LESS, EMPTY = (
@@ -434,7 +434,8 @@ def read_share(typed: str) -> str:
         if 0 < float(tidy) < 1:
             raise UsageError(f"the share is {text[:40]!r}", PERCENT_RULE, f"write {float(tidy) * 100:g}% or {tidy}%")
         tidy += "%"
-    share(YES, tidy)
+    if not 0 <= parse_exact(tidy, "the share") <= 1:
+        raise UsageError(f"the share is {text[:40]!r}", PERCENT_RULE)
     return tidy
 
 

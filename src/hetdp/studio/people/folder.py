@@ -98,6 +98,15 @@ class OpenedFolder:
             raise UsageError(f"the name {format_value(name)}", NAME_RULE, "links and folders are not used")
         return place
 
+    def place_to_save(self, name: str, suffix: str) -> Path:
+        """The path of a file that is to be written; a name without an ending gets the suffix.
+
+        Raises:
+            UsageError: as by `place`.
+        """
+        typed = name.strip()
+        return self.place(f"{typed}{suffix}" if typed and "." not in typed else typed, (suffix,))
+
     def free_name(self, stem: str, suffix: str) -> str:
         """A name that no file has yet."""
         kept = "".join(one if one.isalnum() or one in "-_" else "-" for one in stem).strip("-_")

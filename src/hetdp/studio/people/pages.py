@@ -13,6 +13,7 @@ from typing import Any
 from flask import Blueprint, Flask, Response, abort, redirect, render_template, request
 
 from hetdp.errors import HetdpError
+from hetdp.mechanism.solve import SolvedEpsilon
 from hetdp.people.populations.mechanism import coin_caution
 from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.people.privacy.strength import strength
@@ -399,26 +400,28 @@ def _promise(session: PeopleSession) -> dict[str, Any]:
         "areas_of_promise": names,
         "area_at": promise.area or "",
         "shares_known": bool(curves.by_share) and not promise.constant,
-        "at_share": _at_share_words(session, promise),
         **_needed(session),
+        **_at_share(session, promise),
     }
 
 
-def _at_share_words(session: PeopleSession, promise: Any) -> str:
+def _at_share(session: PeopleSession, promise: Any) -> dict[str, Any]:
+    """How often the answer is right at the typed share, in words; or what is wrong with that share."""
     typed = session.draft["share-at"].strip()
     if not typed:
-        return ""
+        return {}
     try:
         point = promise.at_share(read_share(typed))
     except HetdpError as refusal:
-        return str(refusal)
+        return {"at_share_refused": str(refusal), "needed": None, "needed_refused": ""}  # said once
     who = ""
     if session.opened_plan is None and session.table is not None:
         who = f" {says_words(session.draft, session.table)}"
-    return (
+    words = (
         f"If {point.number:,} people truly{who or ' say yes'}, the right answer is {point.answer}, and the published"
         f" answer is right in at least {runs_words(point.error)} runs."
     )
+    return {"at_share": words}
 
 
 def _needed(session: PeopleSession) -> dict[str, Any]:
@@ -427,8 +430,19 @@ def _needed(session: PeopleSession) -> dict[str, Any]:
         found = session.solve_epsilon()
     except HetdpError as refusal:
         return {"needed": None, "needed_refused": str(refusal)}
-    words = "" if found is None else str(found).splitlines()[0]
-    return {"needed": found, "needed_words": f"{words[:1].upper()}{words[1:]}.", "needed_refused": ""}
+    if found is None:
+        return {"needed": None, "needed_refused": ""}
+    words = str(found).splitlines()[0]
+    return {
+        "needed": found,
+        "needed_words": f"{words[:1].upper()}{words[1:]}.",
+        "needed_by_area": [(one.area, _multiple_words(one)) for one in found.areas],
+        "needed_refused": "",
+    }
+
+
+def _multiple_words(needed: SolvedEpsilon) -> str:
+    return f"every ε times {needed.multiple:g}" if needed.epsilon is None else f"ε = {needed.epsilon}"
 
 
 def _plan(session: PeopleSession) -> dict[str, Any]:

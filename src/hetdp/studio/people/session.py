@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from hetdp.errors import HetdpError, UnwrittenRecordError, UsageError
+from hetdp.errors import HetdpError, InputError, UnwrittenRecordError, UsageError
 from hetdp.mechanism.solve import SolvedEpsilon, solve_epsilon
 from hetdp.numbers import parse_whole
 from hetdp.people.privacy.epsilons import format_epsilon
@@ -147,7 +147,7 @@ class PeopleSession:
         try:
             self.table = open_table(path, options)
         except HetdpError as refusal:
-            self.refused = str(refusal)
+            self.refused = str(refusal).replace("encoding= names", "The field Encoding names")
 
     def require_table(self) -> OpenedTable:
         """The opened table.
@@ -173,7 +173,7 @@ class PeopleSession:
             "question": self._question_faults,
             "protection": self._protection_faults,
             "plan": self._plan_faults,
-            "release": lambda: {} if self.published else {FORM: "nothing has been released yet"},
+            "release": lambda: {} if self.is_released() else {FORM: "the answer has not been released yet"},
         }
         if self.opened_plan is not None and step in ("table", "question", "protection"):
             return {}
@@ -205,10 +205,15 @@ class PeopleSession:
     def is_complete(self, step: str) -> bool:
         """True if nothing is missing in a step, nor before it."""
         if step == "record":
-            return self.published is not None
+            return self.is_released()
         if step == "promise":
             return not self.first_gap("promise")
         return not self.faults(step) and not self.first_gap(step)
+
+    def is_released(self) -> bool:
+        """True if the answer of the saved plan was released, and nothing was changed since."""
+        done, plan = self.published, self.saved
+        return done is not None and plan is not None and done.plan.digest == plan.digest and not self._plan_faults()
 
     def _table_faults(self) -> dict[str, str]:
         if self.table is None:
@@ -365,14 +370,25 @@ class PeopleSession:
         Raises:
             HetdpError: the name is not accepted, the file has another plan, or something is missing.
         """
-        table, place = self.require_table(), self.folder.place(name, (PLAN,))
+        table, place = self.require_table(), self.folder.place_to_save(name, PLAN)
         arguments = self.draft.arguments(table)
+        if place.exists() and not self._is_saved_in(place):
+            what = f"{place.name} exists, and is not this plan"
+            free = self.folder.free_name(place.stem, PLAN)
+            raise UsageError(what, "a file that has something else is never replaced", f"{free} is free")
         found = ask(table.path, **arguments, plan=place, dry_run=True)
         self.saved = SavedPlan(place.name, found.digest, self.draft["title"].strip(), arguments)
         self.revision += 1
         self.draft.set("plan-name", "")
         table.counted.add(self.draft.counted_column(table))
         self.notices.append(f"The plan was saved as {place.name}.")
+
+    def _is_saved_in(self, place: Path) -> bool:
+        """True if a file has exactly this plan."""
+        try:
+            return read_plan(place).digest == self.identified_plan().digest
+        except InputError:
+            return False
 
     def open_plan(self, name: str) -> None:
         """Opens a plan and the table that it names, to go on at the step Release.
@@ -428,7 +444,7 @@ class PeopleSession:
         if not source.strip():
             raise UsageError("the name of the data is missing", "the ledger knows the data by a name, such as a survey")
         cap, caps = self.caps(times)
-        place = self.folder.place(name, (LEDGER,))
+        place = self.folder.place_to_save(name, LEDGER)
         Ledger.create(place, source=source.strip(), cap=cap, caps=caps, unit=UNIT, relation=RELATION)
         self.revision += 1
         self.draft.set("ledger", place.name)

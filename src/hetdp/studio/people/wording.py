@@ -34,7 +34,8 @@ ORDERS = {AT_LEAST: "at least", AT_MOST: "at most", MORE: "more than", LESS: "le
 def question_sentence(draft: Draft, table: OpenedTable) -> str:
     """The question in plain words, with what an exact tie and a missing answer mean."""
     does = says_words(draft, table)
-    people = f"all {table.rows:,} people"
+    area = draft.area(table)
+    people = "its people" if area else f"all {table.rows:,} people"
     strict = draft["direction"] == "more_than"
     compared, exact = DIRECTIONS[draft["direction"]], "no" if strict else "yes"
     kind = draft["kind"]
@@ -48,17 +49,17 @@ def question_sentence(draft: Draft, table: OpenedTable) -> str:
         words = f"Do {compared} {escape_unprintable(draft['number'].strip()) or GAP} of {people} {does}?{blank}"
     elif kind == COMPARE:
         tie = "yes" if draft["ties"] == YES else "no"
-        words = f"Do more people {does} than do not? A tie means {tie}. People without an answer do not count."
+        whom = "more of its people" if area else "more people"
+        words = f"Do {whom} {does} than do not? A tie means {tie}. People without an answer do not count."
     elif kind == GROUPS:
         words = f"{_groups_sentence(draft, table, compared, does)}{blank}"
     else:
         words = f"{_weighted_sentence(draft, table, does)}{blank}"
-    area = draft.area(table)
     if not area:
         return words
     named = f"“{escape_unprintable(area)}”"
     if not draft.has_area_thresholds(table):
-        return f"{words} One answer for each {named}."
+        return f"For each {named}, one answer: d{words[1:]}"  # every sentence begins with Do
     whom = "people who have an answer" if kind == SHARE and draft["of"] == RESPONDENTS else "people"
     ending = f" Exactly so many means {exact}.{'' if whom != 'people' else blank}"
     return f"For each {named}: do so many of its {whom} {does}? {_area_words(draft, table, compared)}.{ending}"
@@ -107,7 +108,8 @@ def _groups_sentence(draft: Draft, table: OpenedTable, compared: str, does: str)
     parts = []
     for name, number in typed:
         many = number if draft["each"] == COUNT else _percent(number)
-        parts.append(f"{compared} {many} of the {counts.get(name, 0):,} people of {escape_unprintable(name)}")
+        of = "its people" if draft.area(table) else f"the {counts.get(name, 0):,} people"
+        parts.append(f"{compared} {many} of {of} of {escape_unprintable(name)}")
     joint = draft["joint"]
     whom = f" {joint} ".join(parts) if len(parts) < 3 else f"{', '.join(parts[:-1])} {joint} {parts[-1]}"
     return f"Do {whom or f'{compared} {GAP} of the people of each group'} {does}?"
@@ -116,7 +118,7 @@ def _groups_sentence(draft: Draft, table: OpenedTable, compared: str, does: str)
 def _weighted_sentence(draft: Draft, table: OpenedTable, does: str) -> str:
     try:
         typed = draft.numbers_of(table, WEIGHT)
-        total = f" of {float(draft.total_weight(table)):,.10g}"
+        total = "" if draft.area(table) else f" of {float(draft.total_weight(table)):,.10g}"
     except HetdpError:
         typed, total = [], ""
     weights = "; ".join(f"{escape_unprintable(name)} {number}" for name, number in typed) or GAP
