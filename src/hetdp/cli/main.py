@@ -134,6 +134,7 @@ ARGUMENT = re.compile(
     |\b(?P<name>[a-z_]+)=(?P<value>True\b|'[^']*'|"[^"]*"|[0-9][0-9.]*(?:e[-+]?[0-9]+)?\b(?!\.))?""",
     re.VERBOSE,
 )
+AFTER_NAME = " \n;:,.)"  # what may follow the name of an argument that has no value
 UNQUOTED_VALUE = re.compile(r"""(['"])[\w.%/,-]+\1""")  # a value that the shell takes without quotes
 
 
@@ -192,6 +193,8 @@ def in_options(text: str, options: Mapping[str, str]) -> str:
     "--at-least 50% together with --more-than; leave --dry-run out of 'dry_run=True'"
     >>> in_options("hetdp.design chooses values, and hetdp.questions makes a question", {})
     'hetdp design PROBLEM chooses values, and hetdp.questions makes a question'
+    >>> in_options("at_least=-1, of=; at_least=[2]", {"at_least": "--at-least", "of": "--of"})
+    '--at-least -1, --of; --at-least [2]'
     """
     from hetdp.cli.group import VERBS
 
@@ -203,7 +206,9 @@ def in_options(text: str, options: Mapping[str, str]) -> str:
             return f"hetdp {function} {SUBJECTS.get(function, 'PROBLEM')}"
         if name not in options:
             return found[0]
-        if value in (None, "True"):
+        if value is None:  # of any other form, such as a list, the value follows
+            return f"{options[name]} " if text[found.end() : found.end() + 1].strip(AFTER_NAME) else options[name]
+        if value == "True":
             return options[name]
         return f"{options[name]} {value[1:-1] if UNQUOTED_VALUE.fullmatch(value) else value}"
 

@@ -27,7 +27,7 @@ from hetdp.tables.plan import Plan, plan_of, table_facts
 from hetdp.tables.policy import Policy, require_known_columns
 from hetdp.tables.promise import Promise, promise_of
 from hetdp.tables.request import FAIR, AreaQuestions, AskRequest, name_question
-from hetdp.text import did_you_mean, format_value
+from hetdp.text import format_value
 
 MOST_KEPT = 1 << 27  # tallies of all areas together, 1 GB
 
@@ -189,7 +189,7 @@ def _require_groups(request: AskRequest, policy: Policy) -> None:
         left = [area for area in policy.areas.names if area not in given]
         if left:
             rule = "if one area has a threshold of its own, each of them has"
-            raise UsageError(f"no threshold for the area {format_value(left[0])}", rule, did_you_mean(left[0], given))
+            raise UsageError(f"no threshold for the area {format_value(left[0])}", rule)
     used = sorted(request.question.groups_used())
     if not used or policy.groups is None:
         return

@@ -489,8 +489,8 @@ def _question(thresholds: Mapping[str, Any], of: str | None, question: Any) -> Q
             raise UsageError("a threshold together with a question", rule, hint)
         return found
     if len(given) != 1:
-        what = "two thresholds" if given else "no threshold"
-        raise UsageError(what, "a threshold says how many rows must be yes", "at_least='50%'")
+        what, hint = ("two thresholds", "leave one of them out") if given else ("no threshold", "at_least='50%'")
+        raise UsageError(what, "a threshold says how many rows must be yes", hint)
     ((name, threshold),) = given.items()
     strict, by_area = name.startswith("more_than"), name.endswith("_by")
     if not by_area:
