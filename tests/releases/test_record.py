@@ -130,6 +130,8 @@ def test_a_forged_record_with_a_new_digest_is_caught_by_the_ledger_and_the_mecha
         reseal(record, composition=record["composition"] | {"source": "other"}),
         reseal(record, mechanism=record["mechanism"] | {"sha256": "sha256:0"}),
     ]
+    with pytest.raises(hetdp.UsageError, match="expected a path, got an int"):
+        hetdp.verify_record(record, plan=3)
     for one in forged:
         assert hetdp.verify_record(one).valid
         verdict = hetdp.verify_record(one, ledger=ledger)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from hetdp.certificate.certificate import Certificate
+from hetdp.documents import require_path
 from hetdp.errors import UsageError
 from hetdp.files.saving import certificate_document
 from hetdp.numbers import json_number
@@ -298,7 +298,10 @@ def verify_record(
     if (problem is None) != (mechanism is None):
         raise UsageError("a problem without its mechanism, or a mechanism without its problem", "both are needed")
     found = require_record(record, NAME) if isinstance(record, dict) else read_record(record)
-    core, approved = None if ledger is None else core_of(ledger), None if plan is None else read_plan(Path(plan))
+    core, approved = (
+        None if ledger is None else core_of(ledger),
+        None if plan is None else read_plan(require_path(plan)),
+    )
     if is_bundle(found):
         if problem is not None:
             rule = "several questions are asked about a table, whose plan can be given"

@@ -444,7 +444,9 @@ def test_rows_of_people_stay_small_and_people_in_another_row_grant_nothing(tmp_p
 
 def test_names_are_checked_before_anything_is_written(tmp_path):
     path = tmp_path / "a.ledger"
-    for wrong in ({"source": "a ", "cap": 1}, {"source": "a", "cap": "x"}, {"source": "a"}, {"source": 7, "cap": 1}):
+    unnamed: list[dict[str, Any]] = [{"cap": 1}, {"caps": {"a": 1}}, {"unit": "person"}, {"relation": "add-remove"}]
+    misnamed: list[dict[str, Any]] = [{"source": "a ", "cap": 1}, {"source": 7, "cap": 1}]
+    for wrong in (*unnamed, *misnamed, {"source": "a", "cap": "x"}, {"source": "a"}):
         with pytest.raises(UsageError):
             Ledger.create(path, **wrong)
     assert not path.exists()

@@ -115,9 +115,13 @@ class Ledger:
             the ledger
 
         Raises:
-            UsageError: something already exists there, or a cap is not a number.
+            UsageError: something already exists there, a cap is not a number, or there is a cap without a source.
             LedgerError: it cannot be created there.
         """
+        given = {"cap": cap, "caps": caps, "unit": unit, "relation": relation}
+        if source is None and any(value is not None for value in given.values()):
+            what = next(name for name, value in given.items() if value is not None)
+            raise UsageError(f"{what}= without source=", "they are about the data that source= names")
         if source is not None:
             require_text(source=source)
             check_declaration(currency, cap, caps, parse_neighbours(unit, relation))
