@@ -101,6 +101,15 @@ def test_the_accuracy_on_tallies_is_that_of_the_worst_tally(question):
         assert margins[1] == max(point.error for point in curves.by_share)
 
 
+def test_methods_are_compared_by_margin_only_where_the_share_assumes_nothing():
+    """A margin counts tables with blank rows, too, and the share of respondents does not."""
+    cases = ((Q.majority(), True), (Q.majority(of="respondents"), False), (Q.versus("yes", "no"), False))
+    for question, compared in cases:
+        curves = hetdp.spaces.population(question, [0.2] * 20 + [1.0] * 20, VALUES).design().curves()
+        assert all(bool(point.baselines) == compared for point in curves.by_margin)
+        assert all(point.baselines for point in curves.by_share)
+
+
 @pytest.mark.parametrize("question", [Q.count("yes", 4), Q.share("yes", "60%", strict=True)])
 def test_a_noisy_count_and_one_epsilon_for_all_are_as_accurate_as_the_least_epsilon_allows(question):
     epsilon = [0.3, 0.3, 0.9, 0.9, 0.9, 2.0, float("inf")]

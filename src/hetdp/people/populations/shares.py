@@ -371,8 +371,12 @@ class ComputesCurves(ABC):
 def _at_margin(
     scale: ShareScale | None, margin: int, others: Mapping[str, Callable[[Distance], float]]
 ) -> dict[str, float]:
-    """The errors of baselines at a margin: the larger of those at the two numbers that have it."""
-    if scale is None or scale.weighted:
+    """The errors of baselines at a margin: the larger of those at the two numbers that have it.
+
+    There are none where a number of the scale assumes what others say: a margin does not, so the two cannot be
+    compared.
+    """
+    if scale is None or scale.weighted or scale.assumption:
         return {}
     middle = scale.threshold_number()
     distances = [scale.distance(one) for one in (middle - margin, middle - 1 + margin) if 0 <= one <= scale.of]
