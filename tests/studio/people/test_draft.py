@@ -75,7 +75,14 @@ def numbers(draft: Draft, what: str, column: str, **typed: str) -> Draft:
 
 CASES = {
     "share": (draft_of(), "Do at least 50% of all 100 people say “move” in the column “answer”?"),
-    "respondents": (draft_of(of="respondents", direction="more_than"), "of all 100 people who have an answer say"),
+    "respondents": (
+        draft_of(of="respondents", direction="more_than"),
+        "Of the people who have an answer, among 100 in all, do more than 50% say “move”",
+    ),
+    "respondents of areas": (
+        draft_of(of="respondents", area="site"),
+        "one answer: of its people who have an answer, do at least 50% say “move” in the column “answer”? Exactly",
+    ),
     "count": (draft_of(kind="count", number="40"), "Do at least 40 of all 100 people say"),
     "compare": (draft_of(kind="compare"), "than do not? A tie means no."),
     "both sites": (

@@ -11,6 +11,7 @@ import sys
 import threading
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 import hetdp
@@ -184,6 +185,19 @@ def test_a_page_releases_only_the_plan_whose_digest_it_has_shown(pages, tmp_path
     assert pages.send("release", release | own)  # a second click finds the same answer
     assert pages.place == "record"
     assert hetdp.Ledger(tmp_path / "staff.ledger").status()[0].most_spent == "1"
+
+
+def test_a_release_from_a_page_that_does_not_show_the_latest_change_says_why_it_is_refused(pages):
+    pages.fill_in()
+    pages.save()
+    pages.make_ledger()
+    old = str(pages.session.revision)
+    pages.send("question", QUESTION | {"title": "Another title"})  # on another page
+    shown = pages.send("release", {"confirm": "yes", "do": "release", "revision": old})
+    assert "something was changed after plan.json was saved, and nothing was released" in shown
+    assert "First complete the step <strong>Plan</strong>" in shown
+    pages.send("release", {"go": "plan"})
+    assert "nothing was released" not in pages.get("release")
 
 
 def test_a_plan_that_was_replaced_after_it_was_shown_is_not_carried_out(pages, tmp_path):
@@ -407,6 +421,33 @@ def test_the_epsilon_that_an_accuracy_takes_is_said_and_can_be_used(pages):
     assert pages.session.asked().promises[0].at_share("60%").accuracy >= 0.99
     assert "the wanted accuracy is more than 50%" in pages.send("promise", {"want": "40"})
     assert pages.send("promise", {"share-at": "145"}).count("the share is") == 1
+
+
+def test_what_is_said_of_a_share_of_those_who_answered_names_what_it_assumes(pages):
+    pages.send("table", FIRST | {"go": "next"})
+    pages.send("question", QUESTION | {"of": "respondents", "go": "next"})
+    pages.send("protection", LEVELS)
+    pages.send("protection", LEVELS | EPSILONS | {"go": "next"})
+    shown = pages.send("promise", {"share-at": "60"})
+    assert "If 60 people truly say “move” in the column “answer” and no row is blank, the right answer is yes" in shown
+
+
+def test_going_on_opens_the_sheet_that_was_chosen(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.title = "Notes"
+    book.active.append(["these are notes"])
+    book.create_sheet("Staff").append(["id", "vote"])
+    book["Staff"].append(["1", "yes"])
+    book.save(tmp_path / "staff.xlsx")
+    pages = Pages(PeopleSession(OpenedFolder(tmp_path)))
+    pages.send("table", {"open": "staff.xlsx"})
+    assert "one of them is the table" in pages.send("table", {"go": "next"})
+    shown = pages.send("table", {"sheet": "Staff", "go": "next"})
+    assert pages.place == "table"
+    assert "Column vote is" in shown
+    roles = {"role-0": "person", "role-1": "counted", "sheet": "Notes", "go": "next"}
+    assert "these are notes" in pages.send("table", roles)  # rather than a question about the sheet Staff
+    assert pages.place == "table"
 
 
 def test_a_file_in_an_old_encoding_is_opened_again(tmp_path):

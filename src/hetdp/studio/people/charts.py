@@ -78,7 +78,7 @@ def _share_chart(curves: AccuracyCurves) -> Chart:
     ticks = [(float(at), f"{at}%") for at in range(0, 101, 10)]
     wanted = {one.number: one for one in (_nearest(curves.by_share, percent / 100) for percent in SHARES)}
     rows = [_row(f"{(one.share or 0) * 100:.3g}%", one) for one in wanted.values()]
-    assumed = f"It assumes that {curves.assumption}." if curves.assumption else ""
+    assumed = f"The chart assumes that {curves.assumption}." if curves.assumption else ""
     note = f"{_same_words(curves.by_share)} {assumed}".strip()
     svg = _svg("share", title, lines, (0.0, 100.0), ticks, "people who truly say yes", False)
     return Chart("share", title, svg, _head("true share", lines), tuple(rows), note)

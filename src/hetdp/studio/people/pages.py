@@ -38,7 +38,7 @@ from hetdp.studio.people.draft import (
     read_share,
 )
 from hetdp.studio.people.session import FORM, NAMES, STALE, STEPS, PeopleSession
-from hetdp.studio.people.table import COUNTED, PUBLIC, USES
+from hetdp.studio.people.table import COUNTED, PUBLIC
 from hetdp.studio.people.wording import question_sentence, says_words
 from hetdp.tables.promise import RIGHT_BY_SHARE
 from hetdp.text import escape_unprintable, pluralize
@@ -95,7 +95,6 @@ def connect_pages(server: Flask, token: str, session: PeopleSession) -> None:
     )
     root = f"/{token}/"
     here = f"{root}{PREFIX}/"
-    pages.add_app_template_filter(lambda use: USES[use], "use_words")
     pages.add_app_template_filter(lambda names: [(name, name) for name in names], "pairs")
     pages.add_app_template_filter(format_epsilon, "epsilon")
 
@@ -160,6 +159,8 @@ def _act(session: PeopleSession, step: str, form: dict[str, str]) -> str:
     if action:
         return _do(session, step, action, form)
     wanted = form.get("go", step)
+    if wanted == "next" and step == "table" and not is_outdated and _is_other_sheet(session, form):
+        return _do(session, step, "reopen", form)
     if wanted == "next":
         wanted = NAMES[min(NAMES.index(step) + 1, len(NAMES) - 1)]
         session.tried.add(step)
@@ -168,6 +169,12 @@ def _act(session: PeopleSession, step: str, form: dict[str, str]) -> str:
     elif wanted in STEPS and NAMES.index(wanted) > NAMES.index(step):
         session.tried.add(step)
     return wanted if wanted in STEPS else step
+
+
+def _is_other_sheet(session: PeopleSession, form: dict[str, str]) -> bool:
+    """True if a sheet is chosen that is not the open one."""
+    chosen = form.get("sheet", "")
+    return bool(chosen) and session.table is not None and chosen != session.table.description.sheet
 
 
 def _open(session: PeopleSession, step: str, form: dict[str, str]) -> str:
@@ -234,7 +241,7 @@ def _context(session: PeopleSession, step: str, root: str, here: str, quiet: boo
     """Everything that the template of a step uses."""
     gap = session.first_gap(step) if step != "record" or session.published is None else ""
     notices, session.notices = session.notices, session.notices if quiet else []
-    faults = {} if gap else session.shown_faults(step)
+    faults = session.faults_of_action.get(step, {}) if gap else session.shown_faults(step)
     at = NAMES.index(step)
     found: dict[str, Any] = {
         "session": session,
@@ -417,9 +424,11 @@ def _at_share(session: PeopleSession, promise: Any) -> dict[str, Any]:
     who = ""
     if session.opened_plan is None and session.table is not None:
         who = f" {says_words(session.draft, session.table)}"
+    assumed = promise.curves().assumption
+    also = f" and {assumed}" if assumed else ""
     words = (
-        f"If {point.number:,} people truly{who or ' say yes'}, the right answer is {point.answer}, and the published"
-        f" answer is right in at least {runs_words(point.error)} runs."
+        f"If {point.number:,} people truly{who or ' say yes'}{also}, the right answer is {point.answer}, and the"
+        f" published answer is right in at least {runs_words(point.error)} runs."
     )
     return {"at_share": words}
 

@@ -527,7 +527,10 @@ class PeopleSession:
         """
         table, plan = self.require_table(), self.saved
         if plan is None or self.faults("plan"):
-            raise UsageError("no plan is saved", "a release carries out a plan that was saved and approved")
+            what = "no plan is saved"
+            if plan is not None and self.changed_since_saved():
+                what = f"something was changed after {plan.name} was saved, and nothing was released"
+            raise UsageError(what, "a release carries out a plan that was saved and approved")
         if shown != plan.digest:
             what = f"the page was about another plan than {plan.name}, and nothing was released"
             raise UsageError(what, SHOWN_RULE, "compare the digest that is shown now")

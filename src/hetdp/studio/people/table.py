@@ -15,14 +15,6 @@ from hetdp.text import format_value
 
 PERSON, PUBLIC, COUNTED = "person", "public", "counted"
 ROLES = {PERSON: "identifies each person", PUBLIC: "public", COUNTED: "private, to be counted"}
-USES = {  # the uses of a column, as `describe_table` names them, in words
-    "person": "person",
-    "group": "group",
-    "level": "level of protection",
-    "area": "area",
-    "epsilon": "everybody's ε",
-    "counted": "counted",
-}
 USES_OF_ROLE = {PERSON: ("person",), PUBLIC: ("group", "level", "area", "epsilon"), COUNTED: ("counted",)}
 MOST_SHOWN = 12  # values of a public column on the page
 MOST_NAMES = 40  # values of a column of groups or levels, each of which has a field of its own

@@ -42,9 +42,16 @@ def question_sentence(draft: Draft, table: OpenedTable) -> str:
     blank = " People without an answer count as not doing so." if draft["operator"] != EMPTY else ""
     if kind == SHARE:
         share = _percent(draft["share"])
-        whom = f"{people} who have an answer" if draft["of"] == RESPONDENTS else people
-        words = f"Do {compared} {share} of {whom} {does}? Exactly {share} means {exact}."
-        words += " People without an answer do not count." if draft["of"] == RESPONDENTS else blank
+        if draft["of"] == RESPONDENTS:
+            whom = (
+                "its people who have an answer"
+                if area
+                else f"the people who have an answer, among {table.rows:,} in all"
+            )
+            words = f"Of {whom}, do {compared} {share} {does}?"
+            words += f" Exactly {share} means {exact}. People without an answer do not count."
+        else:
+            words = f"Do {compared} {share} of {people} {does}? Exactly {share} means {exact}.{blank}"
     elif kind == COUNT:
         words = f"Do {compared} {escape_unprintable(draft['number'].strip()) or GAP} of {people} {does}?{blank}"
     elif kind == COMPARE:
@@ -59,7 +66,7 @@ def question_sentence(draft: Draft, table: OpenedTable) -> str:
         return words
     named = f"“{escape_unprintable(area)}”"
     if not draft.has_area_thresholds(table):
-        return f"For each {named}, one answer: d{words[1:]}"  # every sentence begins with Do
+        return f"For each {named}, one answer: {words[:1].lower()}{words[1:]}"
     whom = "people who have an answer" if kind == SHARE and draft["of"] == RESPONDENTS else "people"
     ending = f" Exactly so many means {exact}.{'' if whom != 'people' else blank}"
     return f"For each {named}: do so many of its {whom} {does}? {_area_words(draft, table, compared)}.{ending}"
