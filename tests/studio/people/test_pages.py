@@ -383,6 +383,15 @@ def test_hostile_names_are_shown_as_plain_text(tmp_path):
     assert not any("<img" in text for text in pages.responses)
 
 
+@pytest.mark.parametrize("kind", ["share", "count", "compare", "groups", "weighted"])
+def test_no_two_parts_of_a_page_have_the_same_id(pages, kind):
+    pages.fill_in()
+    pages.send("question", QUESTION | {"area": "site", "thresholds": "own", "kind": kind, "group": "site"})
+    for step in NAMES:
+        found = re.findall(r'\sid="([^"]*)"', pages.get(step))
+        assert len(found) == len(set(found)), [one for one in found if found.count(one) > 1]
+
+
 def test_a_live_form_is_kept_without_leaving_the_step(pages):
     pages.send("table", FIRST)
     form = QUESTION | {"revision": str(pages.session.revision), "live": "yes"}
