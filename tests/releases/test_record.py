@@ -316,6 +316,12 @@ def test_the_parameters_of_a_promise_are_said_as_far_as_there_are_any():
     assert page._parameters(promise_of(mu="2")) == "up to μ = 2 allowed, 0.1 used"
 
 
+def test_a_group_whose_name_is_a_number_is_called_a_group():
+    promises = [promise_of(whom="1", odds="few"), promise_of(whom="2", odds="many")]
+    assert "<strong>For group 1:</strong> few" in "".join(page._odds(promises))
+    assert page._merged_parameters([promise_of(whom="2", mu="2")])[0][0] == "group 2"
+
+
 def test_the_same_parameters_are_listed_once_for_everybody_they_hold_for():
     strict, usual = promise_of(epsilon="1", people=1), promise_of(whom="staff", epsilon="1", people=2000)
     assert page._merged_parameters([strict]) == [("pupils", "up to ε = 1 allowed, 0.1 used; 1 person")]
@@ -347,6 +353,7 @@ def test_a_constant_answer_has_no_introduction_about_randomness():
     assert page.INTRODUCTION[:20] in introduction(0, 1)
     assert page.SOME_AREAS not in introduction(0, 1)
     assert page.SOME_AREAS in introduction(1, 2)
+    assert page.BUNDLE_INTRODUCTION in introduction(1, 2)
     assert page.INTRODUCTION[:20] not in introduction(1, 1)
 
 

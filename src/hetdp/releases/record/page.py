@@ -13,6 +13,7 @@ from hetdp.releases.record.document import TOGETHER, mark_of
 from hetdp.releases.record.summary import (
     answer_of,
     bundle_headline_of,
+    group_name,
     headline_of,
     nearest,
     promises_together,
@@ -31,7 +32,7 @@ STYLE = """
 body { font: 1.05rem/1.55 system-ui, sans-serif; max-width: 44rem; margin: 2rem auto; padding: 0 1rem; }
 h1, h2, h3, p, li, th, td, dt, dd { overflow-wrap: anywhere; }
 thead th { overflow-wrap: break-word; }
-tbody th { min-width: 6rem; }
+tbody th { min-width: 9rem; }
 h1 { font-size: 1.6rem; line-height: 1.3; margin: 0; }
 h2 { font-size: 1.2rem; margin: 2rem 0 0.5rem; }
 h3 { font-size: 1.05rem; margin: 1.5rem 0 0.5rem; }
@@ -67,9 +68,11 @@ BUNDLE_MEANING = (
     "This holds for everything that anyone can conclude from all answers on this page together, whatever everybody else"
     " answered. Below, each question has the sentence about its own answer."
 )
+OF_AREAS = "For each area, about its own rows: "
 SHARED_LISTS = ("not_protected", "security")
 SOME_AREAS = "In some areas the answer involves no randomness:"
 DRAWN_MANY_TIMES = "The answer was drawn once. If it could be drawn many times from the same data, it would be right"
+EACH_MANY_TIMES = "Each answer was drawn once. If it could be drawn many times from the same data, it would be right"
 NOT_PUBLISHED = "Which of these situations comes closest to the truth is not published."
 MEANING = (
     "One change like this makes no larger difference, whatever everybody else answered and whatever anyone knows."
@@ -115,7 +118,7 @@ def bundle_page_of(record: dict[str, Any]) -> str:
     if any(len(one["constant"]) < len(one["answers"]) for one in parts):
         body.append(f"<p>{_text(BUNDLE_INTRODUCTION)}</p>")
     body += _odds(promises_together(record), PURE.key, "What all answers together mean for you", BUNDLE_MEANING)
-    stated = [f"<p>{_text(words)}</p>" for words in (INTRODUCTION, MEANING)]  # above, and once is enough
+    stated = [f"<p>{_text(words)}</p>" for words in (INTRODUCTION, BUNDLE_INTRODUCTION, MEANING)]  # once is enough
     common = [fact for fact in _deeds(parts[0]) if all(fact in list(_deeds(one)) for one in parts)]
     for one in parts:
         body.append("<section>")
@@ -134,7 +137,10 @@ def bundle_page_of(record: dict[str, Any]) -> str:
     digests |= {("the plan of all questions", together["plan_sha256"]): None}
     digests |= {("the record of all questions", record["record_sha256"]): None}
     body += _section("What is not protected", _list(unprotected))
-    sums = [(f"All answers together: {one['whom']}", f"at most {one['used']} used") for one in together["charges"]]
+    sums = [
+        (f"All answers together: {group_name(one['whom'])}", f"at most {one['used']} used")
+        for one in together["charges"]
+    ]
     body += _section("What was done", _facts([*common, *sums[:MOST_SHOWN]]))
     body += _section("How to check it", [*_list(security), f"<p>{_text(CHECK)}</p>", *_facts(digests)])
     return _page(record, title, body, ", ".join(dict.fromkeys(one["software"] for one in parts)))
@@ -241,7 +247,7 @@ def _introduction(record: dict[str, Any]) -> Iterator[str]:
     """Why the answer is random; or that it is not, if it is the same for all data."""
     constant = record["constant"]
     if len(constant) < len(record["answers"]):
-        yield f"<p>{_text(INTRODUCTION)}</p>"
+        yield f"<p>{_text(BUNDLE_INTRODUCTION if len(record['answers']) > 1 else INTRODUCTION)}</p>"
         yield from [f"<p>{_text(SOME_AREAS)}</p>"] if constant else []
     for one in constant[:MOST_SHOWN]:
         where = "" if one["area"] is None else f"{one['area']}: "
@@ -255,16 +261,16 @@ def _sureness(record: dict[str, Any]) -> Iterator[str]:
     sureness, cautions = sureness_of(record), record["cautions"]
     if len(record["constant"]) == len(record["answers"]) or not record["accuracy"]:
         return
+    several = len(record["answers"]) > 1
+    many_times = EACH_MANY_TIMES if several else DRAWN_MANY_TIMES
     yield "<section><h2>How sure it is</h2>"
     if sureness.worst:
         runs = promise_in_runs(sureness.worst)
-        yield f"<p>{_text(f'{DRAWN_MANY_TIMES} in at least {runs} runs, whatever the data is.')}</p>"
-    several = len(record["answers"]) > 1
+        yield f"<p>{_text(f'{many_times} in at least {runs} runs, whatever the data is.')}</p>"
     shares = [] if several else [one for listed in sureness.by_share.values() for one in listed]
     rows = [(_situation(where), promise_in_runs(promise)) for where, promise in (*shares, *sureness.by_margin)]
     if rows:
-        of_area = ", the answer of an area," if several else ""
-        yield f"<p>{_text(f'{DRAWN_MANY_TIMES}{of_area} at least this often:')}</p>"
+        yield f"<p>{_text(f'{many_times} at least this often:')}</p>"
         yield from _table(("if in truth", "right in at least"), rows)
         yield f"<p>{_text(NOT_PUBLISHED)}</p>"
     yield from (f"<p><strong>Caution.</strong> {_text(words)}</p>" for words in cautions[:MOST_SHOWN])
@@ -298,7 +304,8 @@ def _odds(
 
 def _deeds(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
     privacy, composition = record["privacy"], record["composition"]
-    yield "Exact question", record["question"]
+    has_areas = any(one["area"] is not None for one in record["answers"])
+    yield "Exact question", f"{OF_AREAS if has_areas else ''}{record['question']}"
     yield "Data", f"{composition['source']}, version {composition['version']}"
     yield "Released", record["released"]
     yield "Possible data", record["domain"]["words"]

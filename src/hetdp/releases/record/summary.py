@@ -100,9 +100,18 @@ def whom_of(same: list[Document], promises: list[Document]) -> str:
         found.setdefault(one["whom"], []).extend([] if one["area"] is None else [one["area"]])
     names = []
     for whom, where in found.items():
-        name = "everybody else" if whom == EVERYBODY and len(areas) > 1 else whom
+        name = "everybody else" if whom == EVERYBODY and len(areas) > 1 else group_name(whom)
         names.append(name if len(where) in (0, areas[whom]) else f"{name} in {join_some(where)}")
     return join_some(names)
+
+
+def group_name(whom: str) -> str:
+    """The people of a promise as a sentence names them; a name without letters would be read as a number.
+
+    >>> group_name("strict"), group_name("2")
+    ('strict', 'group 2')
+    """
+    return whom if any(map(str.isalpha, whom)) else f"group {whom}"
 
 
 def join_some(names: list[str]) -> str:
