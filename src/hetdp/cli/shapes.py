@@ -276,7 +276,7 @@ def needed(given: SolvedEpsilon) -> Shape:
 
 def level(given: ScaledLevel) -> Shape:
     """One ε before and after, and what it means for a person."""
-    from hetdp.people.privacy.strength import strength
+    from hetdp.people.privacy.meaning import strength
 
     found: Shape = {name: str(getattr(given, name)) for name in ("before", "after")}
     found |= {"people": given.people, "deciding": given.deciding}

@@ -16,7 +16,7 @@ import numpy as np
 
 from hetdp.documents import open_envelope, parse_json, parse_toml, read_document
 from hetdp.errors import UsageError
-from hetdp.people.privacy.strength import strength
+from hetdp.people.privacy.meaning import strength
 from hetdp.people.questions.question import Question
 from hetdp.people.questions.reading import read_part
 from hetdp.problem.answer_words import TITLE

@@ -22,7 +22,7 @@ from hetdp.people.populations.population import population as population_of
 from hetdp.people.populations.scores import constant_answer
 from hetdp.people.populations.shares import NOT_OFFERED, AccuracyCurves, AccuracyPoint, ComputesCurves
 from hetdp.people.privacy.epsilons import format_epsilon
-from hetdp.people.privacy.strength import Strength, strength
+from hetdp.people.privacy.meaning import Strength, strength
 from hetdp.people.questions.question import Question
 from hetdp.people.questions.thresholds import count
 from hetdp.problem.answer_words import (

@@ -25,7 +25,7 @@ from hetdp.people.names import quote_if_needed
 from hetdp.people.populations.population import WEIGHTED_VOTE, Population
 from hetdp.people.populations.shares import ShareScale, parse_share
 from hetdp.people.privacy.epsilons import LARGEST, UNBOUNDED, Units, epsilon_to_units, shortest_decimal
-from hetdp.people.privacy.strength import strength
+from hetdp.people.privacy.meaning import strength
 from hetdp.problem.answer_words import YES_AND_NO
 from hetdp.problem.decimals import GRID
 from hetdp.text import format_value, pluralize

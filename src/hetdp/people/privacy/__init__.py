@@ -1,15 +1,15 @@
 """Privacy rules as data; `hetdp.privacy` is their public name.
 
 `rules` holds the rules and the table of ε that they make, `situations` when a rule applies and how far each dataset is
-from the other answer, `epsilons` how an ε is read, rounded down to the grid and written, and `strength` what it means
+from the other answer, `epsilons` how an ε is read, rounded down to the grid and written, and `meaning` what it means
 in everyday terms.
 
 `people` and the packages above it may import this package; `files`, `mechanism` and the packages below may not.
 """
 
+from hetdp.people.privacy.meaning import Strength, strength
 from hetdp.people.privacy.rules import Privacy, Rule, Table, from_document, from_json, from_toml, rules
 from hetdp.people.privacy.situations import States, When, answer, within
-from hetdp.people.privacy.strength import Strength, strength
 
 __all__ = [
     "Privacy",

@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.engine import Connection
 
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.people.privacy.strength import strength
+from hetdp.people.privacy.meaning import strength
 from hetdp.releases.ledger import schema
 from hetdp.releases.ledger.accounts import (
     CAP,

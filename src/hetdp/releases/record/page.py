@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from hetdp.mechanism.formatting import promise_in_runs
-from hetdp.people.privacy.strength import strength
+from hetdp.people.privacy.meaning import strength
 from hetdp.problem.answer_words import constant_words
 from hetdp.releases.record.document import TOGETHER, mark_of
 from hetdp.releases.record.summary import (

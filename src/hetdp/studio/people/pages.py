@@ -16,7 +16,7 @@ from hetdp.errors import HetdpError
 from hetdp.mechanism.solve import SolvedEpsilon
 from hetdp.people.populations.mechanism import coin_caution
 from hetdp.people.privacy.epsilons import format_epsilon
-from hetdp.people.privacy.strength import strength
+from hetdp.people.privacy.meaning import strength
 from hetdp.problem.answer_words import constant_words
 from hetdp.releases.record.summary import statement
 from hetdp.studio.people import code
