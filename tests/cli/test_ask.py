@@ -480,4 +480,4 @@ def test_a_file_of_questions_that_cannot_be_asked_is_refused(hetdp, folder, peop
 def test_an_accuracy_is_wanted_of_one_question_only(hetdp, people, several):
     refused = hetdp("ask", people, *several, "--want", "95%", "--at-share", "55%")
     assert refused.code == 2
-    assert "an accuracy for several questions" in refused.err
+    assert "an accuracy is wanted for several questions at once" in refused.err

@@ -76,7 +76,7 @@ def test_an_invalid_epsilon_is_refused_by_its_column(epsilon):
         policy.Faults("t.csv", request_of(deciding="dec")).require_all_epsilons(np.ones(1), np.array(epsilon), None)
     by_group = request_of(epsilon=None, by_group={"a": 1, "bb": 1}, group="role")
     roles = policy.Names(("a", "b"), np.array([0, 1]))
-    with pytest.raises(InputError, match=r"a group without an ε \(and nobody is in 'bb'\);"):
+    with pytest.raises(InputError, match=r"a group without an ε \(and nobody is in 'bb'\);.*; epsilon_by= gives one"):
         policy.Faults("t.csv", by_group).require_all_epsilons(np.array(epsilon), None, roles)
     with pytest.raises(InputError, match="a table without rows"):
         faults.require_rows(0)

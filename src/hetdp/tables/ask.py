@@ -153,8 +153,9 @@ class AskResult(Releasable, SolvesEpsilon):
         Decimal('0.07548')
         """
         if self.together:
-            rule = "an accuracy is that of one question, and each question may need another ε"
-            raise UsageError("an accuracy for several questions", rule, "ask one of them")
+            what = "an accuracy is wanted for several questions at once"
+            rule = "it is wanted for one question, since each may need another ε"
+            raise UsageError(what, rule, "ask each of them by itself")
         mechanisms = []
         for promise in self.promises:
             if not isinstance(promise.mechanism, PopulationMechanism):

@@ -76,11 +76,12 @@ class Faults:
             f" (and nobody is in {', '.join(nobody[:SHOWN_GROUPS])})" if nobody else ""
         )
         source = (invalid, request.epsilon.column) if request.epsilon.column else (without, request.by_column)
-        self.require_epsilons(epsilon, source[0], source[1] or "")
+        rule = EPSILON_RULE if request.epsilon.column else f"{EPSILON_RULE}; epsilon_by= gives one to each {role}"
+        self.require_epsilons(epsilon, source[0], source[1] or "", rule)
         if request.deciding is not None and request.deciding.column is not None:
             self.require_epsilons(deciding, invalid, request.deciding.column)
 
-    def require_epsilons(self, epsilon: NDArray[np.float64], what: str, column: str) -> None:
+    def require_epsilons(self, epsilon: NDArray[np.float64], what: str, column: str, rule: str = EPSILON_RULE) -> None:
         """Refuses rows whose ε is missing, negative or not a number.
 
         Raises:
@@ -88,7 +89,7 @@ class Faults:
         """
         wrong = ~(epsilon >= 0.0)
         if wrong.any():
-            self._refuse(what, column, wrong, EPSILON_RULE)
+            self._refuse(what, column, wrong, rule)
 
     def _refuse(self, what: str, column: str, wrong: NDArray[Any], rule: str) -> None:
         where = f"{self._name}, {column}"

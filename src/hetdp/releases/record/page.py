@@ -32,7 +32,7 @@ STYLE = """
 body { font: 1.05rem/1.55 system-ui, sans-serif; max-width: 44rem; margin: 2rem auto; padding: 0 1rem; }
 h1, h2, h3, p, li, th, td, dt, dd { overflow-wrap: anywhere; }
 thead th { overflow-wrap: break-word; }
-tbody th { min-width: 9rem; }
+tbody th { min-width: 7rem; }
 h1 { font-size: 1.6rem; line-height: 1.3; margin: 0; }
 h2 { font-size: 1.2rem; margin: 2rem 0 0.5rem; }
 h3 { font-size: 1.05rem; margin: 1.5rem 0 0.5rem; }
@@ -47,7 +47,10 @@ dt { font-weight: 600; }
 dd { margin: 0; }
 code { font-size: 0.85rem; }
 footer { margin-top: 3rem; font-size: 0.9rem; }
-@media (min-width: 40rem), print { dl div { display: grid; grid-template-columns: 11rem 1fr; gap: 1rem; } }
+@media (min-width: 40rem), print {
+  tbody th { min-width: 10rem; }
+  dl div { display: grid; grid-template-columns: 11rem 1fr; gap: 1rem; }
+}
 @media print {
   @page { margin: 18mm; }
   :root { color-scheme: light; }
