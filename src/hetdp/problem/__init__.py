@@ -5,9 +5,9 @@
 validated in `columns.py`, `labels.py`, `edges.py`, `parameters.py`, `query.py` and `values.py`; `faults.py` collects
 all faults of an input, so that one error names them. `spelling.py` turns labels into text and back.
 
-`axis.py` has the people of a product and `scores.py` threshold questions about them; `decimals.py` rounds ε down;
-`classes.py` says whom an edge is about; `boundary.py` finds the datasets that need values; `identity.py` is a digest of
-the problem, and `answer_words.py` names the answers.
+`constructors.py` makes the graphs of papers. `axis.py` has the people of a product and `scores.py` threshold questions
+about them; `decimals.py` rounds ε down; `classes.py` says whom an edge is about; `boundary.py` finds the datasets that
+need values; `identity.py` is a digest of the problem, and `answer_words.py` names the answers.
 
 This package imports `theory` (names of notions), `errors`, `text` and other modules of the lowest layers. Every package
 above may import it. A new kind of space is a new module that implements `Space`. numba is used in `compiled.py` only,

@@ -6,9 +6,7 @@ of one axis at a time, cut into parts that share no dataset, so that several par
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from itertools import combinations
 from math import comb
 from typing import Any, Literal, NamedTuple
@@ -17,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.problem.decimals import as_fraction, marks_of, round_labels_down, unpack_marks
+from hetdp.problem.decimals import lower_to_written, marks_of, round_labels_down, unpack_marks
 from hetdp.problem.space import Floats, Frozen
 from hetdp.text import format_value
 
@@ -247,14 +245,6 @@ def _require_size(name: Any, size: int, positions: int) -> None:
         raise UsageError(f"a group {format_value(name)} of {size} people", rule)
 
 
-def _lower_to_written(epsilon: Any) -> float:
-    """The float whose shortest decimal was written, or the next lower one if its decimal would be larger."""
-    found = float(epsilon)
-    if not 0.0 < found < math.inf or Fraction(repr(found)) <= as_fraction(epsilon):
-        return found
-    return math.nextafter(found, 0.0)
-
-
 def _tables(name: Any, values: int, epsilon: Any) -> tuple[Floats, Floats]:
     """ε on the grid and as written, by kind of move, state and state."""
     given = np.asarray(epsilon, dtype=object)
@@ -265,7 +255,7 @@ def _tables(name: Any, values: int, epsilon: Any) -> tuple[Floats, Floats]:
         raise UsageError(f"a table of shape {given.shape} for {format_value(name)}", TABLE_RULE)
     pairs = list(combinations(range(values), 2))
     written = np.array(
-        [[[_lower_to_written(x) for x in row] for row in given[pair]] for pair in pairs], dtype=np.float64
+        [[[lower_to_written(x) for x in row] for row in given[pair]] for pair in pairs], dtype=np.float64
     )
     written = written.reshape(len(pairs), *given.shape[2:])
     if not np.all(written >= 0.0):

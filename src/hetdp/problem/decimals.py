@@ -157,6 +157,18 @@ def as_fraction(number: Any) -> Fraction:
     return Fraction(repr(float(number)) if isinstance(number, (float, np.floating)) else str(number))
 
 
+def lower_to_written(number: Any) -> float:
+    """The largest float whose shortest decimal is not above a number: what stands for it where a float is written.
+
+    >>> lower_to_written(Fraction(1, 10)), lower_to_written("0.30"), lower_to_written(Fraction(1, 3))
+    (0.1, 0.3, 0.3333333333333333)
+    """
+    found = float(number)
+    if not 0.0 < found < math.inf or Fraction(repr(found)) <= as_fraction(number):
+        return found
+    return math.nextafter(found, 0.0)
+
+
 def round_labels_down(labels: Floats) -> Floats:
     """Rounds labels or ε down to the grid; infinite ones stay."""
     with np.errstate(over="ignore"):
