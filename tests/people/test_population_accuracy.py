@@ -62,6 +62,50 @@ def test_no_table_of_another_sum_is_less_accurate_than_reported(seed):
         assert people.design().accuracy(margin) <= accuracy + 1e-12
 
 
+def random_respondents_population(seed: int):
+    """A random population with a question that blank values leave as it is; some people may be unprotected."""
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(2, 6))
+    epsilon = rng.choice([0.0, 0.05, 0.1, 0.3, 0.5, 1.0, 2.5, 7.0, math.inf], size)
+    deciding = [None, 0.2, rng.choice([0.1, 0.5, 1.0, math.inf], size)][seed // 3 % 3]
+    share = str(rng.choice(["50%", "30%", "2/3"]))
+    question = [
+        Q.share("yes", share, of="respondents", strict=bool(seed % 2)),
+        Q.versus("yes", "no"),
+        Q.weighted_sum({"a": int(rng.integers(1, 6)), "b": int(rng.integers(1, 4))}, 3, {"yes": 1, "blank": 0.5}),
+    ][seed % 3]
+    groups = np.array(["a", "b", *rng.choice(["a", "b"], size - 2)])
+    return hetdp.spaces.population(question, epsilon, ("yes", "no", "blank"), groups, deciding)
+
+
+@pytest.mark.parametrize("seed", range(36))
+def test_no_table_with_blank_values_is_less_accurate_than_reported(seed):
+    people = random_respondents_population(seed)
+    worst, mechanism = accuracies(people, "balanced"), people.design()
+    assert people.farthest() == max(worst, default=0)
+    for margin, accuracy in worst.items():
+        assert mechanism.accuracy(margin) <= accuracy + 1e-12
+
+
+@pytest.mark.parametrize("size", [3, 4, 5])
+def test_with_one_epsilon_some_table_of_respondents_is_as_inaccurate_as_reported(size):
+    for question in (Q.majority(of="respondents"), Q.share("yes", "50%", of="respondents"), Q.versus("yes", "no")):
+        people = hetdp.spaces.population(question, 0.4, ("yes", "no", "blank"), size=size)
+        for margin, accuracy in accuracies(people, "balanced").items():
+            assert people.design().accuracy(margin) == pytest.approx(accuracy, abs=1e-9)
+
+
+def test_less_protection_for_some_is_never_reported_as_less_accurate_than_the_least_epsilon_for_all():
+    of_respondents = Q.majority(of="respondents")
+    epsilon, values = [0.1] * 30 + [1.0] * 20 + [7.0], ("yes", "no", "blank")
+    least = hetdp.spaces.population(of_respondents, 0.1, values, size=51)
+    for deciding in (None, [0.1] * 50 + [1.0]):
+        people = hetdp.spaces.population(of_respondents, epsilon, values, deciding=deciding)
+        for margin in range(1, people.farthest() + 1):
+            assert people.design().accuracy(margin) >= least.design().accuracy(margin)
+    assert hetdp.spaces.population(of_respondents, epsilon, values).design().accuracy(5) > 0.66
+
+
 def test_accuracy_is_refused_where_no_table_is():
     people = hetdp.spaces.population(Q.majority(), 0.5, size=5)
     for margin in (0, 4, "many"):

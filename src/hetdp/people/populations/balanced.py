@@ -313,16 +313,33 @@ class Balanced:
         """
         if self.scores.is_count:
             return self.worst_at(margin)
-        least = self.movable_people.least_from(0)
-        if self.mixed:
-            return least
-        last = self.movable_people.class_of(margin - 1)
-        before = self.movable_people.up_to(last)
-        rest = margin - 1 - int(before.people)
-        if last >= self.classes.bounded and rest > 0:
-            return math.inf
-        paid = before.epsilon + rest * int(self.classes.units[last])
-        return max(least, paid - self._most_saved - self._grain())
+        everybody = self.movable_people
+        last = everybody.class_of(margin - 1)
+        if last >= self.classes.bounded and not self.mixed:
+            return math.inf  # those who are protected cannot change the answer together
+        before = everybody.class_of(max(0, margin - 2))
+        caps = {self._least, int(self.classes.units[before]), int(self.classes.units[last]), self.dearest}
+        found = [self._worst_capped(margin, cap) for cap in caps if cap <= self.dearest]
+        return max(everybody.least_from(0), *found)
+
+    def _worst_capped(self, margin: int, cap: int) -> int:
+        """A lower bound of the same label, computed as if nobody's ε were larger than a cap, which is finite."""
+        everybody = self.movable_people
+        end = self.classes.end_of(cap)
+        last = min(everybody.class_of(margin - 1), end)  # from here on, everybody pays the cap
+        before = everybody.up_to(last)
+        price = cap if last >= end else int(self.classes.units[last])
+        paid = before.epsilon + (margin - 1 - int(before.people)) * price
+        return paid + price // self._largest_gain(margin) - everybody.payment_at(cap)[1] - self._grain()
+
+    def _largest_gain(self, rank: int) -> int:
+        """The largest gain that so many people can have together: the rank-th largest score of a person."""
+        people = 0
+        for group in np.argsort(-self.scores.most).tolist():
+            people += int(self.scores.sizes[group])
+            if people >= rank:
+                break
+        return int(self.scores.most[group])
 
     def worst_at(self, need: int) -> Label:
         """The least label, signed likewise, of all tables where the sum must move so far; a lower bound if no count.
@@ -398,6 +415,11 @@ class Balanced:
         bounded = slice(0, self.classes.bounded)
         saved = self.classes.units[bounded] - self.classes.meeting[bounded]
         return int(np.max(saved, where=self.counted[bounded], initial=0))
+
+    @cached_property
+    def _least(self) -> int:
+        """The least ε of all steps of everybody who counts."""
+        return int(np.min(self.classes.deciding, where=self.counted, initial=UNBOUNDED))
 
     def _largest_meeting(self) -> int:
         return int(np.max(self.classes.meeting, where=self.classes.meeting < UNBOUNDED, initial=0))

@@ -139,7 +139,7 @@ class PopulationMechanism(ComputesOdds, ComputesCurves, SolvesEpsilon):
         """The worst probability of the right answer over all tables of one margin. It is public.
 
         It is exact for counts, shares of all rows and majorities of all, and where & or | joins several of them about
-        disjoint groups; for other questions it is a lower bound.
+        disjoint groups; for other questions, such as shares of respondents, it is a lower bound.
 
         Args:
             margin: how many people must change before the answer does; 1 where one suffices.
