@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -56,7 +57,7 @@ def test_no_table_without_blanks_is_less_accurate_than_stated_for_its_number(que
     people = hetdp.spaces.population(question, epsilon, VALUES)
     mechanism, curves = people.design(objective), people.design(objective).curves()
     without = ("blank",) if curves.assumption else ()
-    assert curves.assumption == ("" if question.values_used() == {"yes"} else "no row is blank")
+    assert curves.assumption == ("" if question.values_used() == {"yes"} else "everybody answers")
     worst, answers = worst_by_number(people, mechanism, "yes", without)
     assert [point.number for point in curves.by_share] == sorted(worst)
     for point in curves.by_share:
@@ -82,6 +83,65 @@ def test_no_table_is_less_accurate_than_stated_for_its_share_of_the_weight(seed)
         assert point.answer == ("yes" if answer == 1 else "no")
         signed = z if answer == 1 else -z
         assert point.error >= (0.5 * math.exp(-signed) if signed > 0 else 1 - 0.5 * math.exp(signed)) - 1e-12
+
+
+@pytest.mark.parametrize("design", ["balanced", "tallies"])
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "question",
+    [
+        Q.majority(of="respondents"),
+        Q.share("no", "1/3", of="respondents"),
+        Q.share("yes", "30%", of="respondents", strict=True),
+        Q.versus("no", "yes", ties="yes"),
+        ~Q.share("yes", "60%", of="respondents"),
+    ],
+)
+def test_no_table_with_enough_answers_is_less_accurate_than_stated_for_its_share(question, seed, design):
+    epsilon, rng = random_epsilons(seed, 4)
+    deciding = None if seed % 2 else rng.choice([0.1, 0.5, 1.0], 4)
+    people = hetdp.spaces.population(question, epsilon, VALUES, deciding=deciding)
+    mechanism = people.design()
+    if design == "tallies":
+        mechanism = tally_people(question, epsilon, VALUES, deciding=deciding).design("fair")
+    place = VALUES.index(mechanism.share_scale.value)
+    tables = tables_of(people)
+    stated = {}
+    for table, answer, z in zip(tables, answers_of(people, tables), coordinates_of(people, mechanism), strict=True):
+        values = np.array(table)
+        answered, signed = int((values < 2).sum()), z if answer == 1 else -z
+        right = 1 - 0.5 * math.exp(-signed) if signed > 0 else 0.5 * math.exp(signed)
+        for at_least in range(1, answered + 1):
+            key = int((values == place).sum()), answered, at_least
+            if key not in stated:
+                stated[key] = mechanism.accuracy_at_share(Fraction(key[0], key[1]), answered=at_least)
+            assert stated[key].accuracy <= right + 1e-12
+            assert stated[key].answer == ("yes" if answer == 1 else "no")
+            assert (stated[key].number, stated[key].answered) == (key[0], answered) or at_least < answered
+
+
+def test_with_one_epsilon_the_accuracy_among_those_who_answer_is_that_of_some_table():
+    people = hetdp.spaces.population(Q.majority(of="respondents"), 0.4, VALUES, size=5)
+    mechanism, tables, worst = people.design(), tables_of(people), {}
+    for table, answer, z in zip(tables, answers_of(people, tables), coordinates_of(people, mechanism), strict=True):
+        key = table.count(0), table.count(0) + table.count(1)
+        worst[key] = min(z if answer == 1 else -z, worst.get(key, math.inf))
+    for (number, answered), z in worst.items():
+        if answered:
+            point = mechanism.accuracy_at_share(Fraction(number, answered), answered=answered)
+            assert point.error == pytest.approx(0.5 * math.exp(-z), abs=1e-9)
+
+
+def test_the_number_of_people_who_answer_is_checked():
+    people = hetdp.spaces.population(Q.majority(of="respondents"), 0.4, VALUES, size=5)
+    for wrong, words in ((0, "the number of people who answer is 0"), (6, "only 5 count"), ("few", "is 'few'")):
+        with pytest.raises(hetdp.UsageError, match=words):
+            people.design().accuracy_at_share("50%", answered=wrong)
+    with pytest.raises(hetdp.UsageError, match="a weighted vote by true share is known where everybody answers"):
+        people.design("weighted-vote").accuracy_at_share("50%", answered=5)
+    of_all = hetdp.spaces.population(Q.majority(), 0.4, VALUES, size=5)
+    with pytest.raises(hetdp.UsageError, match="matters for shares of respondents and A against B"):
+        of_all.design().accuracy_at_share("50%", answered=5)
 
 
 @pytest.mark.parametrize("question", [Q.majority(), Q.versus("no", "yes"), Q.majority(of="respondents")])

@@ -111,9 +111,9 @@ def test_an_area_with_one_answer_needs_nothing_and_one_out_of_reach_is_named():
 
 def test_blank_rows_are_assumed_away_in_words():
     asked = hetdp.ask(people(40), **STAFF, of="respondents", epsilon=0.3)
-    assert "(24 of 40) and no row is blank, whoever they are" in str(asked.solve_epsilon("90%", "60%"))
+    assert "(24 of 40) and everybody answers, whoever they are" in str(asked.solve_epsilon("90%", "60%"))
     asked = hetdp.ask(people(40, area=["a", "b"] * 20), **STAFF, of="respondents", epsilon=0.3, by="area")
-    assert "where 60% of an area say yes and no row is blank, whoever" in str(asked.solve_epsilon("90%", "60%"))
+    assert "where 60% of an area say yes and everybody answers, whoever" in str(asked.solve_epsilon("90%", "60%"))
 
 
 def test_of_different_weights_the_share_is_that_of_the_weight():

@@ -61,12 +61,25 @@ def test_every_area_and_design_has_its_own_curve(design):
         )
 
 
-def test_blank_rows_are_assumed_away_in_words():
+def test_shares_of_respondents_are_stated_for_all_and_for_half_of_the_people():
     asked = hetdp.ask(people(40), **STAFF, of="respondents", epsilon=0.3)
-    assert "(24 of 40) and no row is blank" in asked.promise
-    assert asked.promises[0].curves().assumption == "no row is blank"
+    assert "if 60% of those who answer say yes, and all 40 people answer" in asked.promise
+    assert "if 60% of those who answer say yes, and at least 20 of 40 people answer" in asked.promise
+    (promise,) = asked.promises
+    assert promise.curves().assumption == "everybody answers"
+    everybody, half = promise.at_share("60%", answered=40), promise.at_share("60%", answered=20)
+    assert everybody.error == promise.at_share("60%").error < half.error
+    assert (half.number, half.answered, half.document()["answered"]) == (12, 20, 20)
     counted = hetdp.ask(people(40), **STAFF, epsilon=0.3)
     assert "(22 of 40)\n" in counted.promise
+
+
+def test_a_share_of_respondents_with_too_many_sums_is_stated_if_everybody_answers(monkeypatch):
+    monkeypatch.setattr("hetdp.people.products.tallied.MOST_SUMS", 40)
+    asked = hetdp.ask(people(40), **STAFF, of="respondents", epsilon=0.3, design="fair")
+    assert "(24 of 40) and everybody answers" in asked.promise
+    with pytest.raises(hetdp.UsageError, match="known for at most 40 different sums"):
+        asked.promises[0].at_share("60%", answered=20)
 
 
 def test_a_question_without_a_share_says_what_is_not_offered():

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from typing import Any, cast
 
 import numpy as np
@@ -20,7 +21,7 @@ from hetdp.people.populations.mechanism import METHOD, coin_caution
 from hetdp.people.populations.population import WEIGHTED_VOTE
 from hetdp.people.populations.population import population as population_of
 from hetdp.people.populations.scores import constant_answer
-from hetdp.people.populations.shares import NOT_OFFERED, AccuracyCurves, AccuracyPoint, ComputesCurves
+from hetdp.people.populations.shares import NOT_OFFERED, AccuracyCurves, AccuracyPoint, ComputesCurves, ShareScale
 from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.people.privacy.meaning import Strength, strength
 from hetdp.people.questions.question import Question
@@ -116,17 +117,19 @@ class Promise:
         }
         return found if self.tallies is None else found | {"mechanism": self.tallies}
 
-    def at_share(self, share: Any) -> AccuracyPoint:
-        """The smallest probability of the right answer if a share of the rows are yes, whoever these people are.
+    def at_share(self, share: Any, answered: Any = None) -> AccuracyPoint:
+        """The smallest probability of the right answer if a share of the people say yes, whoever these people are.
 
         Args:
             share: a number from 0 to 1, or a text such as ``"55%"``. Between two whole numbers of people, the one that
                 is nearer to the other answer is taken.
+            answered: for shares of respondents: how many people answer at least; by default, everybody does. The share
+                is that of the people who answer.
 
         Raises:
             UsageError: it is not a share, or the accuracy by share is not known for the question.
         """
-        return _curves_of(self.mechanism).accuracy_at_share(share)
+        return _curves_of(self.mechanism).accuracy_at_share(share, answered)
 
     def curves(self, baselines: bool = True) -> AccuracyCurves:
         """The guaranteed accuracy by margin and by true share, beside *one ε for all* and a *noisy count*.
@@ -360,9 +363,19 @@ def _listed_shares(mechanism: Any) -> Iterator[tuple[str, float]]:
         ):
             break
     assumed = f" and {scale.assumption}" if scale.assumption else ""
-    for percent in percents:
-        point = mechanism.accuracy_at_share(percent / 100)
-        yield f"if {scale.words(f'{float(percent):g}%', point.number)}{assumed}", point.error
+    for people, percent in product(_numbers_answered(mechanism, scale), percents):
+        point, share = mechanism.accuracy_at_share(percent / 100, people), f"{float(percent):g}%"
+        where = scale.words(share, point.number) + assumed if people is None else scale.words_answered(share, people)
+        yield f"if {where}", point.error
+
+
+def _numbers_answered(mechanism: Any, scale: ShareScale) -> list[int | None]:
+    """How many people answer at least, in the tables that are listed; None where it does not matter, or all must."""
+    try:
+        mechanism.accuracy_at_share(1, scale.of)
+    except UsageError:
+        return [None]
+    return [scale.of, -(-scale.of // 2)]
 
 
 def _tallies(number: int) -> str:

@@ -438,7 +438,9 @@ def test_what_is_said_of_a_share_of_those_who_answered_names_what_it_assumes(pag
     pages.send("protection", LEVELS)
     pages.send("protection", LEVELS | EPSILONS | {"go": "next"})
     shown = pages.send("promise", {"share-at": "60"})
-    assert "If 60 people truly say “move” in the column “answer” and no row is blank, the right answer is yes" in shown
+    assert (
+        "If 60 people truly say “move” in the column “answer” and everybody answers, the right answer is yes" in shown
+    )
 
 
 def test_going_on_opens_the_sheet_that_was_chosen(tmp_path):

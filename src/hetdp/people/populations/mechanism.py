@@ -212,6 +212,13 @@ class PopulationMechanism(ComputesOdds, ComputesCurves, SolvesEpsilon):
         """The worst probability of the wrong answer over all tables with a number of the share scale."""
         return self.error_at(self.share_scale.distance(number))
 
+    def error_beyond(self, distance: Distance) -> float:
+        """An upper bound on the probability of the wrong answer over all tables at this distance or a larger one."""
+        if self.objective == WEIGHTED_VOTE:
+            rule = "the accuracy of a weighted vote by true share is known where everybody answers"
+            raise UsageError(f"the question is {self.population.question}", rule, "design='balanced' has it")
+        return self.error_at(distance)
+
     def errors_by_margin(self) -> list[tuple[int, float]]:
         """Some margins from 1 on, and the worst probability of the wrong answer over all tables of each."""
         if self.objective == WEIGHTED_VOTE and not self.population.is_count:

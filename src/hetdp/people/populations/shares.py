@@ -29,6 +29,9 @@ SHARE_RULE = 'a share is a number from 0 to 1, or "0%" to "100%"'
 MOST_POINTS = 200  # of a curve at which every number is listed
 NEAR_POINTS = 60  # numbers and margins near the threshold of a curve where they are too many to list
 LAST_ERROR = 1e-6  # the error at which a curve ends
+ANSWERED_RULE = (
+    "how many people answer matters for shares of respondents and A against B, where everybody's answer counts the same"
+)
 NOT_OFFERED = (
     "accuracy by true share is known for counts, shares, majorities, A against B, weighted sums and vetoes; here it is"
     " known by margin"
@@ -60,6 +63,8 @@ class AccuracyPoint:
         accuracy: the smallest probability of the right answer.
         error: 1 − accuracy, without the rounding of an accuracy close to 1.
         baselines: the same error of other methods, by name.
+        answered: the point is about all tables in which at least so many people answer, and `number` and `share` are of
+            these; None where that does not matter.
     """
 
     number: int | None
@@ -69,11 +74,13 @@ class AccuracyPoint:
     accuracy: float
     error: float
     baselines: Mapping[str, float] = field(default_factory=dict)
+    answered: int | None = None
 
     def document(self) -> dict[str, Any]:
         """The point as an object for JSON."""
         by_margin: dict[str, Any] = {"margin": self.margin}
         by_share = {"number": self.number, "share": self.share, "answer": self.answer, "margin": self.margin}
+        by_share |= {} if self.answered is None else {"answered": self.answered}
         found = by_margin if self.number is None else by_share
         others = {
             name: {"accuracy": accuracy_of(error), "error": float(error)} for name, error in self.baselines.items()
@@ -129,14 +136,23 @@ class ShareScale:
         value: the value.
         unit: the score of each person who counts; 0 if they differ.
         rises: whether this value moves the sum toward yes, rather than away from it.
-        assumption: what everybody else is taken to say, in words; empty if nothing is assumed.
+        opposing: the values that the scale leaves out, since they are neither for nor against, such as ``"blank"``.
+        between: the score of these values, if it is one for all and a table of them alone is a tie; else None.
     """
 
     scores: Scores
     value: str
     unit: int
     rises: bool
-    assumption: str
+    opposing: tuple[str, ...] = ()
+    between: int | None = None
+
+    @property
+    def assumption(self) -> str:
+        """What everybody else is taken to say, in words; empty if nothing is assumed."""
+        if self.opposing == (BLANK,):
+            return "everybody answers"
+        return f"nobody says {join_names(self.opposing, 'or')}" if self.opposing else ""
 
     @property
     def weighted(self) -> bool:
@@ -156,6 +172,27 @@ class ShareScale:
         if reached >= self.scores.threshold:
             return Distance(1, reached - self.scores.threshold + 1)
         return Distance(2, self.scores.threshold - reached)
+
+    def distance_of(self, share: Any, answered: int) -> Distance:
+        """The answer, and how far at least the sum is from the other one, wherever enough people answer.
+
+        Args:
+            share: the share of the people who answer that have the value.
+            answered: how many people answer at least.
+
+        Raises:
+            UsageError: it is not a share, or the number of people who answer does not matter for the question.
+        """
+        if self.between is None:
+            raise UsageError("people who do not answer are not left out of this question", ANSWERED_RULE)
+        if self.scores.constant:
+            return Distance(self.scores.constant, 0)
+        part = parse_share(share)
+        lean = self.unit * (part if self.rises else 1 - part) - self.between  # of each person who answers
+        reached = self.between * self.of + lean * answered
+        if lean > 0 or (lean == 0 and reached >= self.scores.threshold):
+            return Distance(1, math.ceil(reached) - self.scores.threshold + 1)
+        return Distance(2, self.scores.threshold - math.floor(reached))
 
     def margin(self, number: int) -> int | None:
         """How many people must change before the answer does; None if weights differ or no change does."""
@@ -194,6 +231,17 @@ class ShareScale:
         middle = self.threshold_number()
         found = {self.of * percent // 100 for percent in range(101)} | {middle - one for one in near}
         return sorted(one for one in found | {middle - 1 + one for one in near} if 0 <= one <= self.of)
+
+    def words_answered(self, share: str, answered: int) -> str:
+        """The tables in which at least so many people answer, and a share of them has the value, in words."""
+        all_of = answered == self.of
+        value = quote_if_needed(self.value)
+        if self.opposing == (BLANK,):
+            who = f"all {self.of:,} people answer" if all_of else f"at least {answered:,} of {self.of:,} people answer"
+            return f"{share} of those who answer say {value}, and {who}"
+        others = join_names(self.opposing, "or")
+        who = f"nobody of {self.of:,} people" if all_of else f"at most {self.of - answered:,} of {self.of:,} people"
+        return f"{share} of those who do not say {others} say {value}, and {who} {'says' if all_of else 'say'} {others}"
 
     def words(self, share: str, number: int) -> str:
         """The tables with a number, in words.
@@ -247,9 +295,11 @@ def share_scale(question: Question, values: Sequence[str], scores: Scores) -> Sh
         if len(opposing) == len(values) - 1:
             continue  # nobody could be on the other side
         unit = int(most[0]) if len(most) and (most == most[0]).all() else 0
-        verb = "is" if opposing == [BLANK] else "says"
-        assumption = f"no row {verb} {join_names(sorted(opposing), 'or')}" if opposing else ""
-        return ShareScale(scores, values[at], unit if len(most) else 1, rises, assumption)
+        between = {int(rows[group, values.index(value)]) for value in opposing for group in range(len(rows))}
+        (score,) = between if unit and len(between) == 1 else (None,)
+        if score is not None and scores.threshold - score * (scores.total // unit) not in (0, 1):
+            score = None  # without any answer, there is no tie
+        return ShareScale(scores, values[at], unit if len(most) else 1, rises, tuple(sorted(opposing)), score)
     return None
 
 
@@ -284,6 +334,14 @@ class ComputesCurves(ABC):
         """The worst probability of the wrong answer over all tables with a number of the share scale."""
 
     @abstractmethod
+    def error_beyond(self, distance: Distance) -> float:
+        """An upper bound on the probability of the wrong answer over all tables at this distance or a larger one.
+
+        Raises:
+            UsageError: it is not known.
+        """
+
+    @abstractmethod
     def errors_by_margin(self) -> list[tuple[int, float]]:
         """Some margins from 1 on, and the worst probability of the wrong answer over all tables of each."""
 
@@ -291,7 +349,7 @@ class ComputesCurves(ABC):
     def other_methods(self) -> Mapping[str, Callable[[Distance], float]]:
         """The baselines: functions that compute the worst error at a distance, by name."""
 
-    def accuracy_at_share(self, share: Any) -> AccuracyPoint:
+    def accuracy_at_share(self, share: Any, answered: Any = None) -> AccuracyPoint:
         """The worst accuracy over all tables in which a share of the people have the counted value. It is public.
 
         It holds whoever these people are. For a share between two whole numbers of people, the number that is nearer to
@@ -299,6 +357,8 @@ class ComputesCurves(ABC):
 
         Args:
             share: a number from 0 to 1, or a text such as ``"55%"`` or ``"2/3"``.
+            answered: for shares of respondents and A against B: how many people answer at least. The share is that of
+                the people who answer. By default, everybody answers.
 
         Raises:
             UsageError: it is not a share, or the accuracy is not known for the question.
@@ -308,9 +368,23 @@ class ComputesCurves(ABC):
         >>> point = people.design().accuracy_at_share("55%")
         >>> point.number, point.answer, point.margin, round(point.accuracy, 3)
         (330, 'yes', 30, 0.974)
+        >>> asked = hetdp.questions.majority(of="respondents")
+        >>> people = hetdp.spaces.population(asked, 0.1, ("yes", "no", "blank"), size=600)
+        >>> [round(people.design().accuracy_at_share("55%", answered=number).accuracy, 3) for number in (600, 300)]
+        [0.974, 0.884]
         """
         scale = self.share_scale
-        return self._point(scale, scale.number_at(share), {})
+        if answered is None:
+            return self._point(scale, scale.number_at(share), {})
+        people = parse_whole(answered, "the number of people who answer", 1)
+        if people > scale.of:
+            raise UsageError(f"{people:,} people answer", f"only {scale.of:,} count")
+        distance, part = scale.distance_of(share, people), parse_share(share)
+        error = self.error_beyond(distance)
+        number = math.floor(part * people) if (distance.answer == 1) == scale.rises else math.ceil(part * people)
+        answer = YES if distance.answer == 1 else NO
+        margin = -(-distance.need // scale.unit) or None
+        return AccuracyPoint(number, float(part), answer, margin, accuracy_of(error), error, {}, people)
 
     def accuracy_at_number(self, number: int) -> AccuracyPoint:
         """The same where a number of people have the counted value.

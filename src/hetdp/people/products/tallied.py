@@ -78,6 +78,7 @@ class TalliedMechanism(ComputesOdds, ComputesCurves, SolvesEpsilon):
         values: how many values a person may have.
         population: the same people for formulas; None if the question is no threshold of a sum.
         by_number: the same as `worst`, for each number of people who have the counted value; empty if not known.
+        by_sum: the same for each sum of scores; empty where not everybody has to answer.
     """
 
     coordinates: Floats = field(repr=False)
@@ -94,6 +95,7 @@ class TalliedMechanism(ComputesOdds, ComputesCurves, SolvesEpsilon):
     values: int
     population: Population | None = field(repr=False)
     by_number: Floats = field(repr=False)
+    by_sum: Floats = field(repr=False)
 
     @property
     def share_scale(self) -> ShareScale:
@@ -109,6 +111,19 @@ class TalliedMechanism(ComputesOdds, ComputesCurves, SolvesEpsilon):
     def error_at_number(self, number: int) -> float:
         """The worst probability of the wrong answer over all tables with a number of the share scale."""
         return float(LAPLACE.error(self.by_number[number], 1))
+
+    def error_beyond(self, distance: Distance) -> float:
+        """The worst probability of the wrong answer over all tables at this distance or a larger one."""
+        if not len(self.by_sum):
+            rule = f"it is known for at most {MOST_SUMS:,} different sums"
+            raise UsageError("the accuracy by share of the people who answer is not known", rule)
+        threshold = self.share_scale.scores.threshold
+        if not distance.need:
+            return 0.0
+        far = (
+            slice(threshold + distance.need - 1, None) if distance.answer == 1 else slice(threshold - distance.need + 1)
+        )
+        return float(LAPLACE.error(self.by_sum[far].min(), 1))
 
     def errors_by_margin(self) -> list[tuple[int, float]]:
         """Some margins from 1 on, and the worst probability of the wrong answer over all tables of each."""
@@ -221,8 +236,8 @@ def make_mechanism(
     changes = tuple(_change(space, axis, z) for axis in range(len(space.axes)))
     losses = losses_along(space, z, round_units_up(classes.units), PURE)
     facts = digest.hexdigest(), losses, certain_answer(z), values
-    by_number = _worst_by_number(space, population, signed)
-    places = worst, changes, classes, people, *facts, population, by_number
+    by_share = _worst_by_number(space, population, signed), _worst_by_sum(space, population, signed)
+    places = worst, changes, classes, people, *facts, population, *by_share
     return TalliedMechanism(z, space.labels, proof, space.edge_count, *places)
 
 
@@ -242,6 +257,19 @@ def _worst_by_number(space: ProductSpace, population: Population | None, signed:
         fits = (fits[:, None] & (counts[:, others].sum(axis=1) == 0)).ravel()
     found = np.full(scale.of + 1, np.inf)
     np.minimum.at(found, reached[fits], signed[fits])
+    return found
+
+
+def _worst_by_sum(space: ProductSpace, population: Population | None, signed: Floats) -> Floats:
+    """The least of some values over all tallies with each sum, where people who do not answer are left out."""
+    scale = None if population is None else population.share_scale
+    if population is None or scale is None or scale.between is None or scale.scores.total >= MOST_SUMS:
+        return np.empty(0)
+    reached = np.zeros(1, dtype=np.int64)
+    for axis, group in zip(space.axes, population.classes.group.tolist(), strict=True):
+        reached = (reached[:, None] + axis.counts() @ scale.scores.scores[group]).ravel()
+    found = np.full(scale.scores.total + 1, np.inf)
+    np.minimum.at(found, reached, signed)
     return found
 
 
@@ -276,6 +304,7 @@ def _log_ratio(low: Floats, high: Floats) -> Floats:
 # People counted by tally ----------------------------------------------------------------------------------------------
 
 
+MOST_SUMS = 1 << 24  # of scores, for the accuracy where not everybody answers
 MOST_TALLIES = 1 << 25  # in memory, where no edge is stored: about 1.5 GB
 MOST_DIGITS = 18  # of numbers that are shown in full
 FAIR = "fair"
