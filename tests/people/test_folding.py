@@ -10,7 +10,7 @@ import pytest
 
 import hetdp
 from hetdp.people.populations import balanced, folding
-from hetdp.people.populations.balanced import SPAN, Level, least_meeting
+from hetdp.people.populations.balanced import SPAN, Level, PublicLevel, least_meeting
 from hetdp.people.populations.folding import FEW_CLASSES, EpsilonLevels, Fold, sort_rows, sorted_rows, to_units
 from hetdp.people.privacy.epsilons import UNBOUNDED, epsilon_to_units
 from hetdp.tables.policy import Names, Policy
@@ -167,15 +167,16 @@ def test_an_answer_that_is_not_a_value_is_refused_whatever_its_type(dtype, wrong
         hetdp.spaces.population(Q.majority(), 0.5, size=3).counts(answers)
 
 
+@pytest.mark.parametrize("kind", [Level, PublicLevel])
 @pytest.mark.parametrize("people", [6, 30, 3 * SPAN + 100])
 @pytest.mark.parametrize("seed", range(8))
-def test_sums_by_spans_are_plain_sums(seed, people):
+def test_sums_by_spans_are_plain_sums(seed, people, kind):
     epsilon, rng = epsilons(seed, people)
     deciding = None if seed % 2 else rng.choice([0.0, 0.2, 5.0], len(epsilon))
     classes = hetdp.spaces.population(Q.majority(), epsilon, deciding=deciding).classes
     people = rng.integers(0, 2, len(classes.units)) * classes.sizes
     people[len(people) // 2] = 1  # somebody is there
-    level = Level(classes, 3, people)
+    level = kind(classes, 3, people)
     units, meeting, there = (one.tolist() for one in (classes.units, classes.meeting, people))
     decides = classes.deciding.tolist()
     saves = [

@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 import hetdp
@@ -63,7 +64,29 @@ def test_people_of_an_area_are_listed_by_group():
     assert {area: rows.tolist() for area, rows in found.parts()} == {"a": [2], "b": [0, 1, 3]}
     assert [(name, part.values.tolist()) for name, part in found.by_group("b")] == [("a", [1, 4]), ("b", [2])]
     assert [(name, part.people) for name, part in found.by_group("a")] == [("a", 1), ("b", 0)]
-    assert [(name, part.people) for name, part in found.without_groups().by_group("b")] == [(None, 3)]
+
+
+def test_the_digest_without_groups_is_that_of_the_people_by_epsilon_and_area():
+    with_groups = policy_of([1, 2, 2], [0, 1, 1], [0, 0, 1], [0.5, 0.5, 0.1])
+    plain = policy_of([1, 2, 2], None, [0, 0, 1], [0.5, 0.5, 0.1])
+    assert with_groups.digest_without_groups() == plain.digest_without_groups() == plain.digest()
+    assert with_groups.digest() != plain.digest()
+
+
+def test_epsilon_is_not_sorted_again_for_the_digest_without_groups(monkeypatch):
+    found = policy_of([1, 2, 2], [0, 1, 1], [0, 0, 1])
+    digest = found.digest()
+    monkeypatch.setattr(policy, "EpsilonLevels", None)
+    assert found.digest_without_groups() != digest
+
+
+@pytest.mark.parametrize(("columns", "times"), [({}, 1), ({"level": "group"}, 1), ({"group": "group"}, 2)])
+def test_a_policy_is_hashed_once_with_groups_and_once_without_them(monkeypatch, columns, times):
+    people, begun, plainly = {"id": [1, 2, 3], "eps": [0.5, 0.5, 1.0], "vote": ["yes", "no", "no"]}, [], Policy._digest
+    monkeypatch.setattr(Policy, "_digest", lambda self: begun.append(self) or plainly(self))
+    table = pandas.DataFrame(people | {"group": ["a", "b", "b"]})
+    hetdp.ask(table, "vote = 'yes'", at_least="50%", epsilon="eps", person="id", dry_run=True, **columns)
+    assert len(begun) == times
 
 
 @pytest.mark.parametrize("epsilon", [[-1.0], [np.nan], [1.0, -0.5]])

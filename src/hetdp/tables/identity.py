@@ -144,7 +144,7 @@ def identity_of(request: AskRequest, policy: Policy, promises: Sequence[Promise]
             [promise.area, form, (promise.tallies or {}).get("sha256")]
             for promise, form in zip(promises, forms, strict=True)
         ],
-        "policy": (policy if plain.group is not None else policy.without_groups()).digest(),
+        "policy": policy.digest_without_groups() if plain.group is None else policy.digest(),
         "deciding": None if deciding is None else str(deciding.normalize()),  # a column is part of the policy
         "columns": {"person": request.person, "group": plain.group, "level": plain.level, "area": request.area},
         "objective": request.objective,

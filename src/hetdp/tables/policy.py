@@ -351,15 +351,17 @@ class Policy:
             ]
         return self._by_group[area]
 
-    def without_groups(self) -> Policy:
-        """The same people, identified by ε and area alone; what was sorted is not sorted again."""
-        found = replace(self, groups=None, levels=None)
-        found.__dict__["_rows"], found.__dict__["_ordered"] = self._rows, self._levels
-        return found
-
     def digest(self) -> str:
-        """SHA-256 of the policy, which does not depend on the order of the rows."""
+        """SHA-256 of the policy, which does not depend on the order of the rows, nor on levels of protection."""
         return self.pending.result()
+
+    def digest_without_groups(self) -> str:
+        """The same for people who are identified by ε and area alone; what was sorted is not sorted again."""
+        if self.groups is None:
+            return self.digest()
+        found = replace(self, groups=None, levels=None)
+        found.__dict__["_rows"], found.__dict__["_levels"] = self._rows, self._levels
+        return found.digest()
 
     @cached_property
     def pending(self) -> Future[str]:
@@ -460,7 +462,7 @@ def read_policy(source: Source, request: AskRequest, curator: bool = False) -> P
             policy.levels_of(None).sort()  # while ids are compared
         faults.require_people(hashes, again.result())
     faults.require_all_epsilons(policy.epsilon, policy.deciding, policy.classes)
-    if policy.areas is None and policy.reported is None:  # otherwise parts would be sorted twice
+    if policy.areas is None and policy.groups is None:  # otherwise parts would be sorted twice
         policy.pending  # noqa: B018
     return policy
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
@@ -25,6 +25,7 @@ from hetdp.threads import run_in_threads, slices
 
 FEW_CLASSES = 8  # classes that plain Python sums sooner than NumPy does
 SPAN = 1 << 9  # classes whose sums are stored together; it divides BLOCK
+MOST_SPANS = 1 << 10  # within which a public level remembers sums; 20 MB
 Label = int | float  # units; or an infinity
 
 
@@ -187,6 +188,47 @@ class Level:
         return Sums(people, high, low, np.where(saved == 0, -UNBOUNDED, saved - 1), UNBOUNDED - least)
 
 
+class PublicLevel(Level):
+    """A level that is the same for every table, so that the sums within spans may be remembered.
+
+    The accuracies of many margins and shares look at the same spans. For a table's own levels the time would tell which
+    spans its answers lead to.
+    """
+
+    def up_to(self, end: int) -> Sums:
+        """The same sums as `Level.up_to`."""
+        span, rest = divmod(end, self._span)
+        if rest == 0:
+            return super().up_to(end)
+        people, high, low, saved = self._before[span]
+        upward, _ = self._within(span)
+        more, higher, lower, most = upward[:, rest - 1].tolist()
+        return Sums(people + more, high + higher, low + lower, max(saved, most), UNBOUNDED)
+
+    def least_from(self, begin: int) -> int:
+        """The same label as `Level.least_from`."""
+        span, rest = divmod(begin, self._span)
+        if rest == 0 or begin == len(self._people):
+            return super().least_from(begin)
+        return min(self._after[span + 1], int(self._within(span)[1][rest]))
+
+    def _within(self, span: int) -> tuple[Whole, Whole]:
+        """The sums from the beginning of a span up to each of its classes, and the least label from each to its end."""
+        if span not in self._spans:
+            piece = slice(span * SPAN, min((span + 1) * SPAN, len(self._people)))
+            *upward, least = self._over(piece, np.arange(piece.stop - piece.start))
+            sums = np.cumsum(upward, axis=1)
+            np.maximum.accumulate(upward[3], out=sums[3])
+            if len(self._spans) >= MOST_SPANS:
+                self._spans.clear()
+            self._spans[span] = sums, np.minimum.accumulate(least[::-1])[::-1]
+        return self._spans[span]
+
+    @cached_property
+    def _spans(self) -> dict[int, tuple[Whole, Whole]]:
+        return {}
+
+
 def least_meeting(classes: Classes, people: NDArray[Any]) -> int:
     """The least meeting label of all classes that have people."""
     if len(people) <= FEW_CLASSES:
@@ -278,9 +320,9 @@ class Balanced:
         return self.classes.sizes if self.all_count else np.where(self.counted, self.classes.sizes, 0)
 
     @cached_property
-    def movable_people(self) -> Level:
+    def movable_people(self) -> PublicLevel:
         """Everybody who counts, as if all could go one step."""
-        return Level(self.classes, 1, self.movable)
+        return PublicLevel(self.classes, 1, self.movable)
 
     @property
     def gap(self) -> Label:
@@ -350,13 +392,13 @@ class Balanced:
         return self._highest(self._levels_at_most, UNBOUNDED, way)
 
     @cached_property
-    def _levels_at_most(self) -> list[Level]:
+    def _levels_at_most(self) -> Sequence[Level]:
         """Everybody who counts, by the most that they can move the sum."""
         if self.scores.is_count:
             return [self.movable_people]
         gains = self.classes.by_class(self.scores.most)
         found = sorted({gain for gain in self.scores.most.tolist() if gain})
-        return [Level(self.classes, gain, np.where(gains == gain, self.classes.sizes, 0)) for gain in found]
+        return [PublicLevel(self.classes, gain, np.where(gains == gain, self.classes.sizes, 0)) for gain in found]
 
     def _levels(self, counts: Whole, way: OtherAnswerDistance) -> tuple[list[Level], int]:
         """The people who can move the sum, by how far, and the least meeting label of all others."""
@@ -380,7 +422,7 @@ class Balanced:
             there += np.where(self.classes.by_class(by_group[:, value]), counts[:, value], 0)
         return there
 
-    def _highest(self, levels: list[Level], least: int, way: OtherAnswerDistance) -> Label:
+    def _highest(self, levels: Sequence[Level], least: int, way: OtherAnswerDistance) -> Label:
         """The largest bound over all prices. Bounds rise and then fall as prices do, so halving finds it."""
         bounded = self.classes.bounded
         within_reach = sum(one.gain * one.up_to(bounded).people for one in levels)
