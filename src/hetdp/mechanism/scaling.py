@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from hetdp.problem.decimals import multiply_down
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.problem import Problem, replace_edges
 from hetdp.problem.product import ProductSpace
@@ -14,8 +15,6 @@ from hetdp.theory.catalogue import PARAMETERS
 from hetdp.theory.notion import directions
 
 SCALED_PARAMETERS = tuple(name for name, one in PARAMETERS.items() if one.scales)
-SPLITTER = 2.0**27 + 1.0
-SMALLEST_EXACT = 1e-280  # below it, the error of a product may itself be rounded
 
 Columns = dict[str, Floats]
 
@@ -71,29 +70,3 @@ class Pattern:
         graph = self.problem.graph
         parallel = isinstance(graph, DatasetGraph) and graph.is_parallel  # classes distinguish these edges
         return replace_edges(self.problem, (self._source, self._target), columns, with_classes or parallel)
-
-
-def multiply_down(values: Floats, multiple: float) -> Floats:
-    """Products rounded down: none exceeds the exact one, and finite ones stay finite.
-
-    >>> multiply_down(np.array([0.1, 1e308, np.inf]), 3.0).tolist()
-    [0.3, 1.7976931348623157e+308, inf]
-    """
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        product = values * multiple
-        exact = (_error(values, multiple, product) >= 0.0) & (product > SMALLEST_EXACT)
-        rounded = np.where(exact | (multiple == 1.0), product, np.nextafter(product, 0.0))
-    return np.where(np.isinf(values), values, rounded)
-
-
-def _error(values: Floats, multiple: float, product: Floats) -> Floats:
-    """The exact error of a rounded product, by splitting each factor into halves; NaN if these overflow."""
-    big, small = _halves(values)
-    high, low = _halves(np.float64(multiple))
-    return np.asarray(((big * high - product) + big * low + small * high) + small * low)
-
-
-def _halves(values: Floats | np.float64) -> tuple[Floats, Floats]:
-    shifted = SPLITTER * values
-    big = shifted - (shifted - values)
-    return np.asarray(big), np.asarray(values - big)

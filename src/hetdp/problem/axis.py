@@ -154,6 +154,14 @@ class Axis(Frozen):
         _require_size(name, size, comb(size + len(values) - 1, len(values) - 1) if size >= 0 and len(values) else 1)
         return cls(name, "counts", values, size, epsilon)
 
+    def with_written(self, written: Floats) -> Axis:
+        """The axis with other ε, which are given as written: by kind of move, state and state."""
+        count = len(self.values)
+        table = np.full((count, count, *written.shape[1:]), 0.0)
+        for kind, (one, other) in enumerate(combinations(range(count), 2)):
+            table[one, other] = table[other, one] = written[kind]
+        return Axis(self.name, self.shape, self.values, self.people, table)
+
     @property
     def length(self) -> int:
         """The number of positions."""

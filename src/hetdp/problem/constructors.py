@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from decimal import Decimal
-from fractions import Fraction
 from itertools import combinations, product
 from math import prod
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 
 from hetdp.errors import Fault, UsageError
 from hetdp.problem.columns import as_list
-from hetdp.problem.decimals import as_fraction, lower_to_written
+from hetdp.problem.decimals import LARGEST, exact_amount, lower_to_written
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value, pluralize
 
-LARGEST = Fraction(sys.float_info.max)
 MOST_EDGES = 1 << 23  # for which labels are put together one by one
 EPSILON_RULE = "ε is one number for all edges, one for each {place}, or a function of the two datasets of an edge"
 Step = tuple[Any, Any, int]  # the two ends of an edge, and its coordinate, axis or place on the path
@@ -43,9 +39,10 @@ def hypercube(
         labels: the form of the labels: "text", such as "011" (with commas if a value has several characters), or
             "tuples".
 
-    >>> hypercube(3, 0.5, labels="tuples").datasets[3]
+    >>> import hetdp
+    >>> hetdp.spaces.hypercube(3, 0.5, labels="tuples").datasets[3]
     ('0', '1', '1')
-    >>> hypercube(3, [0.1, 0.5, 1.0]).epsilon.max()
+    >>> hetdp.spaces.hypercube(3, [0.1, 0.5, 1.0]).epsilon.max()
     np.float64(1.0)
     """
     chosen = as_list(values)
@@ -83,9 +80,10 @@ def path(datasets: int | Sequence[Any], epsilon: Any) -> DatasetGraph:
         datasets: the labels in their order, or a number of datasets, which are then 0, 1, 2, ….
         epsilon: ε of an edge: one number, one for each step, or a function of the two datasets.
 
-    >>> path(["none", "one", "many"], [0.1, 1.0])
+    >>> import hetdp
+    >>> hetdp.spaces.path(["none", "one", "many"], [0.1, 1.0])
     DatasetGraph(3 datasets, 2 edges)
-    >>> path(22, lambda ones, more: 0.3 if more == 11 else 1.0).edge_count
+    >>> hetdp.spaces.path(22, lambda ones, more: 0.3 if more == 11 else 1.0).edge_count
     21
     """
     if isinstance(datasets, Integral):
@@ -108,7 +106,8 @@ def grid(shape: Sequence[int], epsilon: Any) -> DatasetGraph:
         shape: the number of places along each axis; the entries of a label count from 0.
         epsilon: ε of an edge: one number, one for each axis, or a function of the two datasets.
 
-    >>> grid((6, 6), 0.5)
+    >>> import hetdp
+    >>> hetdp.spaces.grid((6, 6), 0.5)
     DatasetGraph(36 datasets, 60 edges)
     """
     if not _is_listing(shape):
@@ -145,11 +144,11 @@ def metric(
             on a graph whose distance is the length of the shortest path. Distances of other kinds keep all the pairs
             that count. Under the notion renyi, use "all": there, a path does not imply the sum of its ε.
 
-    >>> import math
-    >>> line = metric([0, 1, 2, 3], lambda u, v: abs(u - v), 0.1)
+    >>> import hetdp, math
+    >>> line = hetdp.spaces.metric([0, 1, 2, 3], lambda u, v: abs(u - v), 0.1)
     >>> line, line.edges()[2].tolist()
     (DatasetGraph(4 datasets, 3 edges), [0.1, 0.1, 0.1])
-    >>> metric([(0, 0), (0, 1), (1, 0), (1, 1)], math.dist, 0.5)
+    >>> hetdp.spaces.metric([(0, 0), (0, 1), (1, 0), (1, 1)], math.dist, 0.5)
     DatasetGraph(4 datasets, 6 edges)
 
     Paper: Section II; a metric for all pairs is a privacy function.
@@ -159,7 +158,7 @@ def metric(
         raise UsageError(f"pairs={format_value(pairs)}", "pairs are 'needed' or 'all'")
     size = len(names)
     _require_few(size * (size - 1) // 2)
-    factor = _exact(scale)
+    factor = exact_amount(scale)
     if factor is None or factor == math.inf:
         raise UsageError(f"scale={format_value(scale)}", "a scale is a finite number ≥ 0")
     exact = _distances(names, distance)
@@ -182,7 +181,7 @@ def _distances(names: Sequence[Any], distance: Any) -> dict[tuple[int, int], Any
     given: Callable[[int, int], Any] = _by_call(names, distance) if callable(distance) else _by_row(names, distance)
     for one, other in combinations(range(len(names)), 2):
         value = given(one, other)
-        length = _exact(value)
+        length = exact_amount(value)
         if length is None:
             where = f"distance of {shorten_label(names[one])} and {shorten_label(names[other])}"
             collector.add(Fault("not a distance:", where, format_value(value), "a distance is a number ≥ 0"))
@@ -204,13 +203,6 @@ def _by_row(names: Sequence[Any], distance: Any) -> Callable[[int, int], Any]:
     if not np.array_equal(rows, rows.T):
         raise UsageError("a matrix of distances that is not symmetric", rule)
     return lambda one, other: rows[one, other]
-
-
-def _exact(value: Any) -> Any:
-    """A number ≥ 0 as a Fraction, or infinity; a float counts as its shortest decimal. None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, Real | Decimal) or math.isnan(value) or value < 0:
-        return None
-    return math.inf if value == math.inf else as_fraction(value)
 
 
 def _nearest_float(exact: Any) -> float:

@@ -13,8 +13,10 @@ Spaces made from people use multiples of 2^-40, on which sums of ε are exact (d
 from __future__ import annotations
 
 import math
+import sys
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -128,6 +130,9 @@ def mark_of(x: Any, bits: Any, scale: Any) -> Any:
 GRID = 40  # ε and labels of spaces made from people are multiples of 2 to the power of minus this
 UNIT = 2.0**-GRID
 NAME = f"2^-{GRID}"  # what files of problems made from people call it
+LARGEST = Fraction(sys.float_info.max)
+MOST_SORTED, MOST_EXACT = 1 << 22, 1 << 16  # numbers, and different numbers, that are multiplied as decimals
+FLOATS_BELOW = 5  # more than the rounding of two factors, a product and its decimal
 LARGEST_EXACT = 2.0**13  # below it, every multiple of the unit is a float, so every sum of such numbers is exact
 
 
@@ -157,6 +162,17 @@ def as_fraction(number: Any) -> Fraction:
     return Fraction(repr(float(number)) if isinstance(number, (float, np.floating)) else str(number))
 
 
+def exact_amount(value: Any) -> Any:
+    """A number ≥ 0 exactly as it was written, as a Fraction or infinity; None for anything else.
+
+    >>> exact_amount(0.1), exact_amount(math.inf), exact_amount(-1), exact_amount("1")
+    (Fraction(1, 10), inf, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal) or math.isnan(value) or value < 0:
+        return None
+    return math.inf if value == math.inf else as_fraction(value)
+
+
 def lower_to_written(number: Any) -> float:
     """The largest float whose shortest decimal is not above a number: what stands for it where a float is written.
 
@@ -167,6 +183,35 @@ def lower_to_written(number: Any) -> float:
     if not 0.0 < found < math.inf or Fraction(repr(found)) <= as_fraction(number):
         return found
     return math.nextafter(found, 0.0)
+
+
+def multiply_down(written: Floats, multiple: Any) -> Floats:
+    """Numbers as written times a number ≥ 0; no decimal that comes out is above the exact product. Infinity stays.
+
+    Each is the largest float whose decimal is not above the product of the decimals; of very many different numbers,
+    it is up to five floats below that.
+
+    >>> multiply_down(np.array([0.1, 1e308, np.inf]), 3.0).tolist()
+    [0.3, 1.7976931348623157e+308, inf]
+    """
+    factor = as_fraction(multiple)
+    if factor == 1:
+        return written
+    if len(written) <= MOST_SORTED:
+        distinct, where = np.unique(written, return_inverse=True)
+        if len(distinct) <= MOST_EXACT:
+            products = [x if x == math.inf else _times(x, factor) for x in distinct.tolist()]
+            return np.array(products, dtype=np.float64)[where]
+    floored = unpack_marks(marks_of(written))[0]
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        product = floored * float(factor)
+        for _ in range(FLOATS_BELOW):
+            product = np.nextafter(product, 0.0)
+    return np.where(np.isinf(written), written, product)
+
+
+def _times(number: float, factor: Fraction) -> float:
+    return lower_to_written(min(as_fraction(number) * factor, LARGEST))
 
 
 def round_labels_down(labels: Floats) -> Floats:

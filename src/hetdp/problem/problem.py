@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from hetdp.errors import UsageError
+from hetdp.errors import Fault, UsageError
 from hetdp.problem.answer_words import ABOUT_KEYS, answer_words
 from hetdp.problem.boundary import boundary_of
 from hetdp.problem.classes import classes_of
+from hetdp.problem.decimals import LARGEST, exact_amount, lower_to_written, multiply_down
 from hetdp.problem.edges import Edges
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
@@ -22,6 +24,7 @@ from hetdp.problem.product import ProductSpace
 from hetdp.problem.query import Answers, answers_of
 from hetdp.problem.scores import Scores
 from hetdp.problem.space import Floats, Frozen, Indices, Mask
+from hetdp.problem.spelling import shorten_label
 from hetdp.problem.values import Factors, weights_of
 from hetdp.text import did_you_mean, format_type, format_value, html_table
 from hetdp.theory.catalogue import PARAMETERS, NotionName, find_notion, notion_of
@@ -167,6 +170,91 @@ class Problem(Frozen):
         on_grid = isinstance(self.graph, ProductSpace) or self.graph.on_grid
         return replace_edges(self, (source, target), columns, on_grid=on_grid)
 
+    def scaled(self, multiple: Any) -> Problem:
+        """The problem with every ε (or μ) as written times a number; δ and infinite ε stay.
+
+        Products are exact and then rounded down, so nobody gets more than the multiple of what was written. Labels,
+        answers, classes, weights and words stay, except the words about privacy; spaces made from people stay such
+        spaces.
+
+        Args:
+            multiple: a finite number ≥ 0; a float counts as its shortest decimal.
+
+        Raises:
+            UsageError: it is not such a number.
+
+        >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.1, 1.0])
+        >>> Problem(graph, [1, 1, 2]).scaled(3).graph.edges()[2]
+        array([0.3, 3. ])
+        """
+        exact = exact_amount(multiple)
+        if exact is None or exact == math.inf:
+            raise UsageError(f"multiple={format_value(multiple)}", "every ε is multiplied by a finite number ≥ 0")
+        if exact == 1:
+            return self
+        if isinstance(self.graph, ProductSpace):
+            return self._with_space(self.graph.map_epsilon(lambda axis: _multiply_table(axis.written, exact)))
+        source, target, *values = self.graph.edges()
+        columns = {
+            name: multiply_down(column, exact) if PARAMETERS[name].scales else column
+            for name, column in zip(self.graph.parameter_names, values, strict=True)
+        }
+        return replace_edges(self, (source, target), columns, on_grid=self.graph.on_grid)
+
+    def with_epsilon(
+        self, epsilon: Any = None, *, classes: Mapping[Any, Any] | None = None, edges: Mapping[Any, Any] | None = None
+    ) -> Problem:
+        """The problem with other ε on some of its edges, or on all.
+
+        Labels, answers, classes, weights and words stay, except the words about privacy. Of several arguments, each
+        takes precedence over those before it. The edges of a space made from people become stored ones if `epsilon` is
+        a function or `edges` are given.
+
+        Args:
+            epsilon: one ε for all edges; or a function of the two datasets of an edge and its ε, called for each edge
+                (where ε differs by direction, for each direction), that returns the new ε.
+            classes: a mapping from classes (people, or kinds of change) to the ε of all their edges.
+            edges: a mapping from pairs of datasets to the ε of the edge between them; where ε differs by direction, of
+                the direction from the first to the second.
+
+        Raises:
+            UsageError: nothing is given, or edges have no ε.
+            InputError: listing every fault.
+
+        >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], 0.5, classes=["Ann", "Bob"])
+        >>> problem = Problem(graph, [1, 1, 2])
+        >>> problem.with_epsilon(classes={"Ann": 0.1}).graph.edges()[2]
+        array([0.1, 0.5])
+        >>> problem.with_epsilon(2.0, edges={("c", "b"): 0.3}).graph.edges()[2]
+        array([2. , 0.3])
+        >>> problem.with_epsilon(lambda one, other, epsilon: 0.2 if other == "c" else epsilon).graph.edges()[2]
+        array([0.5, 0.2])
+        """
+        if epsilon is None and classes is None and edges is None:
+            raise UsageError("with_epsilon without arguments", "it takes epsilon, classes= or edges=")
+        if "epsilon" not in self.graph.parameter_names:
+            raise UsageError("with_epsilon on edges without ε", "scaled multiplies μ; with_parameter changes one edge")
+        collector = FaultCollector("epsilon")
+        new = NewEpsilons(self, collector)
+        if isinstance(self.graph, ProductSpace) and not callable(epsilon) and edges is None:
+            by_axis: dict[Any, Any] = {axis.name: axis.written for axis in self.graph.axes}
+            if epsilon is not None:
+                by_axis = dict.fromkeys(by_axis, new.number(epsilon, "epsilon"))
+            by_axis |= new.by_class(classes or {}, by_axis)
+            collector.raise_if_any()
+            return self._with_space(
+                self.graph.map_epsilon(lambda axis: np.broadcast_to(by_axis[axis.name], axis.written.shape))
+            )
+        columns = new.columns(epsilon, classes, edges)
+        collector.raise_if_any()
+        on_grid = isinstance(self.graph, ProductSpace) or self.graph.on_grid
+        return replace_edges(self, new.ends, columns, on_grid=on_grid)
+
+    def _with_space(self, space: ProductSpace) -> Problem:
+        """The same problem on a space of the same people with other ε."""
+        about = _about_without_privacy(self.about)
+        return Problem(space, self.answers, self.notion, weights=self._weights, about=about, scores=self.scores)
+
     def _repr_html_(self) -> str:
         """For notebooks; the boundary of a large space is counted only if it is known already."""
         ones = int(np.count_nonzero(self.answers == 1))
@@ -203,7 +291,104 @@ def replace_edges(
     classes = classes_of(problem.graph.edge_classes(), collector) if with_classes else None
     edges = Edges(*ends, Parameters(tuple(columns), tuple(columns.values())), classes)
     graph = DatasetGraph.from_ends(problem.labels, ends, edges, "error", collector, on_grid)
-    return Problem(graph, problem.answers, problem.notion, weights=problem.weights, about=problem.about)
+    about = _about_without_privacy(problem.about)
+    return Problem(graph, problem.answers, problem.notion, weights=problem.weights, about=about)
+
+
+def _about_without_privacy(about: Mapping[str, str]) -> dict[str, str]:
+    """The words of a problem whose ε have changed: those about privacy would be wrong."""
+    return {key: words for key, words in about.items() if key != "privacy"}
+
+
+def _multiply_table(written: Floats, multiple: Any) -> Floats:
+    return multiply_down(written.ravel(), multiple).reshape(written.shape)
+
+
+class NewEpsilons:
+    """The ε that `with_epsilon` puts on the edges of a problem, with a collector of faults."""
+
+    def __init__(self, problem: Problem, collector: FaultCollector) -> None:
+        self.problem, self.collector = problem, collector
+
+    @cached_property
+    def edges(self) -> tuple[Any, ...]:
+        """The ends of every edge, and its parameters as written."""
+        return self.problem.graph.edges()
+
+    @property
+    def ends(self) -> tuple[Indices, Indices]:
+        """The source and target of every edge."""
+        return self.edges[0], self.edges[1]
+
+    def number(self, value: Any, where: str) -> float:
+        """One new ε; a fault if it is not a number ≥ 0."""
+        exact = exact_amount(value)
+        if exact is None:
+            self.collector.add(Fault("not an ε:", where, format_value(value), rule_of("epsilon")))
+        return math.inf if exact is None or exact == math.inf else lower_to_written(min(exact, LARGEST))
+
+    def by_class(self, classes: Mapping[Any, Any], known: Iterable[Any]) -> dict[Any, Any]:
+        """The new ε of some classes; a fault for each that is unknown."""
+        known, found = list(known), {}
+        for name, value in classes.items():
+            where = f"classes[{format_value(name)}]"
+            if name in known:
+                found[name] = self.number(value, where)
+            else:
+                rule = "it takes classes of edges" if known else "no edge has a class"
+                self.collector.add(Fault("unknown class", where, "", rule, did_you_mean(name, known)))
+        return found
+
+    def columns(self, epsilon: Any, classes: Any, edges: Any) -> dict[str, Floats]:
+        """All columns of parameters, with the new ε."""
+        names = self.problem.graph.parameter_names
+        columns = {name: column.copy() for name, column in zip(names, self.edges[2:], strict=True)}
+        ways = [name for name in ("epsilon", "epsilon_back") if name in columns]
+        for way in ways:
+            if callable(epsilon):
+                columns[way] = self._by_rule(epsilon, columns[way], way != "epsilon")
+            elif epsilon is not None:
+                columns[way][:] = self.number(epsilon, "epsilon")
+        if classes:
+            given = self.problem.graph.edge_classes()
+            numbers = classes_of(given, self.collector)
+            known = () if numbers is None else numbers.names
+            for name, value in self.by_class(classes, known).items():
+                assert numbers is not None  # it has that name
+                for way in ways:
+                    columns[way][numbers.numbers == known.index(name)] = value
+        if edges:
+            self._by_pair(edges, columns, ways)
+        return columns
+
+    def _by_rule(self, rule: Callable[[Any, Any, float], Any], column: Floats, back: bool) -> Floats:
+        source, target = self.ends[::-1] if back else self.ends
+        label, found = self.problem.graph.label, []
+        for one, other, value in zip(source.tolist(), target.tolist(), column.tolist(), strict=True):
+            pair = label(one), label(other)
+            where = f"edge ({shorten_label(pair[0])}, {shorten_label(pair[1])})"
+            try:
+                found.append(self.number(rule(*pair, value), where))
+            except Exception as refusal:
+                refusal.add_note(f"raised by epsilon at the {where}")
+                raise
+        return np.array(found, dtype=np.float64)
+
+    def _by_pair(self, edges: Mapping[Any, Any], columns: dict[str, Floats], ways: Sequence[str]) -> None:
+        source, target = self.ends
+        size = self.problem.graph.size
+        keys = source.astype(np.int64) * size + target
+        order = np.argsort(keys, kind="stable")
+        for pair, value in edges.items():
+            where = f"edges[{format_value(pair)}]"
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                self.collector.add(Fault("not a pair of datasets", where, "", "the keys of edges= are pairs (u, v)"))
+                continue
+            one, other = (self.problem.labels.index(label) for label in pair)
+            low, high = np.searchsorted(keys, min(one, other) * size + max(one, other) + np.arange(2), sorter=order)
+            if low == high:
+                self.collector.add(Fault("no edge", where, "", "these two datasets are not neighbours"))
+            columns[ways[-1] if one > other else ways[0]][order[low:high]] = self.number(value, where)
 
 
 def _words(about: Any) -> dict[str, str]:

@@ -6,7 +6,7 @@ product can be turned into a `DatasetGraph`, for files and for searches that nee
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -283,6 +283,14 @@ class ProductSpace(Frozen):
         if table.shape[1] == 1 or self.states is None:
             return np.asarray(table[kinds, 0, 0])
         return np.asarray(table[kinds, self.states[source], self.states[target]])
+
+    def map_epsilon(self, change: Callable[[Axis], Floats]) -> ProductSpace:
+        """The space with other ε.
+
+        Args:
+            change: returns the ε of an axis as written, by kind of move, state and state.
+        """
+        return ProductSpace([axis.with_written(change(axis)) for axis in self.axes], self.states)
 
     def _repr_html_(self) -> str:
         """For notebooks: one row for each axis."""
