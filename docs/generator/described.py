@@ -63,7 +63,7 @@ GROUPS: list[tuple[str, str, tuple[str, ...]]] = [
         "How good it is",
         "Before anything is spent, and beside what else could be done:"
         " [know the accuracy](../how-to/know-the-accuracy.md).",
-        ("accuracy", "Accuracy"),
+        ("accuracy", "Accuracy", "sweep", "Sweep"),
     ),
     (
         "Pictures",

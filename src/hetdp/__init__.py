@@ -19,12 +19,12 @@ __all__ = [
     "ClusterError", "ColumnDescription", "DatasetGraph", "DeviceError", "EngineName", "Entry", "Fault", "HetdpError",
     "InputError", "Ledger", "LedgerError", "Mechanism", "NoExtensionError", "NotionName", "ObjectiveName", "Odds",
     "PartialMechanism", "PartitionedFile", "PartitionedProblem", "Payment", "Price", "Problem", "ProblemFile",
-    "PublicValues", "RecordVerdict", "Release", "Repair", "Simulation", "SolvedEpsilon", "TableDescription",
+    "PublicValues", "RecordVerdict", "Release", "Repair", "Simulation", "SolvedEpsilon", "Sweep", "TableDescription",
     "UnknownDatasetError", "UnwrittenRecordError", "UsageError", "Verdict", "VerificationError", "Witness", "Workers",
     "__version__", "accuracy", "ask", "audit", "check", "describe_table", "design", "extend", "from_networkx",
     "from_scipy", "from_table", "induced_bounds", "odds", "path_mechanism", "plot", "polish", "price", "privacy",
     "questions", "read_mechanism", "read_partitioned", "read_pins", "read_problem", "read_record", "release", "save",
-    "simulate", "solve_epsilon", "spaces", "statement", "verify", "verify_record",
+    "simulate", "solve_epsilon", "spaces", "statement", "sweep", "verify", "verify_record",
 ]
 # fmt: on
 
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from hetdp.files.problems import ProblemFile, read_pins, read_problem
     from hetdp.files.saving import save
     from hetdp.mechanism.accuracy.report import Accuracy, accuracy
+    from hetdp.mechanism.accuracy.sweep import Sweep, sweep
     from hetdp.mechanism.compatibility import Verdict, Witness, check
     from hetdp.mechanism.design import ObjectiveName, design
     from hetdp.mechanism.explanation import BindingPath
@@ -127,6 +128,8 @@ if not TYPE_CHECKING:  # hidden from type checkers: a module with __getattr__ ha
                     from hetdp.files import saving as home
                 case "Accuracy" | "accuracy":
                     from hetdp.mechanism.accuracy import report as home
+                case "Sweep" | "sweep":
+                    from hetdp.mechanism.accuracy import sweep as home
                 case "Verdict" | "Witness" | "check":
                     from hetdp.mechanism import compatibility as home
                 case "ObjectiveName" | "design":

@@ -151,8 +151,46 @@ def draw_by_distance(axes: Axes, curves: list[Curve], prior: str, key: bool) -> 
     else:
         axes.set_xticks([])
         write_message(axes, NO_PATH)
-    under = {"uniform": "", "weight": ", weighted"}.get(prior, ", under the given prior")
-    label_axes(axes, "steps to the other answer", f"right answer (mean{under})")
+    label_axes(axes, "steps to the other answer", f"right answer (mean{under_prior(prior)})")
+
+
+def under_prior(prior: str) -> str:
+    """The words after "mean" about a prior that is not uniform."""
+    return {"uniform": "", "weight": ", weighted"}.get(prior, ", under the given prior")
+
+
+def curves_by_scale(sweep: Any, measure: str) -> tuple[list[Curve], str]:
+    """The accuracy of every method of a sweep, and the name of the axis: ε where all edges have the same, or the scale.
+
+    Args:
+        sweep: what `hetdp.sweep` returns.
+        measure: "mean" or "worst".
+    """
+    alike = all(row.least is not None and row.least == row.largest for row in sweep.rows)
+    found = []
+    for name in sweep.methods:
+        rows = sweep[name]
+        across = np.array([row.least if alike else row.scale for row in rows], dtype=np.float64)
+        errors = np.array([row.mean_error if measure == "mean" else row.worst_error for row in rows])
+        found.append(Curve((name,), rows[0].baseline, across, 1.0 - errors))
+    return merge_equal(found), sweep.letter if alike else f"scale: every {sweep.letter} is multiplied by it"
+
+
+WIDE_RANGE = 20.0  # the ratio of the largest to the least scale from which on the axis is logarithmic
+
+
+def draw_by_scale(axes: Axes, curves: list[Curve], across: str, up: str, key: bool) -> None:
+    """Draws the curves and labels the axes."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    draw_curves(axes, curves, key)
+    least, most = (float(end(curves[0].across)) for end in (np.min, np.max))
+    if least > 0.0 and most / least > WIDE_RANGE:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda scale, _: f"{scale:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.grid(which="minor", axis="x", visible=False)
+    label_axes(axes, across, up)
 
 
 CURVE_POINTS = 60  # margins at which a curve is computed

@@ -10,6 +10,7 @@ import numpy as np
 
 from hetdp.errors import UsageError
 from hetdp.mechanism.accuracy.report import Accuracy, accuracy
+from hetdp.mechanism.accuracy.sweep import Sweep
 from hetdp.mechanism.compatibility import Witness
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.formatting import clip_uncertain
@@ -55,10 +56,12 @@ def write_figure(axes: Axes, place: Path, form: str, dots: int = DOTS_PER_INCH) 
 
 
 PictureName = Literal["network", "tallies", "summary", "accuracy"]
+MeasureName = Literal["mean", "worst"]
+MEASURES: tuple[MeasureName, ...] = get_args(MeasureName)
 PICTURES: tuple[PictureName, ...] = get_args(PictureName)  # of problems and mechanisms
 WHAT_RULE = (
-    "a picture is made of a Mechanism, a Problem, the result of hetdp.accuracy, a mechanism or promise of a population"
-    " (or several by name), the result of hetdp.ask, or a ledger"
+    "a picture is made of a Mechanism, a Problem, the result of hetdp.accuracy or hetdp.sweep, a mechanism or promise"
+    " of a population (or several by name), the result of hetdp.ask, or a ledger"
 )
 
 
@@ -94,12 +97,14 @@ def plot(
     axes: Any = None,
     title: str | None = None,
     key: bool = True,
+    measure: MeasureName = "mean",
 ) -> Axes:
     """Draws a picture with matplotlib (the extra `plots`), and returns the Axes, to be styled further or saved.
 
     Args:
         what: what is shown. Of a Mechanism or a Problem the graph, a map of tallies, or a summary where there are too
-            many datasets; of the result of `accuracy` the accuracy by distance beside the baselines; of a
+            many datasets; of the result of `accuracy` the accuracy by distance beside the baselines; of the result of
+            `sweep` the accuracy against ε; of a
             population's mechanism, or several by name, the accuracy by margin; of a ledger what each class has spent,
             and of people who may spend as much, the one who spent most.
         picture: for a Mechanism or a Problem, another picture than the one that suits it: ``"network"``,
@@ -111,6 +116,8 @@ def plot(
         axes: where to draw; by default a new figure.
         title: a title above the picture.
         key: whether to add a legend.
+        measure: of the result of `sweep`: "mean" or "worst", the accuracy that is drawn against ε, or against the scale
+            if edges have different ε.
 
     Raises:
         UsageError: matplotlib is not installed, or there is no such picture of `what`.
@@ -121,14 +128,24 @@ def plot(
     >>> axes = hetdp.plot(hetdp.design(problem), explain="a")
     >>> axes.get_figure().savefig("mechanism.svg")  # doctest: +SKIP
     """
-    drawing = drawing_of(what, picture, explain, baselines, key, at)
+    if measure not in MEASURES:
+        raise UsageError(f"measure={format_value(measure)}", "a sweep has the measures 'mean' and 'worst'")
+    if measure != MEASURES[0] and not isinstance(what, Sweep):
+        raise UsageError(f"measure= for {format_value(type(what).__name__)}", "it is for the result of hetdp.sweep")
+    drawing = drawing_of(what, picture, explain, baselines, key, at, measure)
     where = axes_for(axes, drawing.size)
     drawing.draw_on(where, title)
     return where
 
 
 def drawing_of(
-    what: Any, picture: str | None, explain: Any, baselines: bool, key: bool, at: Mapping[str, int] | None = None
+    what: Any,
+    picture: str | None,
+    explain: Any,
+    baselines: bool,
+    key: bool,
+    at: Mapping[str, int] | None = None,
+    measure: str = "mean",
 ) -> Drawing:
     """Chooses the picture and collects its data, before anything is drawn."""
     if picture is not None and picture not in PICTURES:
@@ -143,6 +160,8 @@ def drawing_of(
         raise UsageError(f"{given}= for {format_value(type(what).__name__)}", "it is for a Mechanism or a Problem")
     if isinstance(what, Accuracy):
         return _of_report(what, key)
+    if isinstance(what, Sweep):
+        return _of_sweep(what, measure, key)
     rows = _rows_of_ledger(what)
     return _of_population(what, baselines, key) if rows is None else _of_ledger(rows, key)
 
@@ -219,6 +238,14 @@ def _of_report(report: Accuracy, key: bool) -> Drawing:
 
     curves = curves_by_distance(report)
     return Drawing("accuracy", SIZE, curves, lambda axes: draw_by_distance(axes, curves, report.prior, key))
+
+
+def _of_sweep(swept: Sweep, measure: str, key: bool) -> Drawing:
+    from hetdp.plots.curves import SIZE, curves_by_scale, draw_by_scale, under_prior
+
+    curves, across = curves_by_scale(swept, measure)
+    up = f"right answer (mean{under_prior(swept.prior)})" if measure == "mean" else "right answer (worst case)"
+    return Drawing("sweep", SIZE, curves, lambda axes: draw_by_scale(axes, curves, across, up, key))
 
 
 def _rows_of_ledger(what: Any) -> Sequence[Status] | None:
