@@ -52,8 +52,9 @@ lint: $(VENV)/test.stamp  ## style, types and the direction of imports
 	@$(BIN)/python -m mypy --no-error-summary
 	@$(BIN)/lint-imports > $(VENV)/layers.log || { cat $(VENV)/layers.log; exit 1; }
 
-docs: $(VENV)/test.stamp  ## the reference pages, written anew from the code
-	@$(BIN)/python -m docs.generate
+docs: $(VENV)/test.stamp  ## the documentation as a site, in site/: a dead link or a name without words is an error
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	@echo "hetdp: the documentation is in site/; for its search, run: $(BIN)/python -m http.server --directory site"
 
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes \
   --no-emit-index-url --no-emit-find-links --custom-compile-command 'make constraints'
@@ -70,7 +71,7 @@ bench-quick: $(VENV)/test.stamp  ## all benchmarks at tiny sizes, to see that th
 	@$(BIN)/python -m benchmarks --quick
 
 clean:  ## remove everything that was made, .venv included
-	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist site .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks docs examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Set-up: $(VENV)/place holds the folder the environment was made for, so that a moved or copied one is made anew.

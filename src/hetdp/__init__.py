@@ -2,7 +2,7 @@
 
 A name is loaded when it is first used, so ``import hetdp`` itself loads no library, not even NumPy. ``__all__`` lists
 the public names, the imports below it are for type checkers, and ``__getattr__`` imports the module that defines one.
-To add a name, add it to all three (a test compares them), to docs/generator/described.py and to the changelog.
+To add a name, add it to all three (a test compares them), to a page below docs/reference/python and to the changelog.
 """
 
 from __future__ import annotations

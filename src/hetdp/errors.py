@@ -79,7 +79,13 @@ class HetdpError(Exception):
 
 
 class UsageError(HetdpError, ValueError):
-    """A call that cannot be carried out, such as one with an unknown engine or with contradictory arguments."""
+    """A call that cannot be carried out, such as one with an unknown engine or with contradictory arguments.
+
+    Attributes:
+        what: what cannot be done.
+        rule: what would have been accepted.
+        hint: what to do about it; may be empty.
+    """
 
     exit_code = 2
 
@@ -178,6 +184,9 @@ class UnknownDatasetError(HetdpError, KeyError):
         label: the label.
         known: labels of the space, of which the message suggests those that look like it. They are not looked at
             before somebody reads the message.
+
+    Attributes:
+        label: the label.
     """
 
     exit_code = 3
@@ -215,7 +224,12 @@ class UnknownDatasetError(HetdpError, KeyError):
 
 
 class NoExtensionError(HetdpError):
-    """No private mechanism has the given values: `witness` shows why; `repair` has values that work, or is None."""
+    """No private mechanism has the given values: `witness` shows why; `repair` has values that work, or is None.
+
+    Attributes:
+        witness: a Witness: why not.
+        repair: a Repair: values that do extend.
+    """
 
     exit_code = 4
 
@@ -228,7 +242,11 @@ class NoExtensionError(HetdpError):
 
 
 class VerificationError(HetdpError):
-    """No mechanism could be proved, so none is returned or released; `certificate` is that of the last attempt."""
+    """No mechanism could be proved, so none is returned or released; `certificate` is that of the last attempt.
+
+    Attributes:
+        certificate: the Certificate of what was withheld.
+    """
 
     exit_code = 5
 
@@ -276,6 +294,12 @@ class LedgerError(HetdpError):
     `spent` is False if nothing was spent. It is None if that is not known, since a commit failed at its very end; then
     it is safe to ask again: the answer is the same and is paid for once. It is True if the budget was spent, but the
     answer cannot be shown yet, since the disk did not confirm it.
+
+    Attributes:
+        place: where the ledger is, without anybody's password.
+        what: what is wrong with it.
+        rule: what would have been accepted, or what follows.
+        spent: False if nothing was spent, None if that is not known, True if it was, but is not confirmed.
     """
 
     exit_code = 7
@@ -293,6 +317,10 @@ class UnwrittenRecordError(HetdpError):
     """An answer was drawn and paid for, and is in the ledger, but a file of its record could not be written.
 
     Nothing is lost: `release` has the answer. Asking again gives the same answer and record and spends nothing.
+
+    Attributes:
+        release: the Release: what was published, and its record.
+        reason: why a file was not written.
     """
 
     exit_code = 9
@@ -306,7 +334,13 @@ class UnwrittenRecordError(HetdpError):
 
 
 class ClusterError(HetdpError):
-    """The workers of a cluster were lost, or could not carry out a task."""
+    """The workers of a cluster were lost, or could not carry out a task.
+
+    Attributes:
+        what: what happened.
+        why: why, as far as it is known.
+        hint: what to do about it; may be empty.
+    """
 
     exit_code = 8
 

@@ -54,7 +54,7 @@ def test_every_block_is_run_or_marked_as_shown_only(page: Path):
 
 
 def test_the_pages_that_matter_are_run():
-    assert {"README.md", "docs/tutorials/researcher.md", "docs/reference/python.md"} <= set(
+    assert {"README.md", "docs/tutorials/researcher.md", "docs/reference/python/README.md"} <= set(
         map(name_of, EXECUTED_PAGES)
     )
     assert {page for page in PAGES if page.parent.name in ("how-to", "tutorials")} <= set(EXECUTED_PAGES)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hetdp.people.privacy import situations
-from hetdp.people.privacy.rules import Rule
+from hetdp.people.privacy.rule import Rule
 from hetdp.people.questions.question import QUESTION_KINDS
 from hetdp.people.questions.reading import COMBINATIONS, kind_names
 from tests.documents.pages import DOCS

@@ -1,10 +1,13 @@
-"""The reference pages describe everything that can be used, and generated pages are up to date."""
+"""The documentation is a site that is built without a warning, and describes everything that can be used."""
 
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -12,15 +15,15 @@ import click
 import pytest
 
 import hetdp
-from docs import generate
 from hetdp.cli.group import GROUP, NAME, VERBS
 from hetdp.cli.main import BUG, INTERRUPTED, USAGE, main
 from hetdp.partitioned import workspace
-from tests.documents.pages import DOCS, ConsoleCommand, name_of, run_commands
+from tests.documents.pages import DOCS, ROOT, ConsoleCommand, run_commands
 from tests.partitioned.inline import Inline
 
-PYTHON = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
+ERRORS = (DOCS / "reference" / "python" / "errors.md").read_text(encoding="utf-8")
 COMMANDS = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
+LOADED_FROM_ELSEWHERE = re.compile(r"""(?: src=|<link [^>]*href=)["']?(?:https?:)?//""")
 CONTEXT = click.Context(GROUP, info_name=NAME, **GROUP.context_settings)
 QUESTIONS = """
 schema_version = 1
@@ -33,70 +36,86 @@ POLL = """{"schema_version": 1, "datasets": [
  "edges": [{"source": "111", "target": "112", "epsilon": 1}, {"source": "112", "target": "122", "epsilon": 1}]}"""
 
 
-def section(page: str, heading: str) -> str:
-    """The text below a heading, up to the next heading of the same or a higher level."""
-    level = heading.partition(" ")[0]
-    found = re.search(rf"^{re.escape(heading)}$(.*?)(?=^#{{1,{len(level)}}} |\Z)", page, re.MULTILINE | re.DOTALL)
-    assert found, f"there is no heading {heading}"
-    return found[1]
+def test_the_site_is_built_without_a_warning_and_describes_every_name_verb_and_option(tmp_path: Path):
+    command = [sys.executable, "-P", "-m", "mkdocs", "build", "--quiet", "--site-dir", str(tmp_path)]
+    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    built = subprocess.run(command, cwd=ROOT, env=quiet, capture_output=True, text=True, check=False)
+    assert (built.returncode, built.stdout + built.stderr) == (0, "")
+    texts = {page.relative_to(tmp_path): page.read_text(encoding="utf-8") for page in tmp_path.rglob("*.html")}
+    assert [page for page, text in texts.items() if LOADED_FROM_ELSEWHERE.search(text)] == []
+    python = "".join(text for page, text in texts.items() if page.parent == Path("reference/python"))
+    assert [
+        missing for name in dir(hetdp) for missing in undescribed(python, f"hetdp.{name}", getattr(hetdp, name))
+    ] == []
+    commands = texts[Path("reference/cli.html")]
+    assert "Sentinel" not in commands
+    for verb in ["", *VERBS]:
+        words = entry(commands, f"hetdp-{verb}".removesuffix("-"))
+        names = [name for found in command_of(verb).get_params(CONTEXT) for name in found.opts if name.startswith("-")]
+        assert [name for name in names if f"<code>{name}</code>" not in words] == []
 
 
-@pytest.mark.parametrize("page", generate.PAGES, ids=name_of)
-def test_generated_pages_are_up_to_date(page: Path):
-    assert page.read_text(encoding="utf-8") == generate.PAGES[page](), "`make docs` writes the page anew"
-
-
-def test_what_a_function_returns_is_described_from_its_first_line_on():
-    assert "\nReturns for each source an object with `source`," in section(PYTHON, "#### Ledger.status")
-    returned = re.search(r"^Returns (.*)$", section(PYTHON, "### hetdp.ask"), re.MULTILINE)
-    assert returned
-    assert returned[1].startswith("the plan, the promise in words, and the release")
-    assert returned[1].endswith("what that would cost.")
-
-
-@pytest.mark.parametrize("name", dir(hetdp))
-def test_a_public_name_is_described_with_all_its_members(name: str):
-    described_in(section(PYTHON, f"### hetdp.{name}"), name, inspect.unwrap(getattr(hetdp, name)))
-
-
-def described_in(words: str, name: str, thing: Any) -> None:
-    if inspect.ismodule(thing):
-        for member in thing.__all__:
-            described_in(section(words, f"#### {name}.{member}"), f"{name}.{member}", getattr(thing, member))
-    elif inspect.isclass(thing):
-        offered = [member for member in vars(thing) if not member.startswith("_") and member != "arguments"]
-        offered += [member for member in getattr(thing, "__annotations__", {}) if not member.startswith("_")]
-        missing = [member for member in offered if not re.search(rf"`{member}`|^####+ {name}\.{member}$", words, re.M)]
-        assert set(missing) <= {"arguments"}
-    elif get_origin(thing) is Literal:
-        assert all(f"`{value!r}`" in words for value in get_args(thing))
-    elif callable(thing):
-        for parameter in inspect.signature(thing).parameters:
-            assert re.search(rf"`{name}\(.*\b{parameter}\b.*\)`", words)
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_verb_is_described_with_its_arguments_and_options(verb: str):
-    words, command = section(COMMANDS, f"## hetdp {verb}"), GROUP.get_command(CONTEXT, verb)
+def command_of(verb: str) -> click.Command:
+    """The command of a verb; without one, that of hetdp itself."""
+    command = GROUP.get_command(CONTEXT, verb) if verb else GROUP
     assert command is not None
-    for parameter in command.get_params(click.Context(command, CONTEXT)):
-        names = parameter.opts if isinstance(parameter, click.Option) else [str(parameter.metavar).replace("|", r"\|")]
-        for name in names:
-            assert re.search(rf"^\| .*`{re.escape(name)}[` ].* \|$", words, re.MULTILINE), f"{name} is not described"
+    return command
 
 
-def test_options_of_the_command_itself_are_described():
-    parameters = GROUP.get_params(CONTEXT)
-    assert {"--version", "--help"} <= {name for parameter in parameters for name in parameter.opts}
-    for parameter in parameters:
-        assert all(f"| `{name}`" in COMMANDS or f", `{name}`" in COMMANDS for name in parameter.opts)
+def entry(text: str, anchor: str) -> str:
+    """What a page says about a name: from its heading to that of the next name that is not one of its members."""
+    begin = text.find(f' id="{anchor}"')
+    found = re.compile(rf'<h\d id="(?!{re.escape(anchor)}\.)').search(text, begin + 1)
+    return "" if begin < 0 else text[begin : found.start() if found else None]
+
+
+def undescribed(text: str, name: str, thing: Any) -> list[str]:
+    """The names, members and parameters of something public that the pages do not describe."""
+    words, thing = entry(text, name), inspect.unwrap(thing)
+    if not words:
+        return [name]
+    if inspect.ismodule(thing):
+        return [
+            missing
+            for member in thing.__all__
+            for missing in undescribed(text, f"{name}.{member}", getattr(thing, member))
+        ]
+    if inspect.isclass(thing):
+        offered = {member for member in [*vars(thing), *vars(thing).get("__annotations__", {})] if member[0] != "_"}
+        offered -= {"arguments", "exit_code"}
+    elif get_origin(thing) is Literal:
+        return [value for value in get_args(thing) if f'"{value}"' not in words]
+    else:
+        offered = set(inspect.signature(thing).parameters) if callable(thing) else set()
+    return [
+        f"{name}.{member}"
+        for member in sorted(offered)
+        if f"<code>{member}</code>" not in words and f'"{name}.{member}"' not in words
+    ]
+
+
+def test_arguments_of_verbs_are_described():
+    names = {
+        parameter.metavar
+        for verb in VERBS
+        for parameter in command_of(verb).params
+        if isinstance(parameter, click.Argument)
+    }
+    named = {word for name in names for word in re.findall(r"[A-Za-z]+", str(name))}
+    assert [word for word in sorted(named) if f"`{word}`" not in COMMANDS] == []
 
 
 def test_every_exit_code_is_described():
     errors = [getattr(hetdp, name) for name in dir(hetdp) if name.endswith("Error")]
     codes = {0, BUG, USAGE, INTERRUPTED} | {error.exit_code for error in errors}
-    rows = re.findall(r"^\| (\d+) \| .+ \|$", section(COMMANDS, "## Exit codes"), re.MULTILINE)
+    rows = re.findall(r"^\| (\d+) \| .+ \|$", COMMANDS, re.MULTILINE)
     assert sorted(map(int, rows)) == sorted(codes)
+
+
+def test_the_exit_code_of_every_error_is_described():
+    errors = [name for name in dir(hetdp) if name.endswith("Error") and "exit_code" in vars(getattr(hetdp, name))]
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \|$", ERRORS, re.MULTILINE)
+    assert dict(rows) == {name: str(getattr(hetdp, name).exit_code) for name in errors}
 
 
 def test_the_examples_in_the_help_of_every_verb_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -117,7 +136,8 @@ def test_the_examples_in_the_help_of_every_verb_work(tmp_path: Path, monkeypatch
     hetdp.save(hetdp.read_problem("poll.json").problem, "folder", hetdp.read_problem("poll.json").partial)
     visit = hetdp.spaces.tallies({"pupils": 4, "staff": 3, "guests": 2}, hetdp.questions.count("yes", 3), 0.5)
     hetdp.save(visit, "visit.json")
-    shown = re.findall(r"^```text\n(.*?)^```$", COMMANDS, re.MULTILINE | re.DOTALL)
+    helps = [str(command_of(verb).help) for verb in VERBS]
+    shown = [re.sub(r"\A\x08\n", "", words).partition("\n\n")[0] for words in helps]
     lines = [re.split(r" {2,}", line)[0] for block in shown for line in block.splitlines() if "zsh" not in line]
     lines = [line for line in lines if not line.startswith("hetdp studio")]  # which serves until it is told to stop
     assert len(lines) > 15

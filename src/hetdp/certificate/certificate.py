@@ -135,7 +135,8 @@ class Certificate:
         private: every edge holds, both ways.
         optimal: no free dataset can be more accurate while the pins stay: every one has a chain of tight links to a
             pinned dataset, and the whole boundary is pinned.
-        worst_edge: the edge with the least slack, or the most violated one; None without edges.
+        worst_edge: the edge with the least slack, or the most violated one; None without edges. It has `source`,
+            `target`, `epsilon` (as used; also `delta`, or `mu`, as the notion has it) and `slack`.
         slack: ε minus the privacy loss on that edge, given its δ if it has one; negative exactly if the mechanism is
             not private.
         gap: a bound on how far any free dataset stays below the exact bound along its chain, because labels are

@@ -199,7 +199,12 @@ PINS = ("p", "z", "error")
 
 
 class ProblemFile(NamedTuple):
-    """The content of a problem file: a problem, and the values given on some of its datasets."""
+    """The content of a problem file: a problem, and the values given on some of its datasets.
+
+    Attributes:
+        problem: the Problem.
+        partial: the PartialMechanism: the values that the file gives; without any if it gives none.
+    """
 
     problem: Problem
     partial: PartialMechanism

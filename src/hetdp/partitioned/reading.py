@@ -278,7 +278,12 @@ def _fingerprint(tables: Tables, duplicates: str, positive: Any) -> str:
 
 
 class PartitionedFile(NamedTuple):
-    """The content of a folder: a problem, and given values on some datasets. `with` closes the problem."""
+    """The content of a folder: a problem, and given values on some datasets. `with` closes the problem.
+
+    Attributes:
+        problem: the PartitionedProblem.
+        partial: the values that its tables give, for `check` and `extend`; `count` says how many.
+    """
 
     problem: PartitionedProblem
     partial: PartitionedPins

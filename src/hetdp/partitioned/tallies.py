@@ -32,7 +32,7 @@ from hetdp.partitioned.workspace import (
     write_note,
 )
 from hetdp.people.names import require_values
-from hetdp.people.privacy.rules import ByGroup, Privacy
+from hetdp.people.privacy.rule import ByGroup, Privacy
 from hetdp.people.products.problems import (
     TALLY_CHANGE,
     about_of,

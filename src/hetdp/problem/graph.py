@@ -83,6 +83,15 @@ class DatasetGraph(Frozen):
     datasets may be joined by several edges of different classes: the neighbour is then listed once for each of them,
     and ``is_parallel`` is true.
 
+    Attributes:
+        labels: the names of the datasets, both ways: `names`, `index(label)`, `indices(labels)`.
+        indptr: where the neighbours of each dataset begin.
+        targets: the neighbours, one dataset after the other.
+        parameters: what the edges to them promise, as used: one array for each of `parameter_names`.
+        parameter_names: `epsilon`; `epsilon`, `epsilon_back`; with `delta`, `delta_back`; or `mu`.
+        is_parallel: whether several edges, of different classes, join the same two datasets.
+        on_grid: true if every ε is used as a multiple of 2^-40, as in problems made of people.
+
     Paper: the graph of Section II, with the privacy function of Definition 7 (heterogeneous differential privacy).
     """
 

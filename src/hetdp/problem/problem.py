@@ -72,6 +72,13 @@ class Problem(Frozen):
         scores: of a space made of people, the query as a threshold of a sum over people; `hetdp.spaces` gives it.
         alpha: the order of Rényi privacy, from 1.000001 to 1e12; no other notion takes it.
 
+    Attributes:
+        graph: the DatasetGraph.
+        answers: the true answers as 1 and 2, in graph order.
+        notion: the notion of privacy; `notion.name` is its name.
+        about: the words for people.
+        scores: what everybody counts toward a threshold, where the problem is made of people; else None.
+
     >>> graph = DatasetGraph.from_edges(["a", "b"], ["b", "c"], 0.5)
     >>> Problem(graph, {"a": 1, "b": 1, "c": 2}).boundary
     ['b', 'c']

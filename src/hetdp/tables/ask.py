@@ -109,10 +109,14 @@ class AskResult(Releasable, SolvesEpsilon):
         plan: all that was fixed before any answer was read, as a document for JSON.
         digest: SHA-256 of the plan, which identifies an approved plan.
         promise: the promise in words.
-        promises: the promise in numbers, one for each area; of several questions, those of the first come first.
+        promises: the promise in numbers, one for each area; of several questions, those of the first come first. Each
+            has `area`, `people`, `protections` (for each group `group`, `people`, `least`, `largest`, `unprotected`,
+            `only_deciding` and `odds`), `accuracy` (margins, each with the least probability of the right answer and
+            the largest of the wrong one) and `mechanism`.
         questions: the questions, each with its own promises; one, unless several were asked together.
         together: of several questions, what all answers together can reveal about the people of each group.
-        simulated: one simulated answer for each area and question; empty after a dry run and after a release.
+        simulated: one simulated answer for each area and question, each with `area`, `answer` and `seed`; empty after a
+            dry run and after a release.
         released: True if the answers were released.
         release: the Release, if the answers were released.
         read: how the table was read, in words: its format, with what was found about it, and its size.

@@ -101,7 +101,11 @@ class Accuracy:
     """The accuracy of mechanisms and baselines; ``str`` of it is the table.
 
     Attributes:
-        methods: one entry per mechanism, then one per baseline.
+        methods: one entry per mechanism, then one per baseline. Each has `name`, `baseline` (true or false),
+            `mechanism`, `worst_accuracy`, `worst_error`, `worst_at`, `mean_accuracy`, `mean_error`, and `by_distance`:
+            a list with `distance` (None where no path leads to the other answer), `datasets`, `worst_error` and
+            `mean_error` (None where the prior gives no weight); and `by_class`, with `edge_class` in place of
+            `distance`: where one change of the class decides.
         comparisons: baselines that tie with a mechanism or beat it; each has `baseline`, `outcome`, `method`,
             `measures` and `distances`, and is a sentence as text.
         prior: the prior of the means: "uniform", "weight" (the problem's own weights) or "given".

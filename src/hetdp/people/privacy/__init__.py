@@ -1,6 +1,6 @@
 """Privacy rules as data; `hetdp.privacy` is their public name.
 
-`rules` holds the rules and the table of ε that they make, `situations` when a rule applies and how far each dataset is
+`rule` holds the rules and the table of ε that they make, `situations` when a rule applies and how far each dataset is
 from the other answer, `epsilons` how an ε is read, rounded down to the grid and written, and `meaning` what it means
 in everyday terms.
 
@@ -8,7 +8,7 @@ in everyday terms.
 """
 
 from hetdp.people.privacy.meaning import Strength, strength
-from hetdp.people.privacy.rules import Privacy, Rule, Table, from_document, from_json, from_toml, rules
+from hetdp.people.privacy.rule import Privacy, Rule, Table, from_document, from_json, from_toml, rules
 from hetdp.people.privacy.situations import States, When, answer, within
 
 __all__ = [

@@ -18,7 +18,7 @@ from hetdp.numbers import parse_exact, parse_whole
 from hetdp.people.names import require_known, require_name, require_names, require_values
 from hetdp.people.populations.scores import scores_of
 from hetdp.people.privacy.epsilons import LARGEST, epsilon_to_units
-from hetdp.people.privacy.rules import ByGroup, Privacy, Table, rules
+from hetdp.people.privacy.rule import ByGroup, Privacy, Table, rules
 from hetdp.people.privacy.situations import states_of
 from hetdp.people.questions.question import Question, require_question
 from hetdp.problem.answer_words import KEYS, YES_AND_NO

@@ -29,7 +29,7 @@ from hetdp.people.populations.population import Population, scores_for
 from hetdp.people.populations.scores import formula_scores, scores_of
 from hetdp.people.populations.shares import NOT_OFFERED, ComputesCurves, Distance, ShareScale, margins_to_show
 from hetdp.people.privacy.epsilons import UNBOUNDED, Units, units_to_floats
-from hetdp.people.privacy.rules import Privacy, Rule
+from hetdp.people.privacy.rule import Privacy, Rule
 from hetdp.people.privacy.situations import DECIDING, margins_of
 from hetdp.people.products.problems import UNIFORM, tallies
 from hetdp.people.questions.logic import RegroupedQuestion, alike_groups

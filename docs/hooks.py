@@ -1,0 +1,89 @@
+"""What MkDocs needs beside `mkdocs.yml`: pages outside docs/, links to them, and examples as docstrings have them."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import click
+from griffe import Extension, Object
+from mkdocs.structure.files import File, Files
+
+from hetdp.cli.group import GROUP, VERBS
+
+ROOT = Path(__file__).parents[1]
+ADDED = {  # what lies outside docs/, and where it is on the site
+    "README.md": "introduction.md",
+    "ARCHITECTURE.md": "architecture.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "SECURITY.md": "security.md",
+    "benchmarks/RESULTS.md": "benchmarks/results.md",
+    **{f"benchmarks/pictures/{found.name}": f"benchmarks/pictures/{found.name}"
+       for found in sorted((ROOT / "benchmarks" / "pictures").glob("*.svg"))},
+}  # fmt: skip
+REPOSITORY = {site: path for path, site in ADDED.items()}
+EXAMPLES = re.compile(r"^>>> .*(?:\n(?:\n>>> )?.+)*", re.MULTILINE)
+LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]+)?\)")
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Adds the pages from outside docs/."""
+    for path, site in ADDED.items():
+        files.append(File.generated(config, site, abs_src_path=str(ROOT / path)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Links that lead out of docs/, or come from outside, lead to where their target is on the site."""
+    here = page.file.src_uri
+
+    def moved(link: re.Match[str]) -> str:
+        mark, words, target, anchor = link.groups()
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(REPOSITORY.get(here, f"docs/{here}")), target))
+        site = path.removeprefix("docs/") if path.startswith("docs/") else ADDED.get(path)
+        if site is None:  # a file of the repository that is no page
+            return words
+        return f"{mark}[{words}]({posixpath.relpath(site, posixpath.dirname(here) or '.')}{anchor or ''})"
+
+    return LINK.sub(moved, markdown)
+
+
+def on_config(config: Any) -> Any:
+    """Where the navigation names a folder, it lists the pages of the folder."""
+    for section in config.nav:
+        for entry in next(iter(section.values())):
+            if isinstance(entry, dict):
+                entry.update({title: _pages(entry[title]) for title in entry if isinstance(entry[title], str)})
+    return config
+
+
+def _pages(folder: str) -> list[str]:
+    return [page.relative_to(ROOT / "docs").as_posix() for page in sorted((ROOT / "docs" / folder).glob("*.md"))]
+
+
+def on_pre_build(**_: Any) -> None:
+    """Sets the examples that a verb's help begins with as a block, which mkdocs-click would set as words."""
+    context = click.Context(GROUP)
+    for command in [GROUP, *(GROUP.get_command(context, verb) for verb in VERBS)]:
+        assert command is not None
+        command.help = re.sub(r"\A\x08\n(.*?)\n\n", r"```text\n\1\n```\n\n", command.help or "", flags=re.DOTALL)
+
+
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Options without a default show none; click 8.3 calls it by a name that mkdocs-click prints."""
+    return html.replace("<code>Sentinel.UNSET</code>", "") if page.file.src_uri == "reference/cli.md" else html
+
+
+class ExamplesExtension(Extension):
+    """Sets the examples of a docstring, which hetdp writes without a heading, as a section of their own."""
+
+    def on_object(self, *, obj: Object, **_: Any) -> None:
+        """Puts a heading before the examples and moves them in."""
+        if obj.docstring is not None:
+            obj.docstring.value = EXAMPLES.sub(
+                lambda found: "Examples:\n" + textwrap.indent(found[0], "    "), obj.docstring.value
+            )
