@@ -30,7 +30,8 @@ def take(place_of_file: Path) -> None:
             opened.set_role(column, role)
         for name, value in (FIELDS | {"protection": "levels", "level": "level", "share-at": "55"}).items():
             people.draft.set(name, value)
-        people.draft.numbers |= {("epsilon", "level", name): number for name, number in EPSILONS.items()}
+        for name, number in EPSILONS.items():
+            people.draft.set_number("epsilon", "level", name, number)
         place = create_server(found.session, people=people, first=found.first)
         threading.Thread(target=place.serve, daemon=True).start()
         with sync_playwright() as driver:

@@ -183,6 +183,11 @@ class JointPromise:
         how = f"every combination of the published answers becomes at most {factor} times more or less likely"
         return f"If you answer differently, {how}. {belief}"
 
+    @property
+    def warning(self) -> str:
+        """The warning about a sum that protects practically nobody; empty for any other, and where `odds` says it."""
+        return "" if self.used == "inf" else strength(self.used).warning
+
     def body(self) -> dict[str, Any]:
         """The entry of a plan and of a record."""
         whom = EVERYBODY if self.group is None else self.group
@@ -247,8 +252,7 @@ def bundle_lines(title: str | None, prepared: Sequence[Preparation], joint: Sequ
         whom = pluralize(given.people, "row") + ("" if given.group is None else f" of {given.group!r}")
         yield f"  {whom}: {'all privacy' if given.used == 'inf' else f'at most {given.used}'} used"
         yield f"    {given.odds}"
-        warning = strength(given.used).warning
-        if warning and given.used != "inf":
-            yield f"    caution: {warning}"
+        if given.warning:
+            yield f"    caution: {given.warning}"
     if len(joint) > MOST_GROUPS:
         yield f"  and {pluralize(len(joint) - MOST_GROUPS, 'group')} more, in the plan"

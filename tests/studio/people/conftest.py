@@ -20,6 +20,7 @@ FIRST = {"role-0": "person", "role-1": "public", "role-2": "public", "role-3": "
 QUESTION = {"value": "move", "kind": "share", "direction": "more_than", "share": "50", "title": "Do we move?"}
 LEVELS = {"protection": "levels", "level": "level"}
 EPSILONS = {"epsilon-0": "1", "epsilon-1": "0,1"}
+SECOND = {"value": "stay", "kind": "count", "direction": "at_least", "number": "20", "title": "Do 20 stay?"}
 
 
 def write_table(place: Path, answers: tuple[str, ...] = ("move", "move", SECRET), people: int = 100) -> Path:
@@ -78,6 +79,11 @@ class Pages:
         self.send("protection", LEVELS | EPSILONS | {"go": "next"})
         self.send("promise", {"go": "next"})
         assert self.place == "plan"
+
+    def add_second(self) -> None:
+        """Adds a second question, on the step Question."""
+        self.send("question", {"do": "add-question"})
+        self.send("question", SECOND)
 
     def save(self, name: str = "plan.json") -> str:
         return self.send("plan", {"plan-name": name, "do": "save-plan"})

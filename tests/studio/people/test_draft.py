@@ -69,7 +69,8 @@ def test_an_epsilon_that_could_be_misread_is_refused(epsilon):
 
 
 def numbers(draft: Draft, what: str, column: str, **typed: str) -> Draft:
-    draft.numbers |= {(what, column, name): text for name, text in typed.items()}
+    for name, text in typed.items():
+        draft.set_number(what, column, name, text)
     return draft
 
 

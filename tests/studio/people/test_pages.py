@@ -16,10 +16,12 @@ import pytest
 
 import hetdp
 from hetdp.cli.main import main
+from hetdp.people.populations.baselines import NOISY_COUNT, ONE_EPSILON
 from hetdp.studio.people import session as sessions
 from hetdp.studio.people.code import plan_lines
 from hetdp.studio.people.folder import OpenedFolder
 from hetdp.studio.people.session import NAMES, STALE, PeopleSession
+from hetdp.studio.people.wording import runs_words
 from tests.studio.people.conftest import EPSILONS, FIRST, LEVELS, QUESTION, SECRET, TOKEN, Pages, write_table
 
 
@@ -246,16 +248,21 @@ def test_a_counted_column_is_not_shown_even_if_it_is_called_public_by_a_forged_f
     assert "this page has shown the values of this column" in shown
 
 
-@pytest.mark.parametrize("kind", ["share", "count", "compare", "groups", "weighted", "areas"])
+@pytest.mark.parametrize("kind", ["share", "count", "compare", "groups", "weighted", "areas", "several"])
 def test_the_lines_for_a_shell_and_for_python_make_the_same_plan(pages, tmp_path, monkeypatch, kind):
     fields = {"title": "Who's “in”?", "yes": "We're in", "number": "40", "group": "site", "sum": "60"}
     pages.send("table", FIRST)
     areas = {"kind": "count", "area": "site", "thresholds": "own"}
-    pages.send("question", QUESTION | fields | (areas if kind == "areas" else {"kind": kind}))
+    kinds = {"areas": areas, "several": {"kind": "groups"}}
+    pages.send("question", QUESTION | fields | kinds.get(kind, {"kind": kind}))
     numbers = {"threshold-0": "10", "threshold-1": "50", "weight-0": "2", "weight-1": "0.5"}
     pages.send("question", numbers | {"area-threshold-0": "4", "area-threshold-1": "30"})
+    if kind == "several":
+        pages.add_second()
+        pages.send("question", {"area": "site", "no": "We're out", "all-title": "What they’d say"})
     pages.send("protection", LEVELS)
-    pages.send("protection", EPSILONS | {"go": "next"})
+    decides = {"decides": "yes", "deciding": "0,05"} if kind in ("share", "several") else {}
+    pages.send("protection", EPSILONS | decides | {"go": "next"})
     assert pages.place == "promise", pages.session.faults("protection")
     digest = pages.session.identified_plan().digest
     assert digest in pages.get("plan")
@@ -423,7 +430,7 @@ def test_the_epsilon_that_an_accuracy_takes_is_said_and_can_be_used(pages):
     pages.fill_in()
     shown = pages.send("promise", LEVELS | EPSILONS | {"share-at": "60", "want": "99"})
     assert "every ε times" in shown
-    assert "instead of 0.1 for 34 people" in shown
+    assert "instead of 0.1 for strict (34 people)" in shown
     shown = pages.send("promise", LEVELS | EPSILONS | {"do": "use-epsilon"})
     table = pages.session.require_table()
     assert pages.session.draft.epsilons(table) != {"open": "1", "strict": "0.1"}
@@ -518,3 +525,163 @@ def test_a_second_ledger_is_offered_another_name_than_the_first(pages):
     assert "Each person may spend at most ε = 3 in all: somebody who knows everybody else's answer" in shown
     assert "from all of these answers together" in shown
     assert "something already exists there" in pages.make_ledger("people.ledger") or "exists" in pages.get("release")
+
+
+LISTED = ("open", "strict")
+
+
+def test_several_questions_are_approved_released_and_published_together(pages, tmp_path):
+    pages.fill_in()
+    pages.add_second()
+    shown = pages.send("question", {"all-title": "Staff survey"})
+    assert "Do more than 50% of all 100 people say “move”" in shown
+    assert "Do at least 20 of all 100 people say “stay”" in shown
+    shown = pages.get("promise")
+    asked = pages.session.asked()
+    used = {name: [one.promises[0].protections[at].used for one in asked.questions] for at, name in enumerate(LISTED)}
+    for name, people in zip(LISTED, (66, 34), strict=True):
+        first, second = (f"{number:g}" for number in used[name])
+        row = (
+            f'<th scope="row">{name}</th><td>{people}</td><td>{first}</td><td>{second}</td><td>{sum(used[name]):g}</td>'
+        )
+        assert row in shown
+    shown = pages.send("promise", {"question-at": "0"})
+    assert "If 60 people truly say “move”" in pages.send("promise", {"share-at": "60"})
+    pages.save()
+    plan = json.loads((tmp_path / "plan.json").read_text())
+    assert plan["plan_sha256"] in pages.get("plan")
+    assert [one["about"]["title"] for one in plan["questions"]] == ["Do we move?", "Do 20 stay?"]
+    pages.make_ledger()
+    shown = pages.release()
+    assert pages.place == "record"
+    assert shown.count('class="published"') == 2
+    assert "Staff survey" in (tmp_path / "plan-page.html").read_text()
+    assert [one.kind for one in hetdp.Ledger(tmp_path / "staff.ledger").history()].count("spend") == 2
+
+
+def test_questions_are_changed_and_removed_one_by_one(pages):
+    pages.fill_in()
+    pages.add_second()
+    assert pages.session.draft["title"] == "Do 20 stay?"
+    shown = pages.send("question", {"do": "show-question-0"})
+    assert 'value="Do we move?"' in shown
+    pages.send("question", QUESTION | {"title": "Do we go?"})
+    assert [one["title"] for one in pages.session.draft.each()] == ["Do we go?", "Do 20 stay?"]
+    pages.send("question", {"do": "remove-question-0"})
+    assert [one["title"] for one in pages.session.draft.each()] == ["Do 20 stay?"]
+    for action in ("remove-question-0", "show-question-7", "remove-question-x", "show-question-"):
+        pages.send("question", {"do": action})
+    assert pages.session.draft.arguments(pages.session.require_table())["at_least"] == "20"
+
+
+def test_another_question_is_added_only_to_complete_ones_and_says_what_is_missing(pages):
+    pages.send("table", FIRST | {"go": "next"})
+    shown = pages.send("question", {"value": "", "do": "add-question"})
+    assert "question 1 is not complete" in shown
+    assert not pages.session.draft.has_several
+    pages.send("question", QUESTION | {"do": "add-question"})
+    assert pages.session.draft.has_several
+    pages.send("question", {"do": "show-question-0"})
+    shown = pages.send("question", QUESTION | {"go": "next"})
+    assert pages.place == "question"
+    assert '<a href="#other-1">Question 2</a>: This field is empty' in shown
+    pages.send("question", {"do": "show-question-1"})
+    shown = pages.send("question", QUESTION | {"title": "The same again", "go": "next"})
+    assert "question 1 ('Do we move?') and question 2 ('The same again') are the same" in shown
+
+
+def test_a_second_page_cannot_type_into_another_question_than_it_shows(pages):
+    pages.fill_in()
+    old = str(pages.session.revision)
+    pages.add_second()
+    shown = pages.send("question", QUESTION | {"title": "Typed elsewhere", "revision": old})
+    assert STALE in shown
+    assert [one["title"] for one in pages.session.draft.each()] == ["Do we move?", "Do 20 stay?"]
+
+
+def test_the_promise_is_complete_only_once_it_was_shown_as_it_is(pages):
+    pages.send("table", FIRST)
+    pages.send("question", QUESTION)
+    pages.send("protection", LEVELS)
+    pages.send("protection", EPSILONS)
+    assert not pages.session.is_complete("promise")
+    pages.get("promise")
+    assert pages.session.is_complete("promise")
+    pages.send("protection", LEVELS | EPSILONS | {"epsilon-0": "2"})
+    assert not pages.session.is_complete("promise")
+
+
+def test_more_privacy_where_one_person_decides_is_chosen_by_a_check_box(pages):
+    pages.fill_in()
+    shown = pages.send("protection", LEVELS | EPSILONS | {"decides": "yes", "go": "next"})
+    assert pages.place == "protection"
+    assert "ε where one person decides" in shown
+    pages.send("protection", {"deciding": "0.05", "go": "next"})
+    assert pages.place == "promise"
+    assert pages.session.draft.arguments(pages.session.require_table())["deciding_epsilon"] == "0.05"
+    pages.send("promise", {"share-at": "60", "want": "99"})
+    pages.send("promise", {"do": "use-epsilon"})
+    assert pages.session.asked().promises[0].at_share("60%").accuracy >= 0.99
+    pages.send("protection", {"decides": ""})
+    assert "deciding_epsilon" not in pages.session.draft.arguments(pages.session.require_table())
+
+
+def test_what_an_accuracy_takes_says_what_was_done_and_that_nothing_changes_by_itself(pages):
+    pages.fill_in()
+    before = pages.session.draft.arguments(pages.session.require_table())
+    shown = pages.send("promise", {"share-at": "60", "want": "99"})
+    assert "instead of 0.1 for strict (34 people)" in shown
+    assert "Every ε was multiplied by the same number, so the levels keep their proportions." in shown
+    assert "protect people less than those that are chosen now. Nothing changes unless you use them." in shown
+    shown = pages.send("promise", {"share-at": "90", "want": "60"})
+    assert "protect people more than those that are chosen now" in shown
+    assert pages.session.draft.arguments(pages.session.require_table()) == before
+    pages.add_second()
+    shown = pages.send("promise", {"share-at": "60", "want": "99"})
+    assert "This is about question 2 alone. The others have the same ε, so they change, too" in shown
+
+
+def test_the_gain_of_levels_is_computed_and_compared_with_one_epsilon_and_a_noisy_count(pages):
+    pages.fill_in()
+    shown = pages.send("promise", {"share-at": "95"})
+    promise = pages.session.asked().promises[0]
+    (point,) = promise.mechanism.curves(numbers=[95]).by_share
+    same, noisy = (runs_words(point.baselines[name]) for name in (ONE_EPSILON, NOISY_COUNT))
+    ours = runs_words(point.error)
+    assert ours != same
+    right = f"the published answer is right in at least {ours} runs"
+    assert f"The levels gain accuracy: if 95% truly count as yes (95 of 100 people), {right};" in shown
+    strongest = f"with the strongest protection for all (ε = 0.1) in {same}"
+    assert f"{strongest}, and a noisy count with that ε in {noisy}." in shown
+    assert "In return, open are charged more" in shown
+    shown = pages.send("promise", {"protection": "one", "epsilon": "0.1"})
+    assert "Everybody has the same ε, so there are no levels to gain from" in shown
+
+
+def test_levels_that_are_numbers_are_named_with_their_column(tmp_path):
+    rows = [f"{person},{person % 2 + 1},{('move', 'stay')[person % 3 == 0]}" for person in range(40)]
+    (tmp_path / "people.csv").write_text("\n".join(["id,protection,answer", *rows]) + "\n")
+    pages = Pages(PeopleSession(OpenedFolder(tmp_path)))
+    pages.send("table", {"open": "people.csv"})
+    pages.send("table", {"role-0": "person", "role-1": "public", "role-2": "counted"})
+    pages.send("question", QUESTION)
+    pages.send("protection", {"protection": "levels", "level": "protection"})
+    assert "ε for protection 1" in pages.send("protection", EPSILONS)
+    assert "<strong>protection 2</strong>" in pages.get("promise")
+    assert "<strong>protection 2</strong>" in pages.get("plan")
+    pages.save()
+    assert "Protection 2, 20 people: each pays at most ε = 0.1; at least" in pages.make_ledger()
+
+
+def test_no_step_speaks_of_rows_blanks_neighbours_or_designs(pages):
+    pages.fill_in()
+    pages.send("question", QUESTION | {"of": "respondents"})
+    pages.send("promise", {"share-at": "60", "want": "95"})
+    pages.save()
+    pages.make_ledger()
+    pages.release()
+    for step in NAMES:
+        exact = r'<details class="noprint">.*?</details>|<pre.*?</pre>'  # the words of the file, and of programs
+        shown = re.sub(exact, "", pages.get(step))
+        words = re.sub(r"<[^>]*>", " ", shown).replace("header row", "").replace("one row for each person", "")
+        assert re.findall(r"(?i)\b(?:rows?|blanks?|neighbour\w*|balanced|respondents)\b", words) == [], step

@@ -102,8 +102,8 @@ def browse(browser):
         one.close()
 
 
-def walk(one: Browsed) -> Browsed:
-    """From a table to a published record, by keyboard alone."""
+def walk(one: Browsed, several: bool = False) -> Browsed:
+    """From a table to a published record, by keyboard alone; of one question, or of two with all that can be chosen."""
     for at, role in enumerate(("identifies", "public", "public", "private")):
         one.choose(f"role-{at}", role)
     assert "Town 80" in one.page.inner_text("#live-role-1")
@@ -113,6 +113,13 @@ def walk(one: Browsed) -> Browsed:
     one.type_into("share", "50")
     one.type_into("title", "Do we move?")
     assert "Do more than 50% of all 100 people say “move”" in one.page.inner_text("#sentence")
+    if several:
+        one.press("add-question", "question")
+        one.type_into("all-title", "Staff survey")
+        one.type_into("value", "stay")
+        one.type_into("share", "20")
+        assert "Do we move?" in one.page.inner_text("#questions")
+        one.tab_to("title")
     one.page.keyboard.press("Enter")  # in a field it is the same as the button below
     one.page.wait_for_selector("#studio[data-step=protection][data-ready=yes]", state="attached")
     one.tab_to("protection-one")
@@ -120,7 +127,10 @@ def walk(one: Browsed) -> Browsed:
     one.settle()
     one.choose("level", "level")
     one.type_into("epsilon-0", "1")
+    assert "Not chosen yet." in one.page.inner_text("#live-epsilon-1")
+    assert "unset" in one.page.get_attribute("[data-for=epsilon-1]", "class")
     one.type_into("epsilon-1", "5")
+    assert "unset" not in one.page.get_attribute("[data-for=epsilon-1]", "class")
     assert "protects practically nobody" in one.page.inner_text("#live-epsilon-1")
     one.page.keyboard.press("Shift+Tab")
     one.page.keyboard.press("Home")  # the slider of this level
@@ -129,7 +139,14 @@ def walk(one: Browsed) -> Browsed:
     one.settle()
     assert one.page.input_value("#epsilon-1") == "0.1"
     assert "instead of 47" in one.page.inner_text("#live-epsilon-1")
+    if several:
+        one.tab_to("decides")
+        one.page.keyboard.press("Space")
+        one.settle()
+        one.type_into("deciding", "0.05")
     one.press("next", "promise")
+    if several:
+        one.choose("question-at", "1. Do we move?")
     before = one.page.inner_html("#live-promise")
     one.type_into("share-at", "60")
     assert "If 60 people truly say “move”" in one.page.inner_text("#live-at-share")
@@ -143,7 +160,7 @@ def walk(one: Browsed) -> Browsed:
     one.tab_to("copy-plan-shell")
     one.page.keyboard.press("Enter")
     one.page.wait_for_selector("#copy-plan-shell:has-text('Copied')")
-    assert one.page.evaluate("() => navigator.clipboard.readText()").endswith("--plan plan.json --dry-run\n")
+    assert one.page.evaluate("() => navigator.clipboard.readText()").endswith("--dry-run\n")
     one.press("next", "release")
     one.type_into("times", "2")
     one.press("make-ledger", "release")
@@ -169,9 +186,9 @@ def test_a_spreadsheet_is_published_by_keyboard_alone(browse, tmp_path):
 
 
 def test_a_table_is_published_by_keyboard_alone_and_every_step_is_accessible(browse, tmp_path):
-    walked = walk(browse(write_table(tmp_path / "people.csv")))
-    words = hetdp.read_record(tmp_path / "plan-record.json")["answers"][0]["words"]
-    assert walked.page.inner_text("#answer-1") == words
+    walked = walk(browse(write_table(tmp_path / "people.csv")), several=True)
+    for number, record in enumerate(hetdp.read_record(tmp_path / "plan-record.json")["releases"], 1):
+        assert walked.page.inner_text(f"#answer-{number}") == record["answers"][0]["words"]
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     axe, found = Axe(), []
     for step in NAMES:

@@ -83,10 +83,10 @@ def baselines_by_distance(population: Population, objective: str) -> dict[str, C
         population: the people and the question.
         objective: the objective to compare with, which is left out.
     """
-    scores, classes = population.require_sum(), population.classes
+    scores = population.require_sum()
     if scores.constant:
         return {}
-    least = int(np.min(classes.deciding, where=scores.most[classes.group] > 0, initial=UNBOUNDED))
+    least = least_units(population)
     alike = population.with_one_epsilon(least).design()
     sensitivity = float(scores.most.max())
     epsilon = float(units_to_floats(np.array([least]))[0]) / sensitivity
@@ -102,6 +102,16 @@ def baselines_by_distance(population: Population, objective: str) -> dict[str, C
     if objective != WEIGHTED_VOTE and (moving == moving[0]).all():
         found[WEIGHTED_VOTE] = population.design(WEIGHTED_VOTE).error_at
     return found
+
+
+def least_units(population: Population) -> int:
+    """The least ε of all people whose answer counts, in units: the strongest protection, which the baselines give all.
+
+    Raises:
+        UsageError: the question is not a sum over people.
+    """
+    counts = population.require_sum().most[population.classes.group] > 0
+    return int(np.min(population.classes.deciding, where=counts, initial=UNBOUNDED))
 
 
 def _worst_tables(epsilon: Floats, threshold: int, margin: int) -> list[tuple[Table, bool]]:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from hetdp.mechanism.formatting import SMALL_ERROR, format_runs
 from hetdp.people.populations.shares import AccuracyCurves, AccuracyPoint
 from hetdp.problem.answer_words import margin_words
+from hetdp.studio.people.wording import plain_words, runs_words
 
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 52, 24, 14, 46
@@ -78,7 +78,7 @@ def _share_chart(curves: AccuracyCurves) -> Chart:
     ticks = [(float(at), f"{at}%") for at in range(0, 101, 10)]
     wanted = {one.number: one for one in (_nearest(curves.by_share, percent / 100) for percent in SHARES)}
     rows = [_row(f"{(one.share or 0) * 100:.3g}%", one) for one in wanted.values()]
-    assumed = f"The chart assumes that {curves.assumption}." if curves.assumption else ""
+    assumed = f"The chart assumes that {plain_words(curves.assumption)}." if curves.assumption else ""
     note = f"{_same_words(curves.by_share)} {assumed}".strip()
     svg = _svg("share", title, lines, (0.0, 100.0), ticks, "people who truly say yes", False)
     return Chart("share", title, svg, _head("true share", lines), tuple(rows), note)
@@ -116,17 +116,6 @@ def _head(first: str, lines: list[Line]) -> tuple[str, ...]:
 
 def _row(where: str, one: AccuracyPoint) -> tuple[str, ...]:
     return (where, *map(runs_words, (one.error, *(one.baselines[name] for name in NAMES if name in one.baselines))))
-
-
-def runs_words(error: float) -> str:
-    """How often an answer is right at least; very small errors are not spelt out.
-
-    >>> runs_words(0.025), runs_words(1e-9), runs_words(0.0)
-    ('97 of 100', 'more than 9,999 of 10,000', 'always')
-    """
-    if error == 0.0:
-        return "always"
-    return format_runs(error) if error >= SMALL_ERROR else "more than 9,999 of 10,000"
 
 
 def _nearest(points: Sequence[AccuracyPoint], share: float) -> AccuracyPoint:

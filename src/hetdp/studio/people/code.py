@@ -7,7 +7,9 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from hetdp.documents import SCHEMA_VERSION
 from hetdp.people.questions.question import Question
+from hetdp.tables.bundle import CONTENT, KIND
 
 OPTIONS = {  # arguments of `ask` in the order of the lines, with their options
     "count": "--count",
@@ -17,12 +19,14 @@ OPTIONS = {  # arguments of `ask` in the order of the lines, with their options
     "more_than_by": "--more-than-by",
     "of": "--of",
     "question": "--question",
+    "questions": "--questions",
     "person": "--person",
     "group": "--group",
     "level": "--level",
     "by": "--by",
     "epsilon": "--epsilon",
     "epsilon_by": "--epsilon-by",
+    "deciding_epsilon": "--deciding-epsilon",
     "title": "--title",
     "yes": "--yes",
     "no": "--no",
@@ -30,7 +34,7 @@ OPTIONS = {  # arguments of `ask` in the order of the lines, with their options
     "encoding": "--encoding",
     "delimiter": "--delimiter",
 }
-QUESTION_FILE = "question.json"
+FILES = {"question": "question.json", "questions": "questions.json"}  # what the shell reads from a file
 WIDTH = 100  # characters of a line
 END = "END"
 
@@ -54,15 +58,16 @@ def plan_lines(table: str, arguments: Mapping[str, Any], plan: str) -> CodeLines
     words = ["hetdp ask", shlex.quote(table)]
     shell = []
     for name, value in given.items():
-        if isinstance(value, Question):
-            document = json.dumps(value.document(), ensure_ascii=False, indent=1)
-            shell.append(f"cat > {QUESTION_FILE} <<'{END}'\n{document}\n{END}")
-            value = QUESTION_FILE
+        if name in FILES:
+            document = json.dumps(_document(value), ensure_ascii=False, indent=1)
+            shell.append(f"cat > {FILES[name]} <<'{END}'\n{document}\n{END}")
+            value = FILES[name]
         words.append(f"{OPTIONS[name]} {_shell_value(value)}")
     shell.append(_wrapped([*words, f"--plan {shlex.quote(plan)}", "--dry-run"]))
+    first = [f"    {given['count']!r},\n"] if "count" in given else []
     written = [f"    {name}={_python_value(value)},\n" for name, value in given.items() if name != "count"]
     python = (
-        f"import hetdp\n\nasked = hetdp.ask(\n    {table!r},\n    {given['count']!r},\n{''.join(written)}"
+        f"import hetdp\n\nasked = hetdp.ask(\n    {table!r},\n{''.join([*first, *written])}"
         f"    plan={plan!r},\n    dry_run=True,\n)\nprint(asked)\nprint(asked.digest)\n"
     )
     return CodeLines("\n".join(shell) + "\n", python)
@@ -140,8 +145,24 @@ def _pairs(pairs: Mapping[str, str]) -> str:
     return json.dumps(dict(pairs), ensure_ascii=False)
 
 
+def _document(value: Any) -> Any:
+    """A question, or several, as the document of a file."""
+    if isinstance(value, Question):
+        return value.document()
+    bodies = [{name: one.body() if isinstance(one, Question) else one for name, one in body.items()} for body in value]
+    return {"schema_version": SCHEMA_VERSION, "kind": KIND, CONTENT: bodies}
+
+
 def _python_value(value: Any) -> str:
-    return _python_question(value.body()) if isinstance(value, Question) else repr(value)
+    if isinstance(value, Question):
+        return _python_question(value.body())
+    if isinstance(value, list):
+        return f"[\n{''.join(f'        {_python_dictionary(body)},{chr(10)}' for body in value)}    ]"
+    return repr(value)
+
+
+def _python_dictionary(body: Mapping[str, Any]) -> str:
+    return f"{{{', '.join(f'{name!r}: {_python_value(value)}' for name, value in body.items())}}}"
 
 
 def _python_question(body: Mapping[str, Any]) -> str:

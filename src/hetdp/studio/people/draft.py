@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -21,7 +21,10 @@ from hetdp.people.questions.thresholds import ALL, RESPONDENTS, count, share, ve
 from hetdp.problem.answer_words import NO, YES, require_wording
 from hetdp.studio.people.table import COUNTED, PUBLIC, OpenedTable
 from hetdp.tables import kinds
+from hetdp.tables.bundle import ARGUMENTS
 from hetdp.tables.predicates import canonical_predicate, format_column, format_literal, parse_predicate
+from hetdp.tables.request import name_question, question_name
+from hetdp.text import format_value
 
 SHARE, COUNT, COMPARE, GROUPS, WEIGHTED = "share", "count", "compare", "groups", "weighted"
 KINDS = {
@@ -73,8 +76,8 @@ QUESTION_FIELDS = (
     *("column", "operator", "value", "kind", "direction", "share", "of", "number", "ties"),
     *("group", "joint", "each", "sum", "area", "thresholds", "title", "yes", "no"),
 )
-PROTECTION_FIELDS = ("protection", "epsilon", "level", "epsilon_column")
-DEFAULTS = {
+PROTECTION_FIELDS = ("protection", "epsilon", "level", "epsilon_column", "decides", "deciding")
+QUESTION_DEFAULTS = {
     "operator": IS,
     "kind": SHARE,
     "direction": "at_least",
@@ -83,8 +86,10 @@ DEFAULTS = {
     "joint": "and",
     "each": SHARE,
     "thresholds": "same",
-    "protection": ONE,
 }
+DEFAULTS = {"protection": ONE}
+MOST_QUESTIONS = 20
+ALL_TITLE = "all-title"  # the field for the title of all questions together
 CHOICES: dict[str, Iterable[str]] = {
     "operator": OPERATORS,
     "kind": KINDS,
@@ -95,34 +100,97 @@ CHOICES: dict[str, Iterable[str]] = {
     "each": (SHARE, COUNT),
     "thresholds": ("same", "own"),
     "protection": PROTECTIONS,
+    "decides": ("", "yes"),
 }
 LONGEST_TEXT = 2000  # characters of one field
 
 
 @dataclass
-class Draft:
-    """The fields of the steps Question and Protection.
+class QuestionFields:
+    """The fields of one question.
 
     Attributes:
         fields: field → what was typed or chosen.
-        numbers: (what, column, value) → what was typed for this value: an ε, a threshold or a weight.
+        numbers: (what, column, value) → the threshold or weight that was typed for this value.
+    """
+
+    fields: dict[str, str] = field(default_factory=lambda: dict(QUESTION_DEFAULTS))
+    numbers: dict[tuple[str, str, str], str] = field(default_factory=dict)
+
+
+@dataclass
+class Draft:
+    """The fields of the steps Question and Protection. A plan has one question or several, one of which is current.
+
+    Attributes:
+        fields: field → what was typed or chosen, for all questions.
+        epsilon_numbers: (column, level) → the ε that was typed for this level.
+        asked: the fields of each question.
+        at: the place of the current question, which the step Question shows.
     """
 
     fields: dict[str, str] = field(default_factory=lambda: dict(DEFAULTS))
-    numbers: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    epsilon_numbers: dict[tuple[str, str], str] = field(default_factory=dict)
+    asked: list[QuestionFields] = field(default_factory=lambda: [QuestionFields()])
+    at: int = 0
 
     def __getitem__(self, name: str) -> str:
-        return self.fields.get(name, "")
+        return self._fields_with(name).get(name, "")
 
     def set(self, name: str, value: str) -> None:
         """Takes a field; a choice that is not offered is ignored."""
         if name in CHOICES and value not in CHOICES[name]:
             return
-        self.fields[name] = value[:LONGEST_TEXT]
+        self._fields_with(name)[name] = value[:LONGEST_TEXT]
+
+    def _fields_with(self, name: str) -> dict[str, str]:
+        return self.asked[self.at].fields if name in QUESTION_FIELDS else self.fields
 
     def number(self, what: str, column: str, value: str) -> str:
-        """What was typed for a value of a column."""
-        return self.numbers.get((what, column, value), "")
+        """What was typed for a value of a column: an ε, or a threshold or a weight of the current question."""
+        if what == EPSILON:
+            return self.epsilon_numbers.get((column, value), "")
+        return self.asked[self.at].numbers.get((what, column, value), "")
+
+    def set_number(self, what: str, column: str, value: str, typed: str) -> None:
+        """Takes such a number."""
+        if what == EPSILON:
+            self.epsilon_numbers[column, value] = typed
+        else:
+            self.asked[self.at].numbers[what, column, value] = typed
+
+    # Several questions.
+
+    @property
+    def has_several(self) -> bool:
+        """True if the plan has more than one question."""
+        return len(self.asked) > 1
+
+    def each(self) -> list[Draft]:
+        """This draft once for each question, which is current there."""
+        return [replace(self, at=at) for at in range(len(self.asked))]
+
+    def add_question(self) -> None:
+        """Adds a question, which is current then.
+
+        Raises:
+            UsageError: there are too many.
+        """
+        if len(self.asked) >= MOST_QUESTIONS:
+            rule = f"a plan that is made here has at most {MOST_QUESTIONS}"
+            raise UsageError(f"{len(self.asked)} questions", rule)
+        self.asked.append(QuestionFields())
+        self.at = len(self.asked) - 1
+
+    def remove_question(self, at: int) -> None:
+        """Removes a question, unless it is the only one."""
+        if self.has_several and 0 <= at < len(self.asked):
+            del self.asked[at]
+            self.at = min(self.at - (at < self.at), len(self.asked) - 1)
+
+    def name(self) -> str:
+        """The name of the current question in messages."""
+        return question_name(self.at + 1, self["title"].strip() or None)
 
     def column(self, name: str, offered: list[str]) -> str:
         """The column that a field names, or the only one that is offered; empty if it is not offered."""
@@ -291,6 +359,26 @@ class Draft:
             UsageError: something is missing or wrong.
             InputError: the groups cannot be read.
         """
+        if not self.has_several:
+            body = self.question_body(table)
+            found = body | {"person": table.person, "group": self.group(table)}
+        else:
+            bodies = []
+            for one in self.each():
+                with name_question(one.at + 1, one["title"].strip() or None):
+                    bodies.append(one.question_body(table))
+            require_wording(self[ALL_TITLE].strip() or None)
+            found = {"questions": bodies, "person": table.person, "group": self._group_of_all(table)}
+            found["title"] = self[ALL_TITLE].strip()
+        return {name: value for name, value in (found | table.options).items() if value != ""}
+
+    def question_body(self, table: OpenedTable) -> dict[str, Any]:
+        """What the current question is, as one of `questions=`.
+
+        Raises:
+            UsageError: something is missing or wrong.
+            InputError: the groups cannot be read.
+        """
         found: dict[str, Any] = {"count": self.condition(table)}
         question = self.question(table)
         if question is None:
@@ -300,12 +388,22 @@ class Draft:
                 found["of"] = RESPONDENTS
         else:
             found["question"] = question
-        found["person"] = table.person
-        found["group"] = self.group(table)
         found["by"] = self.area(table)
         found |= {name: self[name].strip() for name in ("title", "yes", "no")}
         require_wording(*(found[name] or None for name in ("title", "yes", "no")))
-        return {name: value for name, value in (found | table.options).items() if value != ""}
+        return {name: found[name] for name in ARGUMENTS if found.get(name, "") != ""}
+
+    def _group_of_all(self, table: OpenedTable) -> str:
+        """The column of groups that the questions name; empty if none does.
+
+        Raises:
+            UsageError: they name two.
+        """
+        named = list(dict.fromkeys(group for one in self.each() if (group := one.group(table))))
+        if len(named) > 1:
+            columns = " and ".join(map(format_value, named))
+            raise UsageError(f"the questions use the groups of {columns}", "a plan has one column of groups")
+        return named[0] if named else ""
 
     def arguments(self, table: OpenedTable) -> dict[str, Any]:
         """All arguments of `ask` but the table, the plan and the payment.
@@ -323,6 +421,9 @@ class Draft:
             UsageError: something is missing or wrong.
             InputError: the levels cannot be read.
         """
+        return self._epsilon_arguments(table) | self._deciding_arguments()
+
+    def _epsilon_arguments(self, table: OpenedTable) -> dict[str, Any]:
         if self["protection"] == ONE:
             return {"epsilon": self.epsilons(table)[""]}
         if self["protection"] == COLUMN:
@@ -335,10 +436,25 @@ class Draft:
             raise UsageError("no column of levels", "a public column must say who has which level")
         return {"level": column, "epsilon_by": self.epsilons(table)}
 
+    def _deciding_arguments(self) -> dict[str, Any]:
+        """The argument for more privacy where the answer depends on one person, if that is chosen."""
+        return {"deciding_epsilon": read_epsilon(self["deciding"])} if self["decides"] else {}
+
     # What is missing or wrong.
 
     def question_faults(self, table: OpenedTable) -> dict[str, str]:
-        """Field → what is wrong with it, in the step Question."""
+        """Field → what is wrong with it, in the step Question; ``other-2`` is the third question."""
+        found = self.own_faults(table)
+        for one in self.each() if self.has_several else ():
+            wrong = {} if one.at == self.at else one.own_faults(table)
+            found |= {f"other-{one.at}": words for words in [*wrong.values()][:1]}
+        if self.has_several and not found:
+            found |= _refusals({ALL_TITLE: lambda: require_wording(self[ALL_TITLE].strip() or None)})
+            found |= _refusals({"group": lambda: self._group_of_all(table)})
+        return found
+
+    def own_faults(self, table: OpenedTable) -> dict[str, str]:
+        """Field → what is wrong with it in the current question."""
         kind = self["kind"]
         checks: dict[str, Callable[[], Any]] = {"value": lambda: self.condition(table)}
         if kind in (SHARE, COUNT):
@@ -369,10 +485,13 @@ class Draft:
 
     def protection_faults(self, table: OpenedTable) -> dict[str, str]:
         """Field → what is wrong with it, in the step Protection; ``epsilon-2`` is the ε of the third level."""
+        return self._epsilon_faults(table) | _refusals({"deciding": self._deciding_arguments})
+
+    def _epsilon_faults(self, table: OpenedTable) -> dict[str, str]:
         if self["protection"] == ONE:
             return _refusals({"epsilon": lambda: self.epsilons(table)})
         if self["protection"] == COLUMN:
-            return _refusals({"epsilon_column": lambda: self.protection_arguments(table)})
+            return _refusals({"epsilon_column": lambda: self._epsilon_arguments(table)})
         column = self.level(table)
         try:
             names = table.names(column) if column else []
@@ -381,7 +500,7 @@ class Draft:
         typed = enumerate(self.number(EPSILON, column, name) for name in names)
         checks: dict[str, Callable[[], Any]] = {f"epsilon-{at}": partial(read_epsilon, number) for at, number in typed}
         found = _refusals(checks)
-        return found or _refusals({"level": lambda: self.protection_arguments(table)})
+        return found or _refusals({"level": lambda: self._epsilon_arguments(table)})
 
 
 def _refusals(checks: dict[str, Callable[[], Any]]) -> dict[str, str]:

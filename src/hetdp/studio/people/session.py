@@ -24,6 +24,7 @@ from hetdp.releases.ledger.ledger import Ledger
 from hetdp.releases.price import Price
 from hetdp.releases.release import Release
 from hetdp.studio.people.draft import (
+    ALL_TITLE,
     AREA_THRESHOLD,
     COLUMN,
     EPSILON,
@@ -35,6 +36,7 @@ from hetdp.studio.people.draft import (
     THRESHOLD,
     WEIGHT,
     Draft,
+    read_epsilon,
     read_share,
 )
 from hetdp.studio.people.folder import LEDGER, PAGE, PLAN, RECORD, OpenedFolder
@@ -118,6 +120,7 @@ class PeopleSession:
         faults_of_action: field → why the last action of a step was refused.
         revision: grows with every change.
         step: the step that was shown last.
+        promised: the arguments of the promise that was shown last; None before.
     """
 
     folder: OpenedFolder
@@ -132,6 +135,7 @@ class PeopleSession:
     faults_of_action: dict[str, dict[str, str]] = field(default_factory=dict)
     revision: int = 1
     step: str = NAMES[0]
+    promised: dict[str, Any] | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
     _results: dict[Any, Any] = field(default_factory=dict)
 
@@ -141,7 +145,7 @@ class PeopleSession:
         """Opens a table; everything that was chosen for another one is forgotten."""
         self.revision += 1
         self.draft, self.saved, self.table, self.wanted, self.refused = Draft(), None, None, path, ""
-        self.tried, self.faults_of_action, self._results = set(), {}, {}
+        self.tried, self.faults_of_action, self._results, self.promised = set(), {}, {}, None
         for name, value in options.items():
             self.draft.set(name, value)
         try:
@@ -207,8 +211,16 @@ class PeopleSession:
         if step == "record":
             return self.is_released()
         if step == "promise":
-            return not self.first_gap("promise")
+            return not self.first_gap("promise") and self._is_promise_shown()
         return not self.faults(step) and not self.first_gap(step)
+
+    def note_promise(self) -> None:
+        """Notes that the promise is shown as it is now; only then is the step Promise complete."""
+        if self.opened_plan is None:
+            self.promised = self.draft.arguments(self.require_table())
+
+    def _is_promise_shown(self) -> bool:
+        return self.opened_plan is not None or self.promised == self.draft.arguments(self.require_table())
 
     def is_released(self) -> bool:
         """True if the answer of the saved plan was released, and nothing was changed since."""
@@ -265,12 +277,58 @@ class PeopleSession:
         except HetdpError:
             return []
 
-    def formal_question(self) -> list[str]:
-        """The question and what counts as yes, as the plan will state them; empty while something is missing."""
-        if self.table is None or self.faults("question"):
-            return []
-        lines = self._ask(self.draft.question_arguments(self.table) | {"epsilon": 1}).promise.splitlines()
-        return [f"{line[:1].upper()}{line[1:]}" for line in lines if line.startswith(("question:", "yes means:"))]
+    # Several questions.
+
+    def add_question(self) -> None:
+        """Adds a question to the plan, once the current one is complete.
+
+        Raises:
+            UsageError: it is not, or there are too many.
+        """
+        if self.draft.own_faults(self.require_table()):
+            rule = "another one is added when it is"
+            raise UsageError(f"{self.draft.name()} is not complete", rule, "complete or remove it")
+        self.draft.add_question()
+        self.tried.discard("question")
+        self.revision += 1
+
+    def show_question(self, at: int) -> None:
+        """Makes another question the current one; without such a question nothing changes."""
+        if at in range(len(self.draft.asked)):
+            self.draft.at = at
+            self.revision += 1
+
+    def remove_question(self, at: int) -> None:
+        """Removes a question, unless it is the only one."""
+        self.draft.remove_question(at)
+        self.revision += 1
+
+    def question_at(self, many: int) -> int:
+        """The place of the question that the step Promise shows, of many."""
+        if self.opened_plan is None:
+            return self.draft.at
+        typed = self.draft["question-at"]
+        return min(int(typed), many - 1) if typed.isdecimal() else 0
+
+    def level_column(self) -> str:
+        """The column whose values the promise calls groups: of levels, or of groups; empty without one."""
+        if self.opened_plan is not None:
+            columns = self._plans()[0]["columns"]
+            return str(columns["level"] or columns["group"] or "")
+        table = self.require_table()
+        return self.draft.level(table) or next((group for one in self.draft.each() if (group := one.group(table))), "")
+
+    def area_column(self, at: int) -> str:
+        """The column of areas of a question; empty without one."""
+        if self.opened_plan is not None:
+            return str(self._plans()[at]["columns"]["area"] or "")
+        return self.draft.each()[at].area(self.require_table())
+
+    def _alone(self, protection: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of `ask` for the current question by itself."""
+        table, draft = self.require_table(), self.draft
+        body = draft.question_body(table) | {"person": table.person} | protection
+        return body | ({"group": draft.group(table)} if draft.group(table) else {})
 
     # Promise.
 
@@ -305,13 +363,16 @@ class PeopleSession:
     def solve_epsilon(self) -> SolvedEpsilon | None:
         """The smallest multiple of all ε with a wanted accuracy at a true share; None if one of the two is not typed.
 
+        Of several questions, it is about the current one.
+
         Raises:
             HetdpError: one of them is not a share, or no multiple is enough.
         """
         if not (self.draft["want"].strip() and self.draft["share-at"].strip()):
             return None
         wanted, at = read_share(self.draft["want"]), read_share(self.draft["share-at"])
-        return solve_epsilon(self.asked(), wanted, at=at)
+        asked = self._ask(self._alone(self.draft.protection_arguments(self.require_table())))
+        return solve_epsilon(asked, wanted, at=at)
 
     def use_solved_epsilon(self) -> None:
         """Takes the ε that a wanted accuracy needs.
@@ -322,13 +383,16 @@ class PeopleSession:
         table, found = self.require_table(), self.solve_epsilon()
         if found is None or self.draft["protection"] == COLUMN:
             raise UsageError("no ε to use", "each level has one ε, and the wanted accuracy and true share are typed")
-        needed = {level.before: level.after for level in found.levels if not level.deciding}
+        needed = {level.before: format(level.after, "f") for level in found.levels}
         for name, typed in self.draft.epsilons(table).items():
             number = needed.get(Decimal(typed))
             if number is not None and self.draft["protection"] == ONE:
-                self.draft.set("epsilon", format(number, "f"))
+                self.draft.set("epsilon", number)
             elif number is not None:
-                self.draft.numbers[EPSILON, self.draft.level(table), name] = format(number, "f")
+                self.draft.set_number(EPSILON, self.draft.level(table), name, number)
+        if self.draft["decides"]:  # one that is above all others binds nobody, and must not bind anybody now
+            deciding = Decimal(read_epsilon(self.draft["deciding"]))
+            self.draft.set("deciding", needed.get(deciding, max(needed.values(), key=Decimal)))
         self.revision += 1
 
     # Plan.
@@ -377,10 +441,10 @@ class PeopleSession:
             free = self.folder.free_name(place.stem, PLAN)
             raise UsageError(what, "a file that has something else is never replaced", f"{free} is free")
         found = ask(table.path, **arguments, plan=place, dry_run=True)
-        self.saved = SavedPlan(place.name, found.digest, self.draft["title"].strip(), arguments)
+        self.saved = SavedPlan(place.name, found.digest, self._typed_title(), arguments)
         self.revision += 1
         self.draft.set("plan-name", "")
-        table.counted.add(self.draft.counted_column(table))
+        table.counted |= {one.counted_column(table) for one in self.draft.each()}
         self.notices.append(f"The plan was saved as {place.name}.")
 
     def _is_saved_in(self, place: Path) -> bool:
@@ -577,7 +641,7 @@ class PeopleSession:
             step: the step that the form belongs to.
             form: field → text; a field that is missing stays as it is.
         """
-        if self.opened_plan is not None and step in ("table", "question", "protection", "promise"):
+        if self.opened_plan is not None and step in ("table", "question", "protection"):
             return True
         draft, table = copy.deepcopy(self.draft), copy.copy(self.table)
         if table is not None:
@@ -608,18 +672,22 @@ class PeopleSession:
                         table.set_role(column.name, role)
                     except HetdpError as refusal:
                         faults[f"role-{at}"] = str(refusal)
-        if table is not None and step in ("question", "protection", "promise"):
+        is_fixed = self.opened_plan is not None
+        if table is not None and not is_fixed and step in ("question", "protection", "promise"):
             self._take_numbers(form, draft, table)
-        fields = {
-            "question": QUESTION_FIELDS,
+        fields: dict[str, tuple[str, ...]] = {
+            "question": (*QUESTION_FIELDS, ALL_TITLE),
             "protection": PROTECTION_FIELDS,
-            "promise": (*PROTECTION_FIELDS, "share-at", "want", "area-at"),
+            "promise": (*(() if is_fixed else PROTECTION_FIELDS), "share-at", "want", "area-at", "question-at"),
         }
         fields |= {"plan": ("plan-name", "ledger", "source"), "release": ("ledger", "source", "version", "times")}
         fields["release"] += ("ledger-name", "ledger-source")
         for name in fields.get(step, ()):
             if name in form:
                 draft.set(name, form[name])
+        shown = form.get("question-at", "")
+        if step == "promise" and not is_fixed and shown.isdecimal() and int(shown) < len(draft.asked):
+            draft.at = int(shown)
         return faults
 
     def _take_numbers(self, form: Mapping[str, str], draft: Draft, table: OpenedTable) -> None:
@@ -630,13 +698,16 @@ class PeopleSession:
             if any(f"{what}-{at}" in form for at in range(MOST_NAMES)):
                 for at, name in enumerate(self._names(column)):
                     if f"{what}-{at}" in form:
-                        draft.numbers[what, column, name] = form[f"{what}-{at}"][:100]
+                        draft.set_number(what, column, name, form[f"{what}-{at}"][:100])
 
     def title(self) -> str:
         """The question in the steward's own words; empty if there is no title."""
         if self.opened_plan is not None:
             return escape_unprintable(self.opened_plan.title)
-        return escape_unprintable(self.draft["title"].strip())
+        return escape_unprintable(self._typed_title())
+
+    def _typed_title(self) -> str:
+        return self.draft[ALL_TITLE if self.draft.has_several else "title"].strip()
 
 
 _TABLE_KEYS = {"sheet": "table", "encoding": "encoding", "delimiter": "delimiter"}

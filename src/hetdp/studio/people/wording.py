@@ -1,8 +1,21 @@
-"""The question as one sentence in plain words, from what has been typed so far; gaps are shown as an ellipsis."""
+"""What the page says in plain words: the question as one sentence, names of levels, what levels of protection gain.
+
+A question is said from what has been typed so far; gaps are shown as an ellipsis.
+"""
 
 from __future__ import annotations
 
-from hetdp.errors import HetdpError
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from hetdp.errors import HetdpError, UsageError
+from hetdp.mechanism.formatting import SMALL_ERROR, format_runs
+from hetdp.people.names import join_names
+from hetdp.people.populations.baselines import NOISY_COUNT, ONE_EPSILON, least_units
+from hetdp.people.populations.mechanism import PopulationMechanism
+from hetdp.people.populations.shares import AccuracyPoint
+from hetdp.people.privacy.epsilons import UNBOUNDED, format_epsilon, shortest_decimal
 from hetdp.people.questions.thresholds import RESPONDENTS
 from hetdp.problem.answer_words import YES
 from hetdp.studio.people.draft import (
@@ -25,6 +38,7 @@ from hetdp.studio.people.draft import (
     Draft,
 )
 from hetdp.studio.people.table import OpenedTable
+from hetdp.tables.promise import Promise, Protection
 from hetdp.text import escape_unprintable
 
 GAP = "…"
@@ -138,3 +152,116 @@ def _counts(draft: Draft, table: OpenedTable) -> dict[str, int]:
         return table.values(draft.group(table)).counts
     except HetdpError:
         return {}
+
+
+# Names and plain words ------------------------------------------------------------------------------------------------
+
+
+PLAIN = {
+    "blank rows": "people without an answer",
+    "respondents": "those who answered",
+    "rows": "people",
+    "row": "person",
+}
+
+
+def level_name(column: str, name: str) -> str:
+    """The name of a level, group or area; a bare number gets the name of its column.
+
+    >>> level_name("protection", "1"), level_name("level", "strict")
+    ('protection 1', 'strict')
+    """
+    shown = escape_unprintable(name)
+    return shown if not column or any(map(str.isalpha, shown)) else f"{escape_unprintable(column)} {shown}"
+
+
+def plain_words(words: str) -> str:
+    """Words of a promise with people in the place of rows.
+
+    >>> plain_words("at least half of all rows say yes; blank rows count as not yes")
+    'at least half of all people say yes; people without an answer count as not yes'
+    """
+    for technical, plain in PLAIN.items():
+        words = words.replace(technical, plain)
+    return words
+
+
+def runs_words(error: float) -> str:
+    """How often an answer is right at least; very small errors are not spelt out.
+
+    >>> runs_words(0.025), runs_words(1e-9), runs_words(0.0)
+    ('97 of 100', 'more than 9,999 of 10,000', 'always')
+    """
+    if error == 0.0:
+        return "always"
+    return format_runs(error) if error >= SMALL_ERROR else "more than 9,999 of 10,000"
+
+
+# What levels gain -----------------------------------------------------------------------------------------------------
+
+
+def gain_sentence(promise: Promise, column: str, share: str | None = None) -> str:
+    """What different ε gain or cost, compared with the strongest protection for all and with a noisy count.
+
+    It is said at the true share that is given or, without one or if they do not differ there, where they differ most.
+    Empty where accuracy by true share is not known, or nothing is drawn at random.
+
+    Args:
+        promise: the promise.
+        column: the column of levels, for their names; empty without one.
+        share: the true share, as `at_share` takes it.
+    """
+    mechanism = promise.mechanism
+    if promise.constant or not isinstance(mechanism, PopulationMechanism):
+        return ""
+    try:
+        points = [one for one in mechanism.curves().by_share if ONE_EPSILON in one.baselines]
+        given = [] if share is None else [promise.at_share(share).number or 0]
+        chosen = mechanism.curves(numbers=given).by_share
+    except UsageError:
+        return ""
+    if not points:
+        return ""
+    units = least_units(mechanism.population)
+    least = math.inf if units >= UNBOUNDED else float(shortest_decimal(units))
+    differ = any(one.largest > least for one in promise.protections)
+    best = max(points, key=lambda one: one.baselines[ONE_EPSILON if differ else NOISY_COUNT] - one.error)
+    if chosen and runs_words(chosen[0].error) != runs_words(chosen[0].baselines[ONE_EPSILON]):
+        best = chosen[0]
+    same, noisy = (runs_words(best.baselines[name]) for name in (ONE_EPSILON, NOISY_COUNT))
+    ours, where = runs_words(best.error), _where_words(mechanism.share_scale, best)
+    right = f"the published answer is right in at least {ours} runs"
+    if not differ:
+        beside = "as often as a noisy count" if noisy == ours else f"a noisy count in {noisy}"
+        return f"Everybody has the same ε, so there are no levels to gain from: if {where}, {right}, {beside}."
+    what, verb = ("The levels", "") if column else ("Having different ε", "s")
+    strongest = f"the strongest protection for all (ε = {format_epsilon(least)})"
+    where += "," if chosen and best is chosen[0] else ", where they differ most,"
+    if ours == same:
+        found = f"{what} gain{verb} nothing that is seen here: if {where} {right}, as often as with {strongest};"
+        found += f" a noisy count with that ε is right in {noisy}."
+    else:
+        gain = "gain" if best.error < best.baselines[ONE_EPSILON] else "cost"
+        found = f"{what} {gain}{verb} accuracy: if {where} {right}; with {strongest} in {same}, and a noisy count"
+        found += f" with that ε in {noisy}."
+    return f"{found} {_price_words(promise.protections, column, least, 'Yet' if ours == same else 'In return')}"
+
+
+def _where_words(scale: Any, point: AccuracyPoint) -> str:
+    share = f"{(point.share or 0.0) * 100:.3g}%"
+    if scale.weighted:
+        words = f"people with {share} of the weight truly count as yes"
+    else:
+        words = f"{share} truly count as yes ({point.number:,} of {scale.of:,} people)"
+    return words + (f" and {plain_words(scale.assumption)}" if scale.assumption else "")
+
+
+def _price_words(protections: Sequence[Protection], column: str, least: float, first: str) -> str:
+    """Who is charged more than with one ε for all; the sentence begins with the first word."""
+    less = [one for one in protections if one.used > least]
+    if not less:
+        return "Nobody is charged more than with one ε for all."
+    most = format_epsilon(max(one.used for one in less))
+    names = [level_name(column, one.group) for one in less if one.group is not None]
+    who = "some people" if not names else join_names(names) if len(names) < 4 else f"{', '.join(names[:3])} and others"
+    return f"{first}, {who} are charged more: up to ε = {most}, which they allow."

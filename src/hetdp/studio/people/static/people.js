@@ -18,8 +18,9 @@
   function follow(slider) {
     const field = document.getElementById(slider.dataset.for), number = Number(field.value.trim().replace(",", "."));
     const known = field.value.trim() !== "" && number > 0 && Number.isFinite(number);
-    if (known) { slider.value = Math.round(100 * Math.log10(number / 0.01)); }
-    slider.setAttribute("aria-valuetext", field.value.trim() ? "ε = " + field.value.trim() : "no number yet");
+    slider.value = known ? Math.round(100 * Math.log10(number / 0.01)) : 0;
+    slider.classList.toggle("unset", !known);
+    slider.setAttribute("aria-valuetext", field.value.trim() ? "ε = " + field.value.trim() : "not chosen yet");
   }
   const sliders = () => document.querySelectorAll("input[type=range][data-for]").forEach(follow);
 
@@ -91,16 +92,20 @@
     if (one.matches("input[type=range][data-for]")) {
       document.getElementById(one.dataset.for).value = epsilon(Number(one.value));
       one.setAttribute("aria-valuetext", "ε = " + epsilon(Number(one.value)));
+      one.classList.remove("unset");
     } else if (one.id) {
       document.querySelectorAll("input[type=range][data-for='" + one.id + "']").forEach(follow);
     }
-    if (one.type !== "checkbox" && one.id !== "sheet") { changed(); }
+    if (one.id !== "confirm" && one.id !== "sheet") { changed(); }
   });
   form.addEventListener("submit", function () {
     window.clearTimeout(timer);
     studio.setAttribute("aria-busy", "true");
   });
   document.addEventListener("click", function (event) {
+    if (event.target.matches("input[type=range].unset")) {  // a click on its end, where it waits, is a choice, too
+      event.target.dispatchEvent(new Event("input", { bubbles: true }));
+    }
     const copy = event.target.closest("[data-copy]");
     if (copy) {
       const text = document.getElementById(copy.dataset.copy).textContent;
