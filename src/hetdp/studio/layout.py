@@ -6,6 +6,7 @@ The contents follow with the first answer of the screen.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from secrets import token_hex
 from typing import Any
 
@@ -41,15 +42,17 @@ def aria_label(words: str) -> dict[str, Any]:
     return {"aria-label": words}
 
 
+MOST_NAMED = 3  # tables
 WAYS = {"gallery": "Gallery", "file": "File", "people": "People"}
 
 
-def dialog(start: bool, tables: str = "") -> Any:
+def dialog(start: bool, tables: str = "", listed: Sequence[str] = ()) -> Any:
     """The dialog that opens a problem, or leads to the page for tables.
 
     Args:
         start: whether it is open when the page is loaded.
         tables: the address of the page for tables; empty if there is none.
+        listed: the names of the tables in the opened folder.
     """
     cards = [
         html.Button(
@@ -86,6 +89,7 @@ def dialog(start: bool, tables: str = "") -> Any:
         [
             html.Strong("A table of people"),
             html.Span("From a spreadsheet to a published yes/no answer, step by step"),
+            html.Span(_found_words(listed)),
         ],
         id="open-table",
         href=tables,
@@ -102,6 +106,18 @@ def dialog(start: bool, tables: str = "") -> Any:
     ]
     box = html.Div(inside, className="dialog", role="dialog", **aria_label("Open a problem"))
     return html.Div(box, id="shade", className="shade", hidden=not start)
+
+
+def _found_words(listed: Sequence[str]) -> str:
+    """The tables of the opened folder, in words.
+
+    >>> _found_words(["a.csv", "b.csv", "c.csv", "d.xlsx", "e.xlsx"])
+    'Tables in this folder: a.csv, b.csv, c.csv and 2 more'
+    """
+    if not listed:
+        return "No table is in this folder yet; the page says what to do"
+    more = f" and {len(listed) - MOST_NAMED} more" if len(listed) > MOST_NAMED else ""
+    return f"Tables in this folder: {', '.join(listed[:MOST_NAMED])}{more}"
 
 
 def _form() -> list[Any]:
@@ -132,8 +148,15 @@ CHART_KEYS = "Chart of all datasets. On a map, arrow keys move between cells, an
 TABS = {"inspect": "Details", "accuracy": "Accuracy", "odds": "Odds", "export": "Export"}
 
 
-def page(session: Session, start: bool, tables: str = "") -> Any:
-    """The whole page, without contents."""
+def page(session: Session, start: bool, tables: str = "", listed: Sequence[str] = ()) -> Any:
+    """The whole page, without contents.
+
+    Args:
+        session: the session.
+        start: whether the dialog is open at first.
+        tables: the address of the pages for tables; empty without them.
+        listed: the names of the tables in the opened folder.
+    """
     with session.lock:
         needs_chart = views_of(session)[0] in CHARTS
     return html.Div(
@@ -156,7 +179,7 @@ def page(session: Session, start: bool, tables: str = "") -> Any:
             html.Div(id="trouble", className="trouble", role="alert", hidden=True),
             _header(),
             html.Main([_picture(needs_chart), _side()]),
-            dialog(start, tables),
+            dialog(start, tables, listed),
         ],
         id="studio",
     )

@@ -125,7 +125,7 @@ def app_for(
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
     )
     tables = "" if people is None else f"/{token}/{PEOPLE}/"
-    app.layout = lambda: page(session, start, tables)
+    app.layout = lambda: page(session, start, tables, [] if people is None else people.folder.tables())
     connect(app, session)
     if people is not None:
         from hetdp.studio.people.pages import connect_pages

@@ -259,6 +259,7 @@ def test_the_start_dialog_offers_a_table_and_a_problem(browser, tmp_path, monkey
     page.goto(place.address)
     page.wait_for_selector("#open-table")
     assert page.is_visible("text=Open a problem")
+    assert "people.csv" in page.inner_text("#open-table")
     page.click("#open-table")
     page.click("text=people.csv")
     page.wait_for_selector("#role-0")
