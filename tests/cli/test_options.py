@@ -22,7 +22,9 @@ def test_the_offered_engines_are_the_registered_ones():
     )
 
 
-@pytest.mark.parametrize("verb", ["boundary", "check", "extend", "design", "accuracy", "verify", "explain"])
+@pytest.mark.parametrize(
+    "verb", ["boundary", "check", "extend", "design", "accuracy", "odds", "solve", "verify", "explain"]
+)
 def test_verbs_that_read_a_problem_share_their_options(verb):
     assert {"problem", "--duplicates", "--positive", "-q", "--quiet", "--json"} <= names_of(verb)
 

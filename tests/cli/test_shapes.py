@@ -36,6 +36,8 @@ COMMANDS = {
     "accuracy": (0, "accuracy poll.json mechanism.json"),
     "verify": (0, "verify poll.json mechanism.json"),
     "verify-refused": (5, "verify tight.json mechanism.json"),
+    "odds": (0, "odds poll.json"),
+    "solve": (0, "solve poll.json 0.9"),
     "explain": (0, "explain grid.json [0,0] no/one [1,1]"),
     "plot": (0, "plot poll.json mechanism.json -o mechanism.svg"),
     "make": (0, "make votes --people Ann,Bob --majority --epsilon 1 --deciding-epsilon Ann=0.2 -o made.json"),

@@ -26,6 +26,8 @@ VERBS = {  # in the order of use; each is a module of this package, imported by 
     "release": "draw one private answer exactly, and pay for it",
     "record": "verify the record of a release",
     "accuracy": "compare mechanisms and baselines, before anything is spent",
+    "odds": "state what a change in the data does to the published answer",
+    "solve": "find how much ε an accuracy takes",
     "ledger": "show and manage privacy budgets",
     "verify": "prove a mechanism private in exact arithmetic, or refute it",
     "audit": "test by many draws whether a mechanism keeps its promise",
@@ -45,6 +47,8 @@ hetdp check poll.json                       can these values be private?
 hetdp extend poll.json -o mechanism.csv     the most accurate private mechanism with the given values, and its proof
 hetdp design poll.json                      values chosen by an objective, where none are given
 hetdp accuracy poll.json                    how accurate is it, compared with other methods?
+hetdp solve poll.json 0.9           by what must every ε be multiplied to be right in 90 of 100 runs?
+hetdp odds poll.json mechanism.csv          what does one person's change do to the published answer?
 hetdp verify poll.json mechanism.csv        prove a mechanism again, or refute it
 hetdp audit poll.json mechanism.csv         draw many answers; do they contradict the promise?
 hetdp explain poll.json 111                 why is this dataset not answered better?
@@ -128,12 +132,16 @@ def import_verb(name: str) -> click.Command:
             from hetdp.cli.ledger import command
         case "make":
             from hetdp.cli.make import command
+        case "odds":
+            from hetdp.cli.odds import command
         case "plot":
             from hetdp.cli.plot import command
         case "record":
             from hetdp.cli.record import command
         case "release":
             from hetdp.cli.release import command
+        case "solve":
+            from hetdp.cli.solve import command
         case "studio":
             from hetdp.cli.studio import command
         case "verify":

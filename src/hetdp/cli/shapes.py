@@ -258,6 +258,19 @@ def _of_question(number: int | None) -> Shape:
     return {} if number is None else {"question": number}
 
 
+def solved(problem: Problem, given: SolvedEpsilon, output: str | None) -> Shape:
+    """The result of `solve`."""
+    written = {} if output is None else {"output": output}
+    at = list(given.at) if isinstance(given.at, tuple) else given.at
+    facts = {"target": given.target, "at": at, "message": str(given)}
+    found = {name: getattr(given, name) for name in ("multiple", "below", "reached", "error")}
+    proof = {
+        "worse_than_coin": given.mechanism.against_coin.document(),
+        "certificate": certificate(given.mechanism.certificate),
+    }
+    return document("solve", **written, counts=counts(problem), solved=facts | found | proof)
+
+
 def ask_needed(asked: AskResult, given: SolvedEpsilon) -> Shape:
     """The ε that a wanted accuracy takes."""
     found = document("ask", released=False, read=asked.read)
