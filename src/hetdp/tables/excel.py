@@ -28,8 +28,7 @@ import numpy as np
 from hetdp.errors import Fault, HetdpError, InputError, UsageError
 from hetdp.interrupts import delay_interrupts
 from hetdp.tables.arrow import require_no_interrupt
-from hetdp.tables.sources import choose_sheet
-from hetdp.tables.texts import ROW, Texts, TextTable
+from hetdp.tables.sources import ROW, Texts, TextTable, choose_sheet
 from hetdp.text import format_value
 
 MOST_UNPACKED = 1 << 28  # bytes of all parts that are read

@@ -16,7 +16,7 @@ from hetdp.duck import CURATOR_HINT, TABLE_RULE, hide_details
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.formats.parquet import require_no_brotli
 from hetdp.frames import is_arrow, is_frame, is_lazy_polars, is_pandas, is_polars
-from hetdp.tables.arrow import arrow_file, arrow_table, polars_table, require_no_interrupt
+from hetdp.tables.arrow import PandasFrame, arrow_file, arrow_table, polars_table, require_no_interrupt
 from hetdp.tables.comparison import open_locked
 from hetdp.tables.dialect import (
     AS_FOUND,
@@ -25,23 +25,25 @@ from hetdp.tables.dialect import (
     FileOptions,
     dialect_of,
     not_utf8,
+    read_rows,
     require_option_for,
 )
 from hetdp.tables.excel import ExcelTable
 from hetdp.tables.excel import list_sheets as list_excel_sheets
-from hetdp.tables.frames import PandasFrame
 from hetdp.tables.sources import (
+    ROW,
     Arrays,
     Expressions,
     QueriedSource,
     Source,
+    Texts,
+    TextTable,
     file_stamp,
     require_different,
     require_exists,
     require_file,
 )
 from hetdp.tables.sqlite import SqliteTable, list_tables
-from hetdp.tables.texts import DecodedCsv, TextTable
 from hetdp.text import format_type, format_value, pluralize
 
 MILLISECONDS = "TIMESTAMP in milliseconds"  # not a type of DuckDB, so such a column is refused
@@ -81,6 +83,31 @@ def _open_dialect(database: Any, place: Path, name: str, dialect: Dialect, curat
         f" strict_mode=true, max_line_size=10000000, hive_partitioning=false, columns={{{kinds}}})"
     )
     return QueriedSource(database, scan, name, place, ours, [str(place)], curator)
+
+
+class DecodedCsv(TextTable):
+    """A CSV file that is not UTF-8.
+
+    Args:
+        database: a locked connection.
+        name: the name of the table in messages.
+        place: the file.
+        dialect: how it is written.
+        curator: whether messages may quote the reader.
+    """
+
+    def __init__(self, database: Any, name: str, place: Path, dialect: Dialect, curator: bool) -> None:
+        super().__init__(database, name, place, dialect.header, curator)
+        self._file, self._dialect = place, dialect
+
+    def texts(self, columns: Sequence[str]) -> Texts:
+        """The cells of some columns; see `TextTable`."""
+        places = [self._dialect.header.index(column) for column in columns] or [0]
+        found: list[list[str | None]] = [[] for _ in places]
+        for row in read_rows(self._file, self._dialect):
+            for cells, at in zip(found, places, strict=True):
+                cells.append(row[at] or None)
+        return dict(zip(columns or [ROW], found, strict=True))
 
 
 def open_parquet(database: Any, place: Path, name: str, _: FileOptions, curator: bool) -> QueriedSource:

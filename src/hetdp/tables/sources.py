@@ -26,6 +26,9 @@ MOST_SHEETS = 20  # that a message lists
 NOTHING = '"NULL"'  # DuckDB's type of a column in which every cell is missing
 Arrays = dict[str, Any]
 Expressions = dict[str, str]  # name of a result → SQL expression
+CELLS = "cells"  # the name of a table of texts in queries
+ROW = "number of the row"
+Texts = dict[str, list[str | None]]
 
 
 class Columns(ABC):
@@ -244,6 +247,39 @@ class BatchSource(Source):
             found: Arrays = self._database.execute(query, list(parameters)).fetchnumpy()
             self._database.unregister("batch")
         return found
+
+
+class TextTable(QueriedSource):
+    """A table whose cells hetdp reads itself, as texts. DuckDB gets the columns that a query names, and no other.
+
+    A cell without text is missing.
+
+    Args:
+        database: a locked connection.
+        name: the name of the table in messages.
+        place: the file.
+        header: the names of its columns.
+        curator: whether messages may quote the reader.
+    """
+
+    def __init__(self, database: Any, name: str, place: Path, header: Sequence[str], curator: bool) -> None:
+        database.register(CELLS, {f"column_{at}": np.empty(0, dtype=object) for at in range(len(header))})
+        ours = {column: f"column_{at}" for at, column in enumerate(header)}
+        super().__init__(database, CELLS, name, place, ours, curator=curator)
+
+    @abstractmethod
+    def texts(self, columns: Sequence[str]) -> Texts:
+        """The cells of some columns, from one pass over the file; of none, as many cells as rows, under any name."""
+
+    def register(self, columns: Texts) -> None:
+        """Gives DuckDB these columns."""
+        found = {self.scanned.get(column, ROW): np.array(cells, dtype=object) for column, cells in columns.items()}
+        self._database.register(CELLS, found)
+
+    def _selection(self, uses: Sequence[str]) -> str:
+        with hide_details(self.name, self._curator):
+            self.register(self.texts(list(dict.fromkeys(uses))))
+        return super()._selection(uses)
 
 
 def file_stamp(place: Path) -> tuple[int, int, int]:
