@@ -97,7 +97,7 @@ def test_spaces_of_people_have_a_row_for_each_axis():
     words = parse_repr(problem.graph).words
     assert "12 datasets, 17 edges, none stored" in words
     assert "|<i>|3|4|0.5" in words
-    assert "more than half of all rows say yes" in parse_repr(problem).words
+    assert "more than half of all rows count as yes" in parse_repr(problem).words
 
 
 def test_a_boundary_that_takes_long_is_counted_only_on_request(monkeypatch):

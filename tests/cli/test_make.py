@@ -23,7 +23,8 @@ def test_votes_become_a_file_that_other_verbs_read(hetdp):
     result = hetdp(*VOTERS, "-o", "voters.json")
     assert result == (
         0,
-        "question: more than half of all rows say yes; exactly half counts as no; blank rows count as not yes\n"
+        "question: more than half of all rows count as yes; exactly half is not enough;"
+        " blank rows do not count as yes\n"
         "privacy: Ann: 0.2 when deciding, else 1\n         everybody else: 1\n8 datasets, 12 edges\n",
         "wrote voters.json\n",
     )
@@ -90,9 +91,9 @@ def test_a_question_and_rules_may_come_from_files(hetdp):
 
 def test_a_share_is_distinguished_from_a_number(hetdp):
     people = ("make", "votes", "--people", "4", "--epsilon", "1", "-o", "four.json", "--count", "no")
-    assert "at least half of all rows say no" in hetdp(*people, "--at-least", "50%").out
-    assert "at least 2 rows say no" in hetdp(*people, "--at-least", "2").out
-    assert "more than half of all rows say no" in hetdp(*people, "--majority").out
+    assert "at least half of all rows count as no" in hetdp(*people, "--at-least", "50%").out
+    assert "at least 2 rows count as no" in hetdp(*people, "--at-least", "2").out
+    assert "more than half of all rows count as no" in hetdp(*people, "--majority").out
 
 
 def test_without_a_promise_there_is_no_edge(hetdp):

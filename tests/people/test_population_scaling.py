@@ -158,7 +158,7 @@ def test_where_one_person_decides_the_result_says_so():
     people = hetdp.spaces.population(Q.share("yes", "50%"), 1, size=600)
     decided = people.solve_epsilon("95%", "50%")
     assert decided.epsilon == people.solve_epsilon("95%").epsilon == Decimal("2.945")  # log 19 = 2.9444…
-    assert "where 50% say yes (300 of 600), so that 1 person decides, whoever they are" in str(decided)
+    assert "where 50% count as yes (300 of 600), so that 1 person decides, whoever they are" in str(decided)
     assert "1 person decides" not in str(people.solve_epsilon("95%", "51%"))
     close = people.solve_epsilon(f"99.{'9' * 160}%", "60%")
     assert 0 < close.error <= 1e-162
@@ -204,7 +204,9 @@ def test_what_is_no_wish_is_refused(arguments, message):
 
 def test_an_accuracy_out_of_reach_says_why():
     zeros = hetdp.spaces.population(Q.majority(), [0, 0, 0, 1, 1])
-    with pytest.raises(hetdp.InputError, match=r"out of reach: 90%; where 80% say yes .4 of 5.*3 people have, stays 0"):
+    with pytest.raises(
+        hetdp.InputError, match=r"out of reach: 90%; where 80% count as yes .4 of 5.*3 people have, stays 0"
+    ):
         zeros.solve_epsilon("90%", "80%")
     vote = hetdp.spaces.population(Q.majority(), [0.1] * 6 + [9.0] * 5).design("weighted-vote")
     with pytest.raises(hetdp.InputError, match="people with large ε may outvote the others"):

@@ -49,43 +49,43 @@ def test_a_question_and_its_copy_from_a_document_have_the_same_description(quest
 @pytest.mark.parametrize(
     ("question", "words"),
     [
-        (questions.count("yes", 1), "at least 1 row says yes"),
-        (questions.count("ill", 3, group="Pupils"), "at least 3 rows of Pupils say ill"),
-        (questions.count("yes", 10001), "at least 10,001 rows say yes"),
+        (questions.count("yes", 1), "at least 1 row counts as yes"),
+        (questions.count("ill", 3, group="Pupils"), "at least 3 rows of Pupils count as ill"),
+        (questions.count("yes", 10001), "at least 10,001 rows count as yes"),
         (
             questions.share("yes", "50%"),
-            "at least half of all rows say yes; exactly half counts as yes; blank rows count as not yes",
+            "at least half of all rows count as yes; exactly half is enough; blank rows do not count as yes",
         ),
         (
             questions.share("ill", 0.1, strict=True, group=["Pupils", "Staff"]),
-            "more than 10% of all rows of Pupils and Staff say ill; exactly 10% counts as no;"
-            " blank rows count as not ill",
+            "more than 10% of all rows of Pupils and Staff count as ill; exactly 10% is not enough;"
+            " blank rows do not count as ill",
         ),
         (
             questions.majority(of="respondents"),
-            "more than half of all rows that are not blank say yes; exactly half counts as no;"
-            " if all are blank, that counts as no",
+            "more than half of all rows that are not blank count as yes; exactly half is not enough;"
+            " if all are blank, the answer is no",
         ),
-        (questions.share("blank", "1/3"), "at least 1/3 of all rows say blank; exactly 1/3 counts as yes"),
+        (questions.share("blank", "1/3"), "at least 1/3 of all rows count as blank; exactly 1/3 is enough"),
         (
             questions.versus("A", "B", ties="yes"),
-            "more rows say A than B; a tie counts as yes; rows with any other value do not count",
+            "more rows count as A than as B; a tie counts as yes; rows with any other value do not count",
         ),
         (
             questions.ratio_of_shares("admitted", "F", "M"),
-            "the share of all rows that say admitted is at least 0.8 times as large in F as in M; exactly that counts"
-            " as yes, and so does M without any row that says admitted; a group without rows counts as yes",
+            "the share of all rows that count as admitted is at least 0.8 times as large in F as in M; exactly that is"
+            " enough; if the share of M is zero, or if a group has no rows, the answer is yes",
         ),
         (
             questions.ratio_of_shares("paralytic", "vaccinated", "placebo", "50%", of="respondents", strict=True),
-            "the share of all rows that are not blank that say paralytic is more than 0.5 times as large in vaccinated"
-            " as in placebo; exactly that counts as no, and so do two shares of zero; a group without rows that are not"
-            " blank counts as no",
+            "the share of all rows that are not blank that count as paralytic is more than 0.5 times as large in"
+            " vaccinated as in placebo; exactly that is not enough; if both are zero, or if a group has no rows that"
+            " are not blank, the answer is no",
         ),
-        (~questions.count("yes", 2), "not (at least 2 rows say yes)"),
+        (~questions.count("yes", 2), "not (at least 2 rows count as yes)"),
         (
             questions.count("a", 2) | questions.count("b", 2) | questions.count("c", 2),
-            "(at least 2 rows say a) or (at least 2 rows say b) or (at least 2 rows say c)",
+            "(at least 2 rows count as a) or (at least 2 rows count as b) or (at least 2 rows count as c)",
         ),
         (ANY.function(abs, "something"), "something (a Python function)"),
     ],
@@ -95,7 +95,7 @@ def test_questions_are_described_as_expected(question, words):
 
 
 def test_a_name_is_quoted_in_the_description():
-    assert str(questions.count("yes; ties count as yes", 2)) == "at least 2 rows say 'yes; ties count as yes'"
+    assert str(questions.count("yes; ties count as yes", 2)) == "at least 2 rows count as 'yes; ties count as yes'"
 
 
 def test_a_question_can_be_written_in_toml():
@@ -316,4 +316,4 @@ def test_every_name_is_explained_and_every_function_has_an_example(module):
 )
 def test_questions_can_be_imported_in_every_way(code):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    assert done.stdout == "at least 3 rows say yes\n"
+    assert done.stdout == "at least 3 rows count as yes\n"

@@ -162,7 +162,7 @@ def test_the_three_voters_of_the_paper_are_protected_only_when_the_first_decides
 def test_the_problem_is_described():
     problem = spaces.votes(["Ann", "Bob"], questions.majority(), privacy.rules(1, deciding={"Ann": 0.3}))
     assert problem.about == {
-        "title": "more than half of all rows say yes; exactly half counts as no; blank rows count as not yes",
+        "title": "more than half of all rows count as yes; exactly half is not enough; blank rows do not count as yes",
         "answer_1": "yes",
         "answer_2": "no",
         "privacy_unit": "one person's value",

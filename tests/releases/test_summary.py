@@ -79,12 +79,12 @@ def text_of(record: dict[str, Any]) -> str:
 
 def test_the_headline_is_the_title_or_the_question_as_one_sentence(records):
     assert headline_of(records["titled"]) == "Should we move?"
-    assert headline_of(records["untitled"]) == "Is it true that more than half of all rows say yes?"
-    assert headline_of(records["constant"]) == "Is it true that at least 700 rows say yes?"
+    assert headline_of(records["untitled"]) == "Is it true that more than half of all rows count as yes?"
+    assert headline_of(records["constant"]) == "Is it true that at least 700 rows count as yes?"
     assert headline_of(records["bare problem"]) == "A yes/no question about the data"
-    joined = "Is it true that (at least half of all rows of A say yes; blank) and (b; c)? (Yes means: x = 1.)"
+    joined = "Is it true that (at least half of all rows of A count as yes; blank) and (b; c)? (Yes means: x = 1.)"
     assert headline_of({"question": joined}) == joined.partition(" (Yes")[0]
-    quoted = "Is it true that at least 3 rows of 'a; b' say yes; blank? (Yes means: x = 1.)"
+    quoted = "Is it true that at least 3 rows of 'a; b' count as yes; blank? (Yes means: x = 1.)"
     assert headline_of({"question": quoted}) == quoted.partition(" (Yes")[0]
 
 

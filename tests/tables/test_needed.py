@@ -28,7 +28,7 @@ def people(size: int, **columns: Any) -> pandas.DataFrame:
 
 def printed(promise: str, share: str) -> float:
     """The accuracy that a promise prints for a share."""
-    found = re.search(rf"([\d,]+) of ([\d,]+) runs if {share} say yes", promise)
+    found = re.search(rf"([\d,]+) of ([\d,]+) runs if {share} count as yes", promise)
     assert found
     right, runs = found.groups()
     return int(right.replace(",", "")) / int(runs.replace(",", ""))
@@ -84,7 +84,7 @@ def test_each_area_has_its_need_and_the_largest_is_enough_for_all():
     assert solved.area == "West"
     promises = hetdp.ask(table, **STAFF, epsilon=solved.epsilon, by="area").promises
     assert all(promise.at_share("80%").accuracy >= 0.95 for promise in promises)
-    assert f"'North' needs ε = {alone['North']}, where 80% say yes (40 of 50)" in str(solved)
+    assert f"'North' needs ε = {alone['North']}, where 80% count as yes (40 of 50)" in str(solved)
 
 
 def test_areas_with_different_levels_are_multiplied_together():
@@ -113,7 +113,7 @@ def test_blank_rows_are_assumed_away_in_words():
     asked = hetdp.ask(people(40), **STAFF, of="respondents", epsilon=0.3)
     assert "(24 of 40) and everybody answers, whoever they are" in str(asked.solve_epsilon("90%", "60%"))
     asked = hetdp.ask(people(40, area=["a", "b"] * 20), **STAFF, of="respondents", epsilon=0.3, by="area")
-    assert "where 60% of an area say yes and everybody answers, whoever" in str(asked.solve_epsilon("90%", "60%"))
+    assert "where 60% of an area count as yes and everybody answers, whoever" in str(asked.solve_epsilon("90%", "60%"))
 
 
 def test_of_different_weights_the_share_is_that_of_the_weight():
@@ -121,7 +121,7 @@ def test_of_different_weights_the_share_is_that_of_the_weight():
     question = hetdp.questions.weighted_sum({"chair": 3, "member": 1}, 15)
     given: dict[str, Any] = {"person": "id", "group": "role", "epsilon": 1, "question": question, "dry_run": True}
     found = hetdp.ask(table, "vote = 'yes'", by="area", **given).solve_epsilon("90%", "90%")
-    assert "people with 90% of the weight of an area say yes, whoever they are" in str(found)
+    assert "people with 90% of the weight of an area count as yes, whoever they are" in str(found)
     assert found.mechanism.accuracy_at_share("90%").accuracy >= 0.9
 
 

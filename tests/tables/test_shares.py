@@ -22,7 +22,9 @@ def people(size: int, **columns: Any) -> pandas.DataFrame:
 
 def test_the_promise_states_the_accuracy_at_a_few_shares_and_never_rounds_it_up():
     asked = hetdp.ask(people(600), **STAFF, epsilon=0.1)
-    found = re.findall(r"^  ([\d,]+) of ([\d,]+) runs if (\d+)% say yes \((\d+) of 600\)$", asked.promise, re.MULTILINE)
+    found = re.findall(
+        r"^  ([\d,]+) of ([\d,]+) runs if (\d+)% count as yes \((\d+) of 600\)$", asked.promise, re.MULTILINE
+    )
     assert [(int(percent), int(number)) for *_, percent, number in found] == [
         (40, 240),
         (45, 270),
@@ -39,13 +41,13 @@ def test_the_promise_states_the_accuracy_at_a_few_shares_and_never_rounds_it_up(
 def test_shares_are_closer_to_the_threshold_where_more_people_answer():
     kind = {"eps": np.tile([0.1, 1.0], 50_000)}
     asked = hetdp.ask(people(100_000, **kind), **STAFF | {"at_least": "20%"}, epsilon="eps")
-    percents = [float(one) for one in re.findall(r"runs if ([\d.]+)% say yes", asked.promise)]
+    percents = [float(one) for one in re.findall(r"runs if ([\d.]+)% count as yes", asked.promise)]
     assert percents == [19.96, 19.98, 20.02, 20.04]
 
 
 def test_few_people_and_constant_answers_have_no_lines_by_share():
     for size, least in ((19, "50%"), (30, 31)):
-        assert "say yes (" not in hetdp.ask(people(size), **STAFF | {"at_least": least}, epsilon=0.1).promise
+        assert "count as yes (" not in hetdp.ask(people(size), **STAFF | {"at_least": least}, epsilon=0.1).promise
 
 
 @pytest.mark.parametrize("design", ["balanced", "weighted-vote", "fair"])
@@ -63,8 +65,8 @@ def test_every_area_and_design_has_its_own_curve(design):
 
 def test_shares_of_respondents_are_stated_for_all_and_for_half_of_the_people():
     asked = hetdp.ask(people(40), **STAFF, of="respondents", epsilon=0.3)
-    assert "if 60% of those who answer say yes, and all 40 people answer" in asked.promise
-    assert "if 60% of those who answer say yes, and at least 20 of 40 people answer" in asked.promise
+    assert "if 60% of those who answer count as yes, and all 40 people answer" in asked.promise
+    assert "if 60% of those who answer count as yes, and at least 20 of 40 people answer" in asked.promise
     (promise,) = asked.promises
     assert promise.curves().assumption == "everybody answers"
     everybody, half = promise.at_share("60%", answered=40), promise.at_share("60%", answered=20)
@@ -88,7 +90,7 @@ def test_a_question_without_a_share_says_what_is_not_offered():
     with pytest.raises(hetdp.UsageError, match="accuracy by true share is known for counts"):
         asked.promises[0].at_share(0.5)
     assert asked.promises[0].by_share() == ()
-    assert "say yes (" not in asked.promise
+    assert "count as yes (" not in asked.promise
 
 
 def test_json_has_both_curves_with_their_baselines(tmp_path, capsys):

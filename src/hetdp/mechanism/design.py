@@ -15,12 +15,12 @@ from hetdp.mechanism.average.search import best_average
 from hetdp.mechanism.balanced import balanced_mechanism
 from hetdp.mechanism.compatibility import require_compatible
 from hetdp.mechanism.extension import extend_from
-from hetdp.mechanism.local import LocalSteps, steps_of
+from hetdp.mechanism.local import LocalSteps
 from hetdp.mechanism.mechanism import LocalMechanism, Mechanism, MechanismT
 from hetdp.mechanism.resident import resident_balanced
 from hetdp.mechanism.steps import PinsT, RemoteProblem, Steps
 from hetdp.mechanism.vote import WEIGHTED_VOTE, weighted_vote
-from hetdp.problem.problem import Problem
+from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.product import MOST_LOCAL, ProductSpace
 from hetdp.problem.space import Floats
 from hetdp.problem.values import weights_of
@@ -171,17 +171,12 @@ def design(
     >>> {dataset: round(p, 3) for dataset, p in dict(hetdp.design(problem)).items()}
     {'a': 0.964, 'b': 0.731, 'c': 0.269}
     """
-    steps = steps_of(problem, engine)
     require_objective(objective)
-    steps.require_objective(objective, prior, max_error)
-    limit = largest_error(max_error)
-    if isinstance(steps, LocalSteps):
-        return _design_here(steps, objective, partial, prior, limit, engine)
-    given = _read_given(steps, partial)
-    if given is not None:
-        require_compatible(steps, given)
-    found: Mechanism = _extend_chosen(steps, objective, given)
-    return found
+    if isinstance(problem, RemoteProblem):
+        found: Mechanism = _design_remote(problem.steps(engine), objective, partial, prior, max_error)
+        return found
+    require_problem(problem)
+    return _design_here(LocalSteps(problem, engine), objective, partial, prior, max_error, engine)
 
 
 def _read_given(steps: Steps[PinsT, MechanismT], partial: Any) -> PinsT | None:
@@ -195,10 +190,23 @@ def _extend_chosen(steps: Steps[PinsT, MechanismT], objective: str, given: PinsT
     return steps.credit(extend_from(steps, steps.choose(objective, given)), objective, given)
 
 
+def _design_remote(
+    steps: Steps[PinsT, MechanismT], objective: str, partial: Any, prior: Any, max_error: Any
+) -> MechanismT:
+    """`design` where the arrays of the problem are, for the objectives that are offered there."""
+    steps.require_objective(objective, prior, max_error)
+    given = _read_given(steps, partial)
+    if given is not None:
+        require_compatible(steps, given)
+    return _extend_chosen(steps, objective, given)
+
+
 def _design_here(
-    steps: LocalSteps, objective: str, partial: Any, prior: Any, limit: float | None, engine: EngineName
+    steps: LocalSteps, objective: str, partial: Any, prior: Any, max_error: Any, engine: EngineName
 ) -> Mechanism:
     """`design` on arrays in this process, where all objectives and limits on errors are offered."""
+    steps.require_objective(objective, prior, max_error)
+    limit = largest_error(max_error)
     found = _without_search(steps.problem, objective, partial, limit, engine)
     if found is not None:
         return found

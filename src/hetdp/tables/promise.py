@@ -118,7 +118,7 @@ class Promise:
         return found if self.tallies is None else found | {"mechanism": self.tallies}
 
     def at_share(self, share: Any, answered: Any = None) -> AccuracyPoint:
-        """The smallest probability of the right answer if a share of the people say yes, whoever these people are.
+        """The smallest probability of the right answer if a share of the people count as yes, whoever these people are.
 
         Args:
             share: a number from 0 to 1, or a text such as ``"55%"``. Between two whole numbers of people, the one that
@@ -342,10 +342,10 @@ def _listed_shares(mechanism: Any) -> Iterator[tuple[str, float]]:
     >>> people = hetdp.spaces.population(hetdp.questions.majority(), 0.1, size=600)
     >>> for where, error in _listed_shares(people.design()):
     ...     print(format_runs(error), where)
-    998 of 1,000 if 40% say yes (240 of 600)
-    97 of 100 if 45% say yes (270 of 600)
-    97 of 100 if 55% say yes (330 of 600)
-    998 of 1,000 if 60% say yes (360 of 600)
+    998 of 1,000 if 40% count as yes (240 of 600)
+    97 of 100 if 45% count as yes (270 of 600)
+    97 of 100 if 55% count as yes (330 of 600)
+    998 of 1,000 if 60% count as yes (360 of 600)
     """
     try:
         scale = _curves_of(mechanism).share_scale

@@ -75,26 +75,26 @@ def numbers(draft: Draft, what: str, column: str, **typed: str) -> Draft:
 
 
 CASES = {
-    "share": (draft_of(), "Do at least 50% of all 100 people say “move” in the column “answer”?"),
+    "share": (draft_of(), "Do at least 50% of all 100 people have “move” in the column “answer”?"),
     "respondents": (
         draft_of(of="respondents", direction="more_than"),
-        "Of the people who have an answer, among 100 in all, do more than 50% say “move”",
+        "Of the people who have an answer, among 100 in all, do more than 50% have “move”",
     ),
     "respondents of areas": (
         draft_of(of="respondents", area="site"),
-        "one answer: of its people who have an answer, do at least 50% say “move” in the column “answer”? Exactly",
+        "one answer: of its people who have an answer, do at least 50% have “move” in the column “answer”? Exactly",
     ),
-    "count": (draft_of(kind="count", number="40"), "Do at least 40 of all 100 people say"),
+    "count": (draft_of(kind="count", number="40"), "Do at least 40 of all 100 people have"),
     "compare": (draft_of(kind="compare"), "than do not? A tie means no."),
     "both sites": (
         numbers(draft_of(kind="groups", group="site"), "threshold", "site", Town="50", Harbour="40"),
-        "Do at least 40% of the 20 people of Harbour and at least 50% of the 80 people of Town say",
+        "Do at least 40% of the 20 people of Harbour and at least 50% of the 80 people of Town have",
     ),
     "any site": (
         numbers(
             draft_of(kind="groups", group="site", joint="or", each="count"), "threshold", "site", Town="50", Harbour="4"
         ),
-        "Do at least 4 of the 20 people of Harbour or at least 50 of the 80 people of Town say",
+        "Do at least 4 of the 20 people of Harbour or at least 50 of the 80 people of Town have",
     ),
     "weighted": (
         numbers(draft_of(kind="weighted", group="site", sum="50%"), "weight", "site", Town="1", Harbour="2,5"),
@@ -106,7 +106,7 @@ CASES = {
     ),
     "areas": (
         draft_of(area="site"),
-        "For each “site”, one answer: do at least 50% of its people say “move” in the column “answer”?",
+        "For each “site”, one answer: do at least 50% of its people have “move” in the column “answer”?",
     ),
 }
 

@@ -446,7 +446,7 @@ def test_what_is_said_of_a_share_of_those_who_answered_names_what_it_assumes(pag
     pages.send("protection", LEVELS | EPSILONS | {"go": "next"})
     shown = pages.send("promise", {"share-at": "60"})
     assert (
-        "If 60 people truly say “move” in the column “answer” and everybody answers, the right answer is yes" in shown
+        "If 60 people truly have “move” in the column “answer” and everybody answers, the right answer is yes" in shown
     )
 
 
@@ -534,8 +534,8 @@ def test_several_questions_are_approved_released_and_published_together(pages, t
     pages.fill_in()
     pages.add_second()
     shown = pages.send("question", {"all-title": "Staff survey"})
-    assert "Do more than 50% of all 100 people say “move”" in shown
-    assert "Do at least 20 of all 100 people say “stay”" in shown
+    assert "Do more than 50% of all 100 people have “move”" in shown
+    assert "Do at least 20 of all 100 people have “stay”" in shown
     shown = pages.get("promise")
     asked = pages.session.asked()
     used = {name: [one.promises[0].protections[at].used for one in asked.questions] for at, name in enumerate(LISTED)}
@@ -546,7 +546,7 @@ def test_several_questions_are_approved_released_and_published_together(pages, t
         )
         assert row in shown
     shown = pages.send("promise", {"question-at": "0"})
-    assert "If 60 people truly say “move”" in pages.send("promise", {"share-at": "60"})
+    assert "If 60 people truly have “move”" in pages.send("promise", {"share-at": "60"})
     pages.save()
     plan = json.loads((tmp_path / "plan.json").read_text())
     assert plan["plan_sha256"] in pages.get("plan")

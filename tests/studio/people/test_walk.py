@@ -112,7 +112,7 @@ def walk(one: Browsed, several: bool = False) -> Browsed:
     one.choose("direction", "more than")
     one.type_into("share", "50")
     one.type_into("title", "Do we move?")
-    assert "Do more than 50% of all 100 people say “move”" in one.page.inner_text("#sentence")
+    assert "Do more than 50% of all 100 people have “move”" in one.page.inner_text("#sentence")
     if several:
         one.press("add-question", "question")
         one.type_into("all-title", "Staff survey")
@@ -149,7 +149,7 @@ def walk(one: Browsed, several: bool = False) -> Browsed:
         one.choose("question-at", "1. Do we move?")
     before = one.page.inner_html("#live-promise")
     one.type_into("share-at", "60")
-    assert "If 60 people truly say “move”" in one.page.inner_text("#live-at-share")
+    assert "If 60 people truly have “move”" in one.page.inner_text("#live-at-share")
     one.type_into("epsilon-1", "0.3")
     assert one.page.inner_html("#live-promise") != before
     one.press("next", "plan")

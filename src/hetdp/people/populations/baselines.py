@@ -1,7 +1,7 @@
 """Other mechanisms for a count, and their worst accuracy over all tables of one margin.
 
-For each of these methods the worst table of answer 1 is the one where those who say yes have the smallest ε, and for
-answer 2 the one where those who do not have them (docs/theory/population.md).
+For each of these methods the worst table of answer 1 is the one where those who count as yes have the smallest ε, and
+for answer 2 the one where those who do not have them (docs/theory/population.md).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LEAST, DROPPING, SAMPLING, PE = "least ε", "dropping", "Sampling", "PE"
 
 
 class Table(NamedTuple):
-    """A table of a count question: people in increasing order of ε, who of them says yes, and how many must.
+    """A table of a count question: people in increasing order of ε, who of them counts as yes, and how many must.
 
     Attributes:
         epsilon: the ε of each person who counts.

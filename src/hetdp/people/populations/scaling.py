@@ -286,7 +286,7 @@ def _where_in_all(scale: ShareScale, at: Any) -> str:
     """The tables of all areas at which the accuracy is wanted, in words."""
     share, value = _percent(parse_share(at)), quote_if_needed(scale.value)
     who = f"people with {share} of the weight of an area" if scale.weighted else f"{share} of an area"
-    return f"{who} say {value}" + (f" and {scale.assumption}" if scale.assumption else "")
+    return f"{who} count as {value}" + (f" and {scale.assumption}" if scale.assumption else "")
 
 
 def _smallest(scale: Scale, member: Member, allowed: float) -> int:

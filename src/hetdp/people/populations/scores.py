@@ -174,7 +174,7 @@ def formula_scores(
     >>> asked = hetdp.questions.count("yes", 2, "a") & hetdp.questions.count("yes", 1, "b")
     >>> [part.threshold for part in formula_scores(asked, ["a", "b"], np.array([4, 5]), ["yes", "no"]).parts]
     [2, 1]
-    >>> formula_scores(asked, ["a", "b"], np.array([4, 0]), ["yes", "no"]).constant  # nobody of b can say yes
+    >>> formula_scores(asked, ["a", "b"], np.array([4, 0]), ["yes", "no"]).constant  # nobody of b can count as yes
     2
     """
     require_known(question.groups_used(), groups, "group")

@@ -149,10 +149,10 @@ class ShareScale:
 
     @property
     def assumption(self) -> str:
-        """What everybody else is taken to say, in words; empty if nothing is assumed."""
+        """What is assumed about everybody else, in words; empty if nothing is assumed."""
         if self.opposing == (BLANK,):
             return "everybody answers"
-        return f"nobody says {join_names(self.opposing, 'or')}" if self.opposing else ""
+        return f"nobody counts as {join_names(self.opposing, 'or')}" if self.opposing else ""
 
     @property
     def weighted(self) -> bool:
@@ -238,10 +238,11 @@ class ShareScale:
         value = quote_if_needed(self.value)
         if self.opposing == (BLANK,):
             who = f"all {self.of:,} people answer" if all_of else f"at least {answered:,} of {self.of:,} people answer"
-            return f"{share} of those who answer say {value}, and {who}"
+            return f"{share} of those who answer count as {value}, and {who}"
         others = join_names(self.opposing, "or")
         who = f"nobody of {self.of:,} people" if all_of else f"at most {self.of - answered:,} of {self.of:,} people"
-        return f"{share} of those who do not say {others} say {value}, and {who} {'says' if all_of else 'say'} {others}"
+        does = "counts" if all_of else "count"
+        return f"{share} of those who do not count as {others} count as {value}, and {who} {does} as {others}"
 
     def words(self, share: str, number: int) -> str:
         """The tables with a number, in words.
@@ -249,12 +250,12 @@ class ShareScale:
         >>> import hetdp
         >>> people = hetdp.spaces.population(hetdp.questions.majority(), 0.5, size=600)
         >>> people.share_scale.words("55%", 330)
-        '55% say yes (330 of 600)'
+        '55% count as yes (330 of 600)'
         """
         value = quote_if_needed(self.value)
         if self.weighted:
-            return f"people with {share} of the weight say {value}"
-        return f"{share} say {value} ({number:,} of {self.of:,})"
+            return f"people with {share} of the weight count as {value}"
+        return f"{share} count as {value} ({number:,} of {self.of:,})"
 
 
 def parse_share(share: Any, what: str = "the share") -> Fraction:
@@ -371,7 +372,7 @@ class ComputesCurves(ABC):
         >>> asked = hetdp.questions.majority(of="respondents")
         >>> people = hetdp.spaces.population(asked, 0.1, ("yes", "no", "blank"), size=600)
         >>> [round(people.design().accuracy_at_share("55%", answered=number).accuracy, 3) for number in (600, 300)]
-        [0.974, 0.884]
+        [0.974, 0.883]
         """
         scale = self.share_scale
         if answered is None:
@@ -395,7 +396,7 @@ class ComputesCurves(ABC):
         scale = self.share_scale
         found = parse_whole(number, f"the number of {format_value(scale.value)}", 0)
         if found > scale.of:
-            raise UsageError(f"{found:,} people say {quote_if_needed(scale.value)}", f"only {scale.of:,} count")
+            raise UsageError(f"{found:,} people count as {quote_if_needed(scale.value)}", f"only {scale.of:,} count")
         return self._point(scale, found, {})
 
     def curves(self, baselines: bool = True, numbers: Iterable[int] | None = None) -> AccuracyCurves:

@@ -107,9 +107,9 @@ class Question(ABC):
     (and), ``|`` (or) and ``~`` (not); ``str`` says them in words, with the tie rule and what is divided by what.
 
     >>> import hetdp
-    >>> question = hetdp.questions.count("yes", at_least=9) & hetdp.questions.all_of("Permanent")
+    >>> question = hetdp.questions.count("yes", at_least=9) & hetdp.questions.all_of("Chair")
     >>> print(question)
-    (at least 9 rows say yes) and (all rows of Permanent say yes; any other value, blank included, makes it no)
+    (at least 9 rows count as yes) and (all rows of Chair count as yes; any other value, blank included, makes it no)
     """
 
     @abstractmethod

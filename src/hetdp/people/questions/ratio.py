@@ -74,14 +74,11 @@ class RatioOfShares(Question):
     def __str__(self) -> str:
         a, b, value = map(quote_if_needed, (self.group_a, self.group_b, self.value))
         among = "rows" if self.of == ALL else f"rows that are not {join_names(self.blank, 'or')}"
-        words = f"the share of all {among} that say {value} is {'more than' if self.strict else 'at least'}"
-        words += f" {format_exact(self.at_least)} times as large in {a} as in {b}; exactly that counts as "
-        words += (
-            "no, and so do two shares of zero"
-            if self.strict
-            else f"yes, and so does {b} without any row that says {value}"
-        )
-        return f"{words}; a group without {among} counts as {yes_or_no(not self.strict)}"
+        words = f"the share of all {among} that count as {value} is {'more than' if self.strict else 'at least'}"
+        words += f" {format_exact(self.at_least)} times as large in {a} as in {b}; exactly that is "
+        words += "not enough; if both" if self.strict else f"enough; if the share of {b}"
+        answer = yes_or_no(not self.strict)
+        return f"{words} {'are' if self.strict else 'is'} zero, or if a group has no {among}, the answer is {answer}"
 
 
 @question_kind

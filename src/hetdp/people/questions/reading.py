@@ -49,7 +49,7 @@ def from_json(text: str) -> Question:
     >>> import hetdp
     >>> print(hetdp.questions.from_json('''
     ... {"schema_version": 1, "kind": "question", "question": {"asks": "share", "value": "yes", "at_least": 0.6}}'''))
-    at least 60% of all rows say yes; exactly 60% counts as yes; blank rows count as not yes
+    at least 60% of all rows count as yes; exactly 60% is enough; blank rows do not count as yes
     """
     return from_document(parse_json(text, KIND))
 
@@ -69,9 +69,9 @@ def from_toml(text: str) -> Question:
     ... kind = "question"
     ... [question]
     ... asks = "and"
-    ... parts = [{asks = "count", value = "yes", at_least = 9}, {asks = "all_of", group = "Permanent"}]
+    ... parts = [{asks = "count", value = "yes", at_least = 9}, {asks = "all_of", group = "Chair"}]
     ... '''))
-    (at least 9 rows say yes) and (all rows of Permanent say yes; any other value, blank included, makes it no)
+    (at least 9 rows count as yes) and (all rows of Chair count as yes; any other value, blank included, makes it no)
     """
     return from_document(parse_toml(text, KIND))
 

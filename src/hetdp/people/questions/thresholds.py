@@ -66,8 +66,8 @@ class Count(GroupThreshold):
         return {"asks": "count", "value": self.value, "at_least": self.at_least} | group_key(self.groups)
 
     def __str__(self) -> str:
-        rows, say = ("row", "says") if self.at_least == 1 else ("rows", "say")
-        return f"at least {self.at_least:,} {rows}{of_groups(self.groups)} {say} {quote_if_needed(self.value)}"
+        rows = "row{} counts" if self.at_least == 1 else "rows{} count"
+        return f"at least {self.at_least:,} {rows.format(of_groups(self.groups))} as {quote_if_needed(self.value)}"
 
 
 @question_kind
@@ -84,7 +84,7 @@ def count(value: str, at_least: int, group: Names | None = None) -> Question:
 
     >>> import hetdp
     >>> print(hetdp.questions.count("ill", at_least=3, group="Pupils"))
-    at least 3 rows of Pupils say ill
+    at least 3 rows of Pupils count as ill
     """
     return Count(
         require_names_or_all(group, "the group"), require_name(value, "the value"), parse_whole(at_least, "at_least", 0)
@@ -120,11 +120,11 @@ class Share(GroupThreshold):
     def __str__(self) -> str:
         share = format_share(self.at_least)
         whom = describe_rows(self.of, self.blank, self.groups)
-        words = f"{'more than' if self.strict else 'at least'} {share} of {whom} say {quote_if_needed(self.value)}"
-        words += f"; exactly {share} counts as {yes_or_no(not self.strict)}"
+        words = f"{'more than' if self.strict else 'at least'} {share} of {whom} count as {quote_if_needed(self.value)}"
+        words += f"; exactly {share} is {'not enough' if self.strict else 'enough'}"
         if self.of == RESPONDENTS:
-            return f"{words}; if all are {join_names(self.blank, 'or')}, that counts as {yes_or_no(not self.strict)}"
-        return words if self.value == BLANK else f"{words}; {BLANK} rows count as not {quote_if_needed(self.value)}"
+            return f"{words}; if all are {join_names(self.blank, 'or')}, the answer is {yes_or_no(not self.strict)}"
+        return words if self.value == BLANK else f"{words}; {BLANK} rows do not count as {quote_if_needed(self.value)}"
 
 
 @question_kind
@@ -151,10 +151,10 @@ def share(
 
     >>> import hetdp
     >>> print(hetdp.questions.share("yes", at_least="50%"))
-    at least half of all rows say yes; exactly half counts as yes; blank rows count as not yes
+    at least half of all rows count as yes; exactly half is enough; blank rows do not count as yes
     >>> print(hetdp.questions.share("yes", "2/3", of="respondents", blank="abstain"))
-    at least 2/3 of all rows that are not abstain say yes; exactly 2/3 counts as yes; if all are abstain, that counts \
-as yes
+    at least 2/3 of all rows that are not abstain count as yes; exactly 2/3 is enough; if all are abstain, the \
+answer is yes
     """
     part = parse_exact(at_least, "at_least")
     if not 0 <= part <= 1:
@@ -165,7 +165,7 @@ as yes
 
 @question_kind
 def majority(value: str = "yes", of: str = ALL, group: Names | None = None, blank: Names | None = None) -> Question:
-    """More than half of the people have a value; exactly half counts as no.
+    """More than half of the people have a value; exactly half is not enough.
 
     Args:
         value: the value that is counted.
@@ -178,7 +178,7 @@ def majority(value: str = "yes", of: str = ALL, group: Names | None = None, blan
 
     >>> import hetdp
     >>> print(hetdp.questions.majority())
-    more than half of all rows say yes; exactly half counts as no; blank rows count as not yes
+    more than half of all rows count as yes; exactly half is not enough; blank rows do not count as yes
     """
     return share(value, Fraction(1, 2), of, True, group, blank)
 
@@ -201,7 +201,9 @@ class Versus(GroupThreshold):
         return {"asks": "versus", "a": self.a, "b": self.b, "ties": self.ties} | group_key(self.groups)
 
     def __str__(self) -> str:
-        words = f"more rows{of_groups(self.groups)} say {quote_if_needed(self.a)} than {quote_if_needed(self.b)}"
+        words = (
+            f"more rows{of_groups(self.groups)} count as {quote_if_needed(self.a)} than as {quote_if_needed(self.b)}"
+        )
         return f"{words}; a tie counts as {self.ties}; rows with any other value do not count"
 
 
@@ -220,7 +222,7 @@ def versus(a: str, b: str, ties: str = "no", group: Names | None = None) -> Ques
 
     >>> import hetdp
     >>> print(hetdp.questions.versus("Simonds", "Yancey"))
-    more rows say Simonds than Yancey; a tie counts as no; rows with any other value do not count
+    more rows count as Simonds than as Yancey; a tie counts as no; rows with any other value do not count
     """
     if ties not in ("no", "yes"):
         raise UsageError(f"ties is {format_value(ties)}", "a tie counts as 'no' or 'yes'")
@@ -266,7 +268,7 @@ class WeightedSum(Threshold):
         words = (
             f"the sum of weight × score is at least {format_exact(self.at_least)}; weights: {weights}; scores: {scores}"
         )
-        return f"{words}; other groups and values count 0; exactly {format_exact(self.at_least)} counts as yes"
+        return f"{words}; other groups and values count 0; exactly {format_exact(self.at_least)} is enough"
 
 
 @question_kind
@@ -288,7 +290,7 @@ def weighted_sum(
     >>> import hetdp
     >>> print(hetdp.questions.weighted_sum({"Council": 2, "Public": 0.5}, at_least=10))
     the sum of weight × score is at least 10; weights: Council 2, Public 0.5; scores: yes 1; other groups and values \
-count 0; exactly 10 counts as yes
+count 0; exactly 10 is enough
     """
     found = _numbers(weights, "weight"), _numbers({"yes": 1} if scores is None else scores, "score")
     return WeightedSum(*found, parse_exact(at_least, "at_least"))
@@ -319,7 +321,7 @@ class AllOf(GroupThreshold):
         return {"asks": "all_of"} | group_key(self.groups) | {"value": self.value}
 
     def __str__(self) -> str:
-        words = f"all rows{of_groups(self.groups)} say {quote_if_needed(self.value)}"
+        words = f"all rows{of_groups(self.groups)} count as {quote_if_needed(self.value)}"
         return f"{words}; any other value{'' if self.value == BLANK else ', blank included,'} makes it no"
 
 
@@ -336,7 +338,7 @@ def all_of(group: Names, value: str = "yes") -> Question:
 
     >>> import hetdp
     >>> print(hetdp.questions.all_of(["Permanent", "Chair"]))
-    all rows of Permanent and Chair say yes; any other value, blank included, makes it no
+    all rows of Permanent and Chair count as yes; any other value, blank included, makes it no
     """
     return AllOf(require_names(group, "the group"), require_name(value, "the value"))
 

@@ -34,8 +34,8 @@ WORST_CASE = "in the worst case"
 def headline_of(record: Document) -> str:
     """The question in the words of those who asked or, without a title, as a short sentence.
 
-    >>> headline_of({"question": "Is it true that more than half say yes; exactly half counts as no? (Yes means: a.)"})
-    'Is it true that more than half say yes?'
+    >>> headline_of({"question": "Is it true that more than half count as yes; half is not enough? (Yes means: a.)"})
+    'Is it true that more than half count as yes?'
     """
     if "title" in record:
         return str(record["title"])

@@ -80,7 +80,7 @@ def _share_chart(curves: AccuracyCurves) -> Chart:
     rows = [_row(f"{(one.share or 0) * 100:.3g}%", one) for one in wanted.values()]
     assumed = f"The chart assumes that {plain_words(curves.assumption)}." if curves.assumption else ""
     note = f"{_same_words(curves.by_share)} {assumed}".strip()
-    svg = _svg("share", title, lines, (0.0, 100.0), ticks, "people who truly say yes", False)
+    svg = _svg("share", title, lines, (0.0, 100.0), ticks, "people who truly count as yes", False)
     return Chart("share", title, svg, _head("true share", lines), tuple(rows), note)
 
 

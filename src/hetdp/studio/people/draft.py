@@ -28,11 +28,11 @@ from hetdp.text import format_value
 
 SHARE, COUNT, COMPARE, GROUPS, WEIGHTED = "share", "count", "compare", "groups", "weighted"
 KINDS = {
-    SHARE: "What share of the people say it?",
-    COUNT: "How many people say it?",
-    COMPARE: "Do more people say it than anything else?",
+    SHARE: "What share of the people count as yes?",
+    COUNT: "How many people count as yes?",
+    COMPARE: "Do more people count as yes than as no?",
     GROUPS: "Is it so in every group, such as at both sites? (one answer for all of them)",
-    WEIGHTED: "Do the people who say it have enough weight?",
+    WEIGHTED: "Do the people who count as yes have enough weight?",
 }
 IS, IS_NOT, ONE_OF, AT_LEAST, AT_MOST, MORE, LESS, EMPTY = (
     "is",

@@ -39,12 +39,12 @@ from hetdp.studio.people.draft import (
 from hetdp.studio.people.session import FORM, NAMES, STEPS, PeopleSession
 from hetdp.studio.people.table import COUNTED, PUBLIC
 from hetdp.studio.people.wording import (
+    counted_words,
     gain_sentence,
     level_name,
     plain_words,
     question_sentence,
     runs_words,
-    says_words,
 )
 from hetdp.tables.ask import AskedQuestion, AskResult
 from hetdp.tables.promise import MOST_AREAS, RIGHT_BY_SHARE, Promise
@@ -332,11 +332,11 @@ def _at_share(session: PeopleSession, promise: Promise, at: int) -> dict[str, An
         return {"at_share_refused": str(refusal), "needed": None, "needed_refused": ""}  # said once
     who = ""
     if session.opened_plan is None and session.table is not None:
-        who = f" {says_words(session.draft.each()[at], session.table)}"
+        who = f" {counted_words(session.draft.each()[at], session.table)}"
     assumed = plain_words(promise.curves().assumption)
     also = f" and {assumed}" if assumed else ""
     words = (
-        f"If {point.number:,} people truly{who or ' say yes'}{also}, the right answer is {point.answer}, and the"
+        f"If {point.number:,} people truly{who or ' count as yes'}{also}, the right answer is {point.answer}, and the"
         f" published answer is right in at least {runs_words(point.error)} runs."
     )
     return {"at_share": words}

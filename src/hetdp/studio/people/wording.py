@@ -47,13 +47,13 @@ ORDERS = {AT_LEAST: "at least", AT_MOST: "at most", MORE: "more than", LESS: "le
 
 def question_sentence(draft: Draft, table: OpenedTable) -> str:
     """The question in plain words, with what an exact tie and a missing answer mean."""
-    does = says_words(draft, table)
+    does = counted_words(draft, table)
     area = draft.area(table)
     people = "its people" if area else f"all {table.rows:,} people"
     strict = draft["direction"] == "more_than"
     compared, exact = DIRECTIONS[draft["direction"]], "no" if strict else "yes"
     kind = draft["kind"]
-    blank = " People without an answer count as not doing so." if draft["operator"] != EMPTY else ""
+    blank = " People without an answer do not count as yes." if draft["operator"] != EMPTY else ""
     if kind == SHARE:
         share = _percent(draft["share"])
         if draft["of"] == RESPONDENTS:
@@ -97,19 +97,19 @@ def _area_words(draft: Draft, table: OpenedTable, compared: str) -> str:
     return "; ".join(f"{escape_unprintable(name)}: {compared} {form(text)}" for name, text in typed.items())
 
 
-def says_words(draft: Draft, table: OpenedTable) -> str:
-    """What the counted people do, such as: say “move” in the column “answer”."""
+def counted_words(draft: Draft, table: OpenedTable) -> str:
+    """What the counted people have in common, such as: have “fail” in the column “grade”."""
     column = draft.counted_column(table)
     where = f"in the column “{escape_unprintable(column)}”" if column else f"in the column {GAP}"
     typed, operator = draft["value"].strip(), draft["operator"]
     value = f"“{escape_unprintable(typed)}”" if typed else GAP
     if operator == IS:
-        return f"say {value} {where}"
+        return f"have {value} {where}"
     if operator == IS_NOT:
-        return f"say anything but {value} {where}"
+        return f"have anything but {value} {where}"
     if operator == ONE_OF:
         parts = [f"“{escape_unprintable(part.strip())}”" for part in typed.split(",") if part.strip()]
-        return f"say {' or '.join(parts) or GAP} {where}"
+        return f"have {' or '.join(parts) or GAP} {where}"
     if operator == EMPTY:
         return f"have no value {where}"
     return f"have {ORDERS[operator]} {escape_unprintable(typed) or GAP} {where}"
@@ -178,8 +178,8 @@ def level_name(column: str, name: str) -> str:
 def plain_words(words: str) -> str:
     """Words of a promise with people in the place of rows.
 
-    >>> plain_words("at least half of all rows say yes; blank rows count as not yes")
-    'at least half of all people say yes; people without an answer count as not yes'
+    >>> plain_words("at least half of all rows count as yes; blank rows do not count as yes")
+    'at least half of all people count as yes; people without an answer do not count as yes'
     """
     for technical, plain in PLAIN.items():
         words = words.replace(technical, plain)
