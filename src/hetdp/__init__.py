@@ -24,7 +24,8 @@ __all__ = [
     "__version__", "accuracy", "ask", "audit", "check", "describe_table", "design", "extend", "from_networkx",
     "from_scipy", "from_table", "induced_bounds", "odds", "path_mechanism", "plot", "polish", "price", "privacy",
     "questions", "read_mechanism", "read_partitioned", "read_pins", "read_problem", "read_record", "release", "save",
-    "simulate", "solve_epsilon", "spaces", "statement", "sweep", "verify", "verify_record",
+    "simulate", "solve_epsilon", "spaces", "statement", "sweep", "to_arrow", "to_networkx", "to_pandas",
+    "to_polars", "verify", "verify_record",
 ]
 # fmt: on
 
@@ -46,10 +47,10 @@ if TYPE_CHECKING:
         UsageError,
         VerificationError,
     )
-    from hetdp.files.frames import from_table
+    from hetdp.files.frames import from_table, to_arrow, to_pandas, to_polars
     from hetdp.files.matrices import from_scipy
     from hetdp.files.mechanisms import read_mechanism
-    from hetdp.files.networks import from_networkx
+    from hetdp.files.networks import from_networkx, to_networkx
     from hetdp.files.problems import ProblemFile, read_pins, read_problem
     from hetdp.files.saving import save
     from hetdp.mechanism.accuracy.report import Accuracy, accuracy
@@ -114,13 +115,13 @@ if not TYPE_CHECKING:  # hidden from type checkers: a module with __getattr__ ha
                     | "VerificationError"
                 ):
                     from hetdp import errors as home
-                case "from_table":
+                case "from_table" | "to_arrow" | "to_pandas" | "to_polars":
                     from hetdp.files import frames as home
                 case "from_scipy":
                     from hetdp.files import matrices as home
                 case "read_mechanism":
                     from hetdp.files import mechanisms as home
-                case "from_networkx":
+                case "from_networkx" | "to_networkx":
                     from hetdp.files import networks as home
                 case "ProblemFile" | "read_pins" | "read_problem":
                     from hetdp.files import problems as home

@@ -64,8 +64,9 @@ def as_column(name: str, values: Any, collector: FaultCollector, hint: str = "")
 
 def as_list(values: Any) -> Sequence[Any]:
     """The values as a sequence of Python objects."""
-    if hasattr(values, "tolist"):
-        return list(values.tolist())
+    for method in ("tolist", "to_pylist"):  # of NumPy and pandas, and of Arrow
+        if hasattr(values, method):
+            return list(getattr(values, method)())
     return values if isinstance(values, (list, tuple, range)) else list(values)
 
 
