@@ -64,6 +64,8 @@ RUNS: dict[str, list[str]] = {
     "record": ["verify", "record.json", "--ledger", "old.ledger"],
     "record, proved": ["verify", "record.json", "--problem", "poll.json", "--mechanism", "mechanism.csv"],
     "accuracy": ["poll.json"],
+    "odds": ["poll.json", "mechanism.csv"],
+    "solve": ["poll.json", "0.9", "-o", "scaled.json"],
     "ledger": ["init", "new.ledger", "--source", "school", "--cap", "1"],
     "ledger, export": ["export", "old.ledger", "-o", "exported.jsonl"],
     "verify": ["poll.json", "mechanism.csv"],

@@ -46,13 +46,13 @@ MOST_NAMED = 3  # tables
 WAYS = {"gallery": "Gallery", "file": "File", "people": "People"}
 
 
-def dialog(start: bool, tables: str = "", listed: Sequence[str] = ()) -> Any:
+def dialog(start: bool, tables: str = "", listed: Sequence[str] | None = None) -> Any:
     """The dialog that opens a problem, or leads to the page for tables.
 
     Args:
         start: whether it is open when the page is loaded.
         tables: the address of the page for tables; empty if there is none.
-        listed: the names of the tables in the opened folder.
+        listed: the names of the tables in the opened folder; None if it is not listed.
     """
     cards = [
         html.Button(
@@ -89,7 +89,7 @@ def dialog(start: bool, tables: str = "", listed: Sequence[str] = ()) -> Any:
         [
             html.Strong("A table of people"),
             html.Span("From a spreadsheet to a published yes/no answer, step by step"),
-            html.Span(_found_words(listed)),
+            *([] if listed is None else [html.Span(_found_words(listed))]),
         ],
         id="open-table",
         href=tables,
@@ -148,14 +148,14 @@ CHART_KEYS = "Chart of all datasets. On a map, arrow keys move between cells, an
 TABS = {"inspect": "Details", "accuracy": "Accuracy", "odds": "Odds", "export": "Export"}
 
 
-def page(session: Session, start: bool, tables: str = "", listed: Sequence[str] = ()) -> Any:
+def page(session: Session, start: bool, tables: str = "", listed: Sequence[str] | None = None) -> Any:
     """The whole page, without contents.
 
     Args:
         session: the session.
         start: whether the dialog is open at first.
         tables: the address of the pages for tables; empty without them.
-        listed: the names of the tables in the opened folder.
+        listed: the names of the tables in the opened folder; None if it is not listed.
     """
     with session.lock:
         needs_chart = views_of(session)[0] in CHARTS

@@ -125,7 +125,8 @@ def app_for(
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
     )
     tables = "" if people is None else f"/{token}/{PEOPLE}/"
-    app.layout = lambda: page(session, start, tables, [] if people is None else people.folder.tables())
+    listed = people.folder if start and people is not None else None  # not beside an opened file
+    app.layout = lambda: page(session, start, tables, None if listed is None else listed.tables())
     connect(app, session)
     if people is not None:
         from hetdp.studio.people.pages import connect_pages
