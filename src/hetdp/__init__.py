@@ -24,7 +24,7 @@ __all__ = [
     "__version__", "accuracy", "ask", "audit", "check", "describe_table", "design", "extend", "from_networkx",
     "from_scipy", "from_table", "induced_bounds", "odds", "path_mechanism", "plot", "polish", "price", "privacy",
     "questions", "read_mechanism", "read_partitioned", "read_pins", "read_problem", "read_record", "release", "save",
-    "simulate", "solve_epsilon", "spaces", "statement", "sweep", "to_arrow", "to_networkx", "to_pandas",
+    "simulate", "solve_epsilon", "spaces", "statement", "sweep", "to_arrow", "to_networkx", "to_opendp", "to_pandas",
     "to_polars", "verify", "verify_record",
 ]
 # fmt: on
@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from hetdp.releases.ledger.chain import Entry
     from hetdp.releases.ledger.charge import Charge
     from hetdp.releases.ledger.ledger import Ledger
+    from hetdp.releases.opendp import to_opendp
     from hetdp.releases.price import Price, price
     from hetdp.releases.record.document import read_record
     from hetdp.releases.record.summary import statement
@@ -171,6 +172,8 @@ if not TYPE_CHECKING:  # hidden from type checkers: a module with __getattr__ ha
                     from hetdp.releases.ledger import charge as home
                 case "Ledger":
                     from hetdp.releases.ledger import ledger as home
+                case "to_opendp":
+                    from hetdp.releases import opendp as home
                 case "Price" | "price":
                     from hetdp.releases import price as home
                 case "read_record":
