@@ -54,7 +54,7 @@ lint: $(VENV)/test.stamp  ## style, types and the direction of imports
 
 docs: $(VENV)/test.stamp  ## the documentation as a site, in site/: a dead link or a name without words is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build > $(VENV)/site.log 2>&1 || { cat $(VENV)/site.log; exit 1; }
-	@echo "hetdp: the documentation is in site/; for its search, run: $(BIN)/python -m http.server --directory site"
+	@echo "hetdp: open site/index.html"
 
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes \
   --no-emit-index-url --no-emit-find-links --custom-compile-command 'make constraints'

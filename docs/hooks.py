@@ -28,6 +28,7 @@ ADDED = {  # what lies outside docs/, and where it is on the site
 REPOSITORY = {site: path for path, site in ADDED.items()}
 EXAMPLES = re.compile(r"^>>> .*(?:\n(?:\n>>> )?.+)*", re.MULTILINE)
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]+)?\)")
+LIST_ITEM = re.compile(r"(?:[-*+]|(\d+)\.) +(?=\S)")
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -49,7 +50,38 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
             return words
         return f"{mark}[{words}]({posixpath.relpath(site, posixpath.dirname(here) or '.')}{anchor or ''})"
 
-    return LINK.sub(moved, markdown)
+    return indent_lists(LINK.sub(moved, markdown))
+
+
+def indent_lists(markdown: str) -> str:
+    """Indents what belongs to a list by four spaces, and sets blank lines where a list begins.
+
+    GitHub needs neither: two or three spaces suffice there. Python-Markdown would set such a list as one paragraph.
+    """
+    lines: list[str] = []
+    begins: list[int] = []  # where the text of each open list item begins, from the outermost to the innermost
+    in_fence = in_paragraph = False
+    for line in markdown.split("\n"):
+        text = line.lstrip(" ")
+        indent = len(line) - len(text)
+        item = None if in_fence else LIST_ITEM.match(text)
+        is_first = not begins
+        if text and not in_fence and (item or not lines or not lines[-1]):
+            while begins and indent < begins[-1]:
+                begins.pop()
+        if item and is_first and in_paragraph and item[1] not in (None, "1"):  # a number at the beginning of a line
+            item = None
+        if item and indent - (begins[-1] if begins else 0) < 4:
+            if in_paragraph:
+                lines.append("")
+            lines.append("    " * len(begins) + text)
+            begins.append(indent + item.end())
+            in_paragraph = False
+        else:
+            lines.append(("    " * len(begins) + line[min(indent, begins[-1] if begins else 0) :]) if text else "")
+            in_paragraph = bool(text) and (in_paragraph or len(lines) < 2 or not lines[-2])
+        in_fence ^= text.startswith("```")
+    return "\n".join(lines)
 
 
 def on_config(config: Any) -> Any:
@@ -57,7 +89,8 @@ def on_config(config: Any) -> Any:
     for section in config.nav:
         for entry in next(iter(section.values())):
             if isinstance(entry, dict):
-                entry.update({title: _pages(entry[title]) for title in entry if isinstance(entry[title], str)})
+                folders = {title: target for title, target in entry.items() if isinstance(target, str)}
+                entry.update({title: _pages(path) for title, path in folders.items() if not path.endswith(".md")})
     return config
 
 

@@ -23,7 +23,8 @@ from tests.partitioned.inline import Inline
 
 ERRORS = (DOCS / "reference" / "python" / "errors.md").read_text(encoding="utf-8")
 COMMANDS = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
-LOADED_FROM_ELSEWHERE = re.compile(r"""(?: src=|<link [^>]*href=)["']?(?:https?:)?//""")
+LOADED_FROM_ELSEWHERE = re.compile(r"""(?: src=|<link [^>]*href=|url\(|@import )["']?(?:https?:)?//""")
+LIST_IN_PARAGRAPH = re.compile(r"<p>(?:(?!</p>).)*\n *(?:[-*+]|\d+\.) ", re.DOTALL)
 CONTEXT = click.Context(GROUP, info_name=NAME, **GROUP.context_settings)
 QUESTIONS = """
 schema_version = 1
@@ -36,14 +37,20 @@ POLL = """{"schema_version": 1, "datasets": [
  "edges": [{"source": "111", "target": "112", "epsilon": 1}, {"source": "112", "target": "122", "epsilon": 1}]}"""
 
 
-def test_the_site_is_built_without_a_warning_and_describes_every_name_verb_and_option(tmp_path: Path):
-    command = [sys.executable, "-P", "-m", "mkdocs", "build", "--site-dir", str(tmp_path)]
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, which is built without a warning."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-P", "-m", "mkdocs", "build", "--site-dir", str(folder)]
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     built = subprocess.run(command, cwd=ROOT, env=quiet, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stdout + built.stderr  # with --quiet, it would not count warnings
     assert "WARNING" not in built.stdout + built.stderr
-    texts = {page.relative_to(tmp_path): page.read_text(encoding="utf-8") for page in tmp_path.rglob("*.html")}
-    assert [page for page, text in texts.items() if LOADED_FROM_ELSEWHERE.search(text)] == []
+    return folder
+
+
+def test_the_site_describes_every_name_verb_and_option(site: Path):
+    texts = {page.relative_to(site): page.read_text(encoding="utf-8") for page in site.rglob("*.html")}
     python = "".join(text for page, text in texts.items() if page.parent == Path("reference/python"))
     assert [
         missing for name in dir(hetdp) for missing in undescribed(python, f"hetdp.{name}", getattr(hetdp, name))
@@ -54,6 +61,26 @@ def test_the_site_is_built_without_a_warning_and_describes_every_name_verb_and_o
         words = entry(commands, f"hetdp-{verb}".removesuffix("-"))
         names = [name for found in command_of(verb).get_params(CONTEXT) for name in found.opts if name.startswith("-")]
         assert [name for name in names if f"<code>{name}</code>" not in words] == []
+
+
+def test_lists_are_lists_on_the_site(site: Path):
+    pages = list(site.rglob("*.html"))
+    assert [page.name for page in pages if LIST_IN_PARAGRAPH.search(page.read_text(encoding="utf-8"))] == []
+
+
+def test_the_site_loads_nothing_from_elsewhere_and_its_search_works_without_a_server(site: Path, browser: Any):
+    pages = [*site.rglob("*.html"), *site.rglob("*.css")]
+    assert [page for page in pages if LOADED_FROM_ELSEWHERE.search(page.read_text(encoding="utf-8"))] == []
+    page, requested = browser.new_page(), []
+    page.on("request", lambda request: requested.append(request.url))
+    page.goto((site / "tutorials" / "researcher.html").as_uri())
+    page.locator("input.md-search__input").click()
+    page.keyboard.type("fair search")
+    page.locator(".md-search-result__item").first.wait_for()
+    found = page.locator(".md-search-result__link").evaluate_all("links => links.map(link => link.href)")
+    assert any("/theory/fair-search.html" in link for link in found)
+    assert [url for url in requested if not url.startswith(("file:", "data:", "blob:"))] == []
+    page.close()
 
 
 def command_of(verb: str) -> click.Command:
