@@ -43,6 +43,8 @@ def test_a_balanced_mechanism_gets_the_same_certificate(device, seed):
         assert (ours.private, ours.worst_edge, ours.enclosed) == (theirs.private, theirs.worst_edge, theirs.enclosed)
     elif np.max(mechanism.coordinates, initial=0.0, where=np.isfinite(mechanism.coordinates)) < 2.0**13:
         assert ours == theirs
+    assert ours.private
+    assert theirs.private
 
 
 @DEVICE

@@ -39,6 +39,7 @@ def test_every_picture_of_a_mechanism_is_drawn_and_returned(picture):
     axes = hetdp.plot(hetdp.design(council()), picture)
     assert isinstance(axes, Axes)
     axes.get_figure().canvas.draw()
+    assert axes.has_data()
 
 
 @pytest.mark.parametrize("key", [True, False])
@@ -52,8 +53,10 @@ def test_small_and_large_networks_are_drawn(size, key):
 
 def test_an_empty_problem_is_drawn():
     empty = hetdp.Problem(hetdp.DatasetGraph.from_edges([], [], []), [])
-    for picture in ("network", "summary"):
-        hetdp.plot(empty, picture).get_figure().canvas.draw()
+    for picture, said in (("network", "steps to the other answer"), ("summary", "0 datasets")):
+        axes = hetdp.plot(empty, picture)
+        axes.get_figure().canvas.draw()
+        assert said in words(axes)
 
 
 def test_given_axes_are_used():
