@@ -80,6 +80,14 @@ def test_another_source_with_another_currency(hetdp, ledger):
         2,
         "hetdp: --cap without δ: '1'; in epsilon-delta, an amount is ε:δ. Hint: --cap 1:1e-6\n",
     )
+    for options, what in (
+        (("--cap", "much:1e-6"), "--cap much:1e-6"),
+        (("--cap", "1:little"), "--cap 1:little"),
+        (("--cap", "1:1e-6", "--class-cap", "pupils=0.5:-1"), "--class-cap pupils=0.5:-1"),
+    ):
+        refused = hetdp(*declared[:4], "third", *declared[5:], *options)
+        assert refused.code == 2
+        assert refused.err.startswith(f"hetdp: {what}; ")
     assert hetdp(*declared[:4], "third", *declared[5:], "--cap", "inf").code == 0
     assert (ledger.status("third")[0].cap, ledger.status("third")[0].cap_delta) == ("inf", "inf")
 

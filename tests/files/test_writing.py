@@ -30,13 +30,16 @@ def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("fault", [RuntimeError, KeyboardInterrupt, hetdp.UsageError("x", "y")])
+@pytest.mark.parametrize(
+    "fault", [RuntimeError(), KeyboardInterrupt(), BrokenPipeError(), hetdp.UsageError("x", "y")], ids=repr
+)
 def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(fault, tmp_path: Path):
     place = tmp_path / "m.json"
     place.write_text("old")
-    with pytest.raises(BaseException), whole_file(place) as draft:  # noqa: B017, PT011, PT012
+    with pytest.raises(type(fault)) as raised, whole_file(place) as draft:  # noqa: PT012
         draft.write_text("new")
         raise fault
+    assert raised.value is fault
     assert place.read_text() == "old"
     assert names_in(tmp_path) == ["m.json"]
 

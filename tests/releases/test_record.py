@@ -57,6 +57,7 @@ def test_a_record_has_the_question_the_promises_and_the_odds(record_and_ledger):
     record = record_and_ledger[0]
     assert list(record) == [key for key in RECORD if key != "title"]
     assert (record["question"], record["privacy"]["unit"]) == (WORDS["title"], WORDS["privacy_unit"])
+    assert record["domain"]["words"] == "4 possible datasets, 3 pairs of neighbours"
     assert [(one["whom"], one["epsilon"]) for one in record["privacy"]["promises"]] == [
         ("pupils", "1"),
         ("everybody", "0.1"),

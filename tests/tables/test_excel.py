@@ -385,3 +385,23 @@ def test_workers_do_not_read_excel_files(tmp_path):
     as_excel(PEOPLE, tmp_path / "folder")
     with pytest.raises(hetdp.InputError, match=r"folder: an unexpected entry: 'people.xlsx'; a folder holds the files"):
         hetdp.ask(tmp_path / "folder", **ASKED, dry_run=True)
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_is_no_fault_of_a_workbook(interrupt, monkeypatch, tmp_path):
+    place = as_excel(PEOPLE, tmp_path)
+
+    def stop(*_: object) -> None:
+        raise interrupt
+
+    monkeypatch.setattr(excel._Workbook, "visible_sheets", stop)
+    with pytest.raises(interrupt):
+        excel.list_sheets(place)
+
+
+def test_a_column_is_read_once(tmp_path):
+    place = as_excel(PEOPLE, tmp_path)
+    with open_source(place, curator=True) as source:
+        before = source.texts(["role", "county"])
+        place.unlink()
+        assert source.texts(["county", "role"]) == before

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp import duck
+from hetdp.tables import arrow, formats
 from hetdp.tables.comparison import FOLD_FUNCTION, open_locked
 from hetdp.tables.dialect import FileOptions
 from hetdp.tables.people_table import LocalTable
@@ -637,3 +638,24 @@ def test_ids_that_sqlite_keeps_as_floats_are_refused(declared, refused, tmp_path
             ask_dry()
     else:
         assert ask_dry().plan["counts"]["people"] == 2
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_is_no_fault_of_a_table(interrupt: type[BaseException]) -> None:
+    class Frame:
+        columns = ("a",)
+
+        def clear(self) -> Frame:
+            return self
+
+        def collect(self, *_: object) -> None:
+            raise interrupt
+
+        get_column = collect
+
+    with pytest.raises(interrupt):
+        formats._collect(Frame(), curator=False)
+    with pytest.raises(interrupt):
+        arrow.polars_table(None, Frame(), curator=False)
+    with pytest.raises(interrupt), arrow.arrow_errors("the table", curator=False):
+        raise interrupt

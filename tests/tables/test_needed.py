@@ -87,6 +87,16 @@ def test_each_area_has_its_need_and_the_largest_is_enough_for_all():
     assert f"'North' needs ε = {alone['North']}, where 80% count as yes (40 of 50)" in str(solved)
 
 
+def test_of_very_many_areas_the_first_are_listed_and_the_others_counted():
+    table = people(46, area=[f"a{at // 2:02}" for at in range(46)])
+    asked = hetdp.ask(table, **STAFF, epsilon=1, by="area")
+    solved = asked.solve_epsilon("90%", "60%")
+    lines = str(solved).splitlines()
+    assert len(solved.areas) == 23
+    assert [line.split()[0] for line in lines[-21:-1]] == [f"'a{at:02}'" for at in range(20)]
+    assert lines[-1] == "  and 3 areas more"
+
+
 def test_areas_with_different_levels_are_multiplied_together():
     table = people(60, area=["a"] * 30 + ["b"] * 30, eps=[0.1] * 30 + [0.4] * 30)
     solved = hetdp.solve_epsilon(hetdp.ask(table, **STAFF, epsilon="eps", by="area"), "95%", "80%")

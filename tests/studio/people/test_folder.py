@@ -50,6 +50,7 @@ def test_links_and_folders_are_neither_listed_nor_used(tmp_path):
     (inside / "folder.csv").mkdir()
     (inside / "real.csv").write_text("id\n1\n")
     (inside / ".hidden.csv").write_text("id\n1\n")
+    (inside / "notes.txt").write_text("id\n1\n")
     folder = OpenedFolder(inside)
     assert folder.tables() == ["real.csv"]
     for name in ("link.csv", "folder.csv"):

@@ -491,6 +491,54 @@ def test_areas_have_curves_of_their_own(pages):
         assert f"<li>{area.area}: ε = {area.epsilon}</li>" in shown
 
 
+def test_a_plan_with_a_list_of_one_question_can_be_released(tmp_path):
+    table = write_table(tmp_path / "people.csv")
+    bodies = [{"count": "answer = 'move'", "at_least": "50%"}]
+    hetdp.ask(table, questions=bodies, epsilon=1, person="id", plan=tmp_path / "plan.json", dry_run=True)
+    pages = Pages(PeopleSession(OpenedFolder(tmp_path)))
+    pages.send("table", {"open-plan": "plan.json"})
+    assert pages.place == "release"
+    pages.make_ledger(times="1")
+    assert hetdp.Ledger(tmp_path / "staff.ledger").status()[0].cap == "1"
+    pages.release()
+    assert pages.place == "record"
+
+
+def test_a_plan_is_saved_again_in_the_file_that_has_it_already(pages, tmp_path):
+    pages.fill_in()
+    pages.save()
+    before = (tmp_path / "plan.json").read_bytes()
+    shown = pages.save()
+    assert "The plan was saved as plan.json." in shown
+    assert "exists, and is not this plan" not in shown
+    assert (tmp_path / "plan.json").read_bytes() == before
+
+
+def test_a_new_ledger_has_a_cap_of_its_own_only_for_who_may_spend_less(pages):
+    pages.fill_in()
+    pages.save()
+    assert pages.session.caps("3") == ("3", {"strict": "0.3"})
+    pages.send("protection", {"protection": "one", "epsilon": "0.4"})
+    pages.save("other.json")
+    assert pages.session.caps(" 2 ") == ("0.8", {})
+
+
+def test_who_skips_a_step_finds_there_what_is_missing(pages):
+    pages.send("table", FIRST)
+    pages.get("question")
+    assert pages.session.shown_faults("question") == {}
+    pages.send("question", {"go": "plan"})
+    assert "you type the value" in pages.session.shown_faults("question")["value"]
+
+
+def test_a_column_of_epsilons_must_be_chosen(pages):
+    pages.send("table", FIRST)
+    pages.send("question", QUESTION)
+    pages.send("protection", {"protection": "column", "go": "next"})
+    assert pages.place == "protection"
+    assert any("no column holds everybody's ε" in words for words in pages.session.faults("protection").values())
+
+
 def test_a_plan_with_several_questions_can_be_released(tmp_path):
     table = write_table(tmp_path / "people.csv")
     bodies = [{"count": "answer = 'move'", "at_least": "50%"}, {"count": "answer = 'stay'", "at_least": "20%"}]
