@@ -93,10 +93,13 @@ def _accuracy(text: str) -> float:
     from hetdp.numbers import parse_exact
 
     try:
-        return float(parse_exact(text, "TARGET"))
+        wanted = parse_exact(text, "TARGET")
     except HetdpError:
+        wanted = None
+    if wanted is None or not 0 <= wanted <= 1:
         rule = "an accuracy is a number from 0 to 1, such as 0.9 or 90%"
-        raise InputError("TARGET", [Fault("not an accuracy:", "TARGET", text, rule)]) from None
+        raise InputError("TARGET", [Fault("not an accuracy:", "TARGET", text, rule)])
+    return float(wanted)
 
 
 def _places(asked: Any, at: tuple[str, ...]) -> Any:

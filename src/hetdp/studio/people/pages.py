@@ -17,6 +17,7 @@ from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.studio.people.draft import (
     TABLE_FIELDS,
 )
+from hetdp.studio.people.release import caps_of, files_of, make_ledger, release_plan
 from hetdp.studio.people.session import FORM, NAMES, STALE, STEPS, PeopleSession
 from hetdp.studio.people.views import context_of
 
@@ -77,7 +78,7 @@ def connect_pages(server: Flask, token: str, session: PeopleSession) -> None:
     @pages.get("/files/<name>")
     def send(name: str) -> Any:
         with session.lock:
-            kind = session.files().get(name)
+            kind = files_of(session).get(name)
             if kind is None:
                 abort(404)
             place = session.folder.existing(name, (Path(name).suffix.lower(),))
@@ -161,7 +162,7 @@ def _do(session: PeopleSession, step: str, action: str, form: dict[str, str]) ->
         elif action == "release" and form.get("confirm") != "yes":
             session.faults_of_action[step] = {"confirm": "tick the box if the answer is to be released now"}
         elif action in RELEASES:
-            session.release(form.get(SHOWN_PLAN, ""))
+            release_plan(session, form.get(SHOWN_PLAN, ""))
             return "record"
     except HetdpError as refusal:
         session.faults_of_action[step] = {names.get(action, FORM): str(refusal)}
@@ -184,12 +185,12 @@ def _make_ledger(session: PeopleSession, step: str, form: dict[str, str]) -> str
     if not form.get("ledger-source", "").strip():
         found["ledger-source"] = "This field is empty; the ledger knows the data by a name, such as: staff survey"
     try:
-        session.caps(form.get("times", ""))
+        caps_of(session, form.get("times", ""))
     except HetdpError as refusal:
         found["times"] = str(refusal)
     if not found:
         try:
-            session.make_ledger(form.get("ledger-name", ""), form["ledger-source"], form["times"])
+            make_ledger(session, form.get("ledger-name", ""), form["ledger-source"], form["times"])
         except HetdpError as refusal:
             found["ledger-name"] = str(refusal)
     if found:

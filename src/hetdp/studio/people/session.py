@@ -1,4 +1,4 @@
-"""The session of the page for tables: the opened table, the draft of a plan, the saved plan, and the release.
+"""The session of the page for tables: the opened table, the draft of a plan, the saved plan, and what was released.
 
 Several pages may show one session. Each form has the revision that it was made from; one that would undo what another
 page has changed is refused. Nothing here knows of Flask.
@@ -15,13 +15,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from hetdp.errors import HetdpError, InputError, UnwrittenRecordError, UsageError
+from hetdp.errors import HetdpError, InputError, UsageError
 from hetdp.mechanism.solve import SolvedEpsilon, solve_epsilon
-from hetdp.numbers import parse_whole
-from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.problem.answer_words import TITLE
-from hetdp.releases.ledger.ledger import Ledger
-from hetdp.releases.price import Price
 from hetdp.releases.release import Release
 from hetdp.studio.people.draft import (
     ALL_TITLE,
@@ -39,12 +35,11 @@ from hetdp.studio.people.draft import (
     read_epsilon,
     read_share,
 )
-from hetdp.studio.people.folder import LEDGER, PAGE, PLAN, RECORD, OpenedFolder
+from hetdp.studio.people.folder import PLAN, OpenedFolder
 from hetdp.studio.people.table import COUNTED, MOST_NAMES, PERSON, OpenedTable, open_table
-from hetdp.tables.ask import AskResult, Payment, ask
+from hetdp.tables.ask import AskResult, ask
 from hetdp.tables.plan import PlanBundle, read_plan
 from hetdp.tables.predicates import format_column
-from hetdp.tables.record import verify_record
 from hetdp.tables.request import ABOUT
 from hetdp.text import escape_unprintable
 
@@ -59,9 +54,7 @@ STEPS = {
 }
 NAMES = tuple(STEPS)
 STALE = "Another page has changed this plan. Nothing was taken from this page; it now shows what holds."
-SHOWN_RULE = "a release carries out the plan whose digest was shown and approved"
 FORM = ""  # the field of a fault that belongs to no field
-UNIT, RELATION = "person", "replace-one"
 MOST_REMEMBERED = 64  # results of `ask`
 
 
@@ -313,7 +306,7 @@ class PeopleSession:
     def level_column(self) -> str:
         """The column whose values the promise calls groups: of levels, or of groups; empty without one."""
         if self.opened_plan is not None:
-            columns = self._plans()[0]["columns"]
+            columns = self.saved_plans()[0]["columns"]
             return str(columns["level"] or columns["group"] or "")
         table = self.require_table()
         return self.draft.level(table) or next((group for one in self.draft.each() if (group := one.group(table))), "")
@@ -321,7 +314,7 @@ class PeopleSession:
     def area_column(self, at: int) -> str:
         """The column of areas of a question; empty without one."""
         if self.opened_plan is not None:
-            return str(self._plans()[at]["columns"]["area"] or "")
+            return str(self.saved_plans()[at]["columns"]["area"] or "")
         return self.draft.each()[at].area(self.require_table())
 
     def _alone(self, protection: dict[str, Any]) -> dict[str, Any]:
@@ -423,10 +416,22 @@ class PeopleSession:
         if self.saved is not None and not self.changed_since_saved():
             return self.saved.name
         typed = self.draft["plan-name"]
-        return typed or self.folder.free_name(f"{self._stem()}-plan", PLAN)
+        return typed or self.folder.free_name(f"{self.stem()}-plan", PLAN)
 
-    def _stem(self) -> str:
+    def stem(self) -> str:
+        """The name of the table without its suffix, from which names of files are made."""
         return self.table.path.stem if self.table is not None else "people"
+
+    def saved_plans(self) -> list[dict[str, Any]]:
+        """The facts of the saved plan; of several questions, of each of them.
+
+        Raises:
+            HetdpError: no plan is saved, or its file cannot be read.
+        """
+        if self.saved is None:
+            raise UsageError("no plan is saved", "a release carries out a plan that was saved and approved")
+        plan = read_plan(self.folder.existing(self.saved.name, (PLAN,)))
+        return [one.facts for one in (plan.plans if isinstance(plan, PlanBundle) else (plan,))]
 
     def save_plan(self, name: str) -> None:
         """Saves the plan for the second person. A file that has another plan is not replaced.
@@ -488,149 +493,6 @@ class PeopleSession:
         from hetdp.tables.formats import OPENERS
 
         return self.folder.existing(name, tuple(OPENERS))
-
-    # Release.
-
-    def ledger_sources(self, name: str) -> list[str]:
-        """The sources of a ledger.
-
-        Raises:
-            HetdpError: the ledger cannot be used.
-        """
-        return [one.source for one in Ledger(self.folder.existing(name, (LEDGER,))).status()]
-
-    def make_ledger(self, name: str, source: str, times: str) -> None:
-        """Makes a ledger in which everybody can pay for as many questions like this one.
-
-        Raises:
-            HetdpError: the name is taken or not accepted, or the number is not a whole number.
-        """
-        if not source.strip():
-            raise UsageError("the name of the data is missing", "the ledger knows the data by a name, such as a survey")
-        cap, caps = self.caps(times)
-        place = self.folder.place_to_save(name, LEDGER)
-        Ledger.create(place, source=source.strip(), cap=cap, caps=caps, unit=UNIT, relation=RELATION)
-        self.revision += 1
-        self.draft.set("ledger", place.name)
-        self.draft.set("source", source.strip())
-        self.draft.set("ledger-name", "")
-        self.notices.append(f"The ledger {place.name} was made.")
-
-    def caps(self, times: str) -> tuple[str, dict[str, str]]:
-        """What everybody may spend, and what some groups may: so many times what this plan allows.
-
-        Raises:
-            HetdpError: it is not a whole number of at least 1, or the promise cannot be made.
-        """
-        if not times.strip():
-            raise UsageError(MISSING, "it says how many questions like this one each person may be asked in all")
-        number = parse_whole(times.strip(), "the number of questions", 1)
-        plans = [self._allowed(facts) for facts in self._plans()]
-        alike = all(plan.keys() == plans[0].keys() for plan in plans)
-        allowed = {name: sum(plan[name] for plan in plans) for name in plans[0]} if alike else {}
-        most = Decimal(sum(max(plan.values()) for plan in plans))
-        below = {name: Decimal(value) for name, value in allowed.items() if name and value < most}
-        return _times(most, number), {name: _times(value, number) for name, value in below.items()}
-
-    def _plans(self) -> list[dict[str, Any]]:
-        """The facts of the saved plan; of several questions, of each of them."""
-        if self.saved is None:
-            raise UsageError("no plan is saved", "a release carries out a plan that was saved and approved")
-        plan = read_plan(self.folder.existing(self.saved.name, (PLAN,)))
-        return [one.facts for one in (plan.plans if isinstance(plan, PlanBundle) else (plan,))]
-
-    def _allowed(self, facts: dict[str, Any]) -> dict[str, Decimal]:
-        """Level or group → the ε that a plan allows; everybody's under the empty name."""
-        epsilon = facts["privacy"]["epsilon"]
-        if "by_group" in epsilon:
-            return {name: Decimal(text) for name, text in epsilon["by_group"].items()}
-        if "constant" in epsilon:
-            return {"": Decimal(epsilon["constant"])}
-        largest = max(one.largest for promise in self.asked().promises for one in promise.protections)
-        return {"": Decimal(format_epsilon(largest))}
-
-    def payment(self, **files: Path) -> Payment:
-        """What pays for the release.
-
-        Raises:
-            UsageError: no ledger is chosen.
-        """
-        name = self.draft["ledger"]
-        if not name:
-            raise UsageError("no ledger is chosen", "a ledger pays for the release, and remembers it")
-        source, version = self.draft["source"] or None, self.draft["version"].strip() or "1"
-        return Payment(ledger=self.folder.existing(name, (LEDGER,)), source=source, version=version, **files)
-
-    def price(self) -> Price | None:
-        """What the release would cost everybody, and what would be left.
-
-        Raises:
-            HetdpError: the ledger cannot be used, or the plan cannot be carried out.
-        """
-        table = self.require_table()
-        if self.saved is not None and not self.changed_since_saved():
-            plan: dict[str, Any] = {"plan": self.folder.existing(self.saved.name, (PLAN,))}
-        else:
-            plan = self.draft.arguments(table)
-        return ask(table.path, **plan, dry_run=True, payment=self.payment()).price
-
-    def file_names(self) -> tuple[str, str]:
-        """The names of the record and its page: after the plan, whose release they are."""
-        stem = Path(self.saved.name if self.saved is not None else self._stem()).stem
-        base = stem.removesuffix("-plan") or stem
-        return f"{base}-record{RECORD}", f"{base}-page{PAGE}"
-
-    def release(self, shown: str) -> None:
-        """Releases the answer of the saved plan, and writes its record and page. Asked again, it gives the same answer.
-
-        Args:
-            shown: SHA-256 of the plan that the page has shown. No other plan is carried out.
-
-        Raises:
-            HetdpError: nothing was released, and the message says why; or the answer is in the ledger already.
-        """
-        table, plan = self.require_table(), self.saved
-        if plan is None or self.faults("plan"):
-            what = "no plan is saved"
-            if plan is not None and self.changed_since_saved():
-                what = f"something was changed after {plan.name} was saved, and nothing was released"
-            raise UsageError(what, "a release carries out a plan that was saved and approved")
-        if shown != plan.digest:
-            what = f"the page was about another plan than {plan.name}, and nothing was released"
-            raise UsageError(what, SHOWN_RULE, "compare the digest that is shown now")
-
-        def require_shown(found: AskResult) -> None:
-            if found.digest != plan.digest:
-                what = f"{plan.name} was replaced by another plan, and nothing was released"
-                raise UsageError(what, SHOWN_RULE, "open the plan again, in the step Table")
-
-        names = self.file_names()
-        record, page = (self.folder.place(name, (suffix,)) for name, suffix in zip(names, (RECORD, PAGE), strict=True))
-        place = self.folder.existing(plan.name, (PLAN,))
-        payment = self.payment(record=record, html=page)
-        unwritten = ""
-        try:
-            found = ask(table.path, plan=place, payment=payment, announce=require_shown).release
-        except UnwrittenRecordError as failure:
-            found, unwritten = failure.release, str(failure)
-        assert found is not None
-        self.revision += 1
-        self.published = Published(found, plan, self.draft["ledger"], *names, unwritten)
-
-    def checks(self) -> list[Any]:
-        """The checks of the record against itself, the plan and the ledger, as `hetdp record verify` makes them."""
-        done = self.published
-        if done is None or done.unwritten:
-            return []
-        ledger, plan = self.folder.existing(done.ledger, (LEDGER,)), self.folder.existing(done.plan.name, (PLAN,))
-        return list(verify_record(self.folder.existing(done.record, (RECORD,)), ledger=ledger, plan=plan).checks)
-
-    def files(self) -> dict[str, str]:
-        """The files that a page may fetch: those that this session has written or opened, with their types."""
-        found = {} if self.saved is None else {self.saved.name: "application/json"}
-        if self.published is not None and not self.published.unwritten:
-            found |= {self.published.record: "application/json", self.published.page: "text/html"}
-        return found
 
     # Forms.
 
@@ -711,11 +573,6 @@ class PeopleSession:
 
 
 _TABLE_KEYS = {"sheet": "table", "encoding": "encoding", "delimiter": "delimiter"}
-
-
-def _times(epsilon: Decimal, number: int) -> str:
-    """A multiple of an ε, as text."""
-    return "inf" if epsilon.is_infinite() else format(epsilon * number, "f")
 
 
 def _stamp(path: Path) -> Any:

@@ -36,6 +36,7 @@ from hetdp.studio.people.draft import (
     read_epsilon,
     read_share,
 )
+from hetdp.studio.people.release import caps_of, checks_of_record, file_names, ledger_sources, price_of
 from hetdp.studio.people.session import FORM, NAMES, STEPS, PeopleSession
 from hetdp.studio.people.table import COUNTED, PUBLIC
 from hetdp.studio.people.wording import (
@@ -466,7 +467,7 @@ def _ledgers(session: PeopleSession) -> dict[str, Any]:
     name = session.draft["ledger"]
     if name:
         try:
-            sources = session.ledger_sources(name)
+            sources = ledger_sources(session, name)
         except HetdpError:
             session.draft.set("ledger", "")
     if session.draft["source"] not in sources:
@@ -479,7 +480,7 @@ def _price(session: PeopleSession, step: str) -> dict[str, Any]:
     if not session.draft["ledger"]:
         return {"price": None, "price_lines": []}
     try:
-        found = session.price()
+        found = price_of(session)
     except HetdpError as refusal:
         return {"price": None, "price_lines": [str(refusal)]}
     return {"price": found, "price_lines": [] if found is None else list(_price_words(found, session.level_column()))}
@@ -514,7 +515,7 @@ def _price_words(price: Price, column: str) -> Iterator[str]:
 def _release(session: PeopleSession) -> dict[str, Any]:
     table, draft, saved = session.require_table(), session.draft, session.saved
     assert saved is not None
-    record, page = session.file_names()
+    record, page = file_names(session)
     ledgers = _ledgers(session)
     ledger, source, version = draft["ledger"], draft["source"], draft["version"].strip() or "1"
     stem = table.path.stem
@@ -523,7 +524,7 @@ def _release(session: PeopleSession) -> dict[str, Any]:
     cap_lines, ledger_lines = [], None
     if draft["times"].strip():
         try:
-            cap, caps = session.caps(draft["times"])
+            cap, caps = caps_of(session, draft["times"])
             cap_lines = [f"Each person may spend at most ε = {cap} in all: {_belief_of_all(cap)}"]
             cap_lines += [f"On {group}, at most ε = {most}: {_belief_of_all(most)}" for group, most in caps.items()]
             ledger_lines = code.ledger_lines(name, named, cap, caps)
@@ -553,7 +554,7 @@ def _record(session: PeopleSession) -> dict[str, Any]:
     if done is None:
         return {"published": None}
     try:
-        checks = session.checks()
+        checks = checks_of_record(session)
     except HetdpError as refusal:
         session.faults_of_action["record"] = {FORM: str(refusal)}
         checks = []
