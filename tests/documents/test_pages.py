@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.documents.notebooks import TUTORIALS
 from tests.documents.pages import (
     ROOT,
     RUN_KINDS,
@@ -38,7 +39,8 @@ $ echo $?
 """
 
 
-@pytest.mark.parametrize("page", EXECUTED_PAGES, ids=name_of)
+# `test_notebooks.py` runs the tutorials
+@pytest.mark.parametrize("page", [page for page in EXECUTED_PAGES if page not in TUTORIALS], ids=name_of)
 def test_commands_on_a_page_print_what_it_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     found = differences_of_page(page, tmp_path)
