@@ -13,6 +13,7 @@ import hetdp
 from hetdp.certificate import additive as edges
 from hetdp.certificate import additive as links
 from hetdp.certificate import compiled, scan
+from hetdp.certificate.additive import RowSources
 from hetdp.mechanism.balanced import balanced_pins
 from hetdp.mechanism.mechanism import LocalMechanism
 
@@ -29,16 +30,28 @@ def random_values(rng: np.random.Generator, size: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_the_sources_of_stored_arcs_are_those_of_their_rows(seed: int):
+def test_stored_arcs_are_judged_as_listed_ones_wherever_they_are_cut(seed: int):
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, 5, 12)  # some datasets have no arcs
     indptr, rows = np.concatenate([[0], np.cumsum(counts)]), np.repeat(np.arange(12), counts)
-    for start in range(len(rows)):
-        for stop in range(start + 1, len(rows) + 1):
-            found = np.empty(stop - start, dtype=np.int32), [-1] * (stop - start)
-            compiled.write_sources(indptr, int(rows[start]), start, found[0])
-            scan.write_sources(indptr.tolist(), int(rows[start]), start, found[1])
-            assert found[0].tolist() == found[1] == rows[start:stop].tolist()
+    target, z, epsilon = rng.integers(0, 12, len(rows)), random_values(rng, 12), np.abs(random_values(rng, len(rows)))
+    neighbours = rng.integers(-1, 12, 12)
+    for start in range(0, len(rows), 3):
+        for stop in range(start + 1, len(rows) + 1, 3):
+            cut, known = slice(start, stop), RowSources(indptr, start)
+            bits = epsilon[cut].view(np.int64), z.view(np.int64)
+            results: list[Any] = []
+            ways: list[Any] = [(compiled.scan_arcs, (rows[cut],))]
+            ways += [(compiled.scan_rows, known.stored), (scan.scan_rows, known.stored)]
+            for scan_arcs, source in ways:
+                noted, notes = np.full(12, np.nan), np.zeros((3, len(rows)), dtype=np.int64)
+                slots = np.zeros(scan.SLOTS, dtype=np.int64)
+                columns = *source, target[cut], epsilon[cut], z, bits, neighbours, noted
+                with np.errstate(all="ignore"):
+                    found = scan_arcs(*columns, *notes, slots, True)
+                results.append((list(map(float, found)), noted, notes))
+            np.testing.assert_equal(results[1:], [results[0]] * 2)
+            assert known[np.arange(stop - start)].tolist() == rows[cut].tolist()
 
 
 @pytest.mark.parametrize("halved", [True, False])
@@ -51,7 +64,11 @@ def test_arcs_are_judged_alike_in_plain_python_and_compiled(seed: int, halved: b
     epsilon[np.isinf(epsilon)] = 1.7e308
     neighbours = rng.integers(-1, 12, 12)
     noted = np.full(12, np.nan), [math.nan] * 12
-    notes: list[Any] = [np.zeros((2, 60), dtype=np.int64), [[0] * 60, [0] * 60], np.zeros((2, 60), dtype=np.int64)]
+    notes: list[Any] = [
+        np.zeros((3, 60), dtype=np.int64),
+        [[0] * 60 for _ in range(3)],
+        np.zeros((3, 60), dtype=np.int64),
+    ]
     slots, bits = np.zeros(scan.SLOTS, dtype=np.int64), (epsilon.view(np.int64), z.view(np.int64))
     with np.errstate(all="ignore"):
         one = compiled.scan_arcs(source, target, epsilon, z, bits, neighbours, noted[0], *notes[0], slots, halved)
@@ -62,27 +79,29 @@ def test_arcs_are_judged_alike_in_plain_python_and_compiled(seed: int, halved: b
     assert notes[0].tolist() == notes[1]
     again = np.full(12, np.nan)
     with np.errstate(all="ignore"):
-        room = notes[2][0], notes[2][1], slots
-        found = scan.scan_arcs_by_numpy(source, target, epsilon, z, bits, neighbours, again, *room, halved)
+        values: list[Any] = [source, target, epsilon, z, bits, neighbours, again, *notes[2], slots]
+        found = scan.scan_arcs_by_numpy(*values, halved)
     assert (found[:2], found[3]) == (one[:2], one[3])
     assert found[2] == one[2] or one[0] <= found[2] < one[2]  # what is no less than the least slack may be left out
     np.testing.assert_array_equal(again, noted[1])
     listed = [
-        list(zip(z[source[arcs]], z[target[arcs]], epsilon[arcs], strict=True)) for arcs, _ in (notes[0], notes[2])
+        list(zip(z[sources], z[target[arcs]], epsilon[arcs], strict=True)) for arcs, sources, _ in (notes[0], notes[2])
     ]
     doubts = Counter(listed[1][: found[4]])
-    assert one[4] <= found[4] == sum(notes[0][1])
-    assert doubts == sum((Counter({listed[0][at]: int(notes[0][1][at])}) for at in range(one[4])), Counter())
+    assert one[4] <= found[4] == sum(notes[0][2])
+    assert doubts == sum((Counter({listed[0][at]: int(notes[0][2][at])}) for at in range(one[4])), Counter())
 
 
 def test_doubtful_arcs_with_the_same_numbers_are_listed_once():
     """Of the 4000 arcs 2000 are doubtful; their ε take turns, and are 20."""
     z, epsilon = np.array([-1.0, 1.0]), np.tile(np.linspace(0.5, 1.5, 20), 200)
     source = np.repeat([0, 1], 2000)
-    doubtful, alike = np.zeros((2, 4000), dtype=np.int64)
+    doubtful, sources, alike = np.zeros((3, 4000), dtype=np.int64)
     bits, links = (epsilon.view(np.int64), z.view(np.int64)), np.array([-1, -1])
     slots, noted = np.zeros(scan.SLOTS, dtype=np.int64), np.full(2, np.nan)
-    found = compiled.scan_arcs(source, 1 - source, epsilon, z, bits, links, noted, doubtful, alike, slots, True)
+    found = compiled.scan_arcs(
+        source, 1 - source, epsilon, z, bits, links, noted, doubtful, sources, alike, slots, True
+    )
     assert found[4] == 20
     assert doubtful[:20].tolist() == list(range(20))
     assert alike[:20].tolist() == [100] * 20

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from flint import arb, fmpq
@@ -58,41 +58,57 @@ def survey_sums(space: Space, z: Floats, links: Indices, halved: bool) -> Survey
     pieces, arcs_of = list_arcs(space)
     if space.arc_count > SMALL_SPACE and uses_compiled(SUMS, space.arc_count):
         with delay_interrupts():
-            from hetdp.certificate.compiled import scan_arcs, write_sources
+            from hetdp.certificate.compiled import scan_arcs, scan_rows
         if type(space) is DatasetGraph:  # a subclass may list other arcs than it stores
-            pieces, arcs_of = cuts_of(space.indptr, space.targets), partial(_stored_arcs, space, write_sources)
+            pieces, arcs_of = cuts_of(space.indptr, space.targets), partial(_stored_arcs, space)
+            scan_arcs = scan_rows
 
     def scan_block(block: EdgeBlock, doubts: Doubts) -> Any:
         bits = block.parameters[0].view(np.int64), z.view(np.int64)
-        values = block.source, block.target, block.parameters[0], z, bits
+        source: Any = block.source
+        sources = source.stored if isinstance(source, RowSources) else (source,)
+        values = *sources, block.target, block.parameters[0], z, bits
         with np.errstate(all="ignore"):
             return scan_arcs(*values, links, seen.links, *doubts, halved)
 
     def look(piece: Any) -> None:
         block = arcs_of(piece)
-        _judge(block, scan_block, z, seen, len(block.source))
+        _judge(block, scan_block, z, seen, len(block.target))
 
     run_in_threads(look, pieces, space.arc_count)
     return seen
 
 
-def _stored_arcs(graph: DatasetGraph, write_sources: Callable[..., Any], piece: tuple[int, int]) -> EdgeBlock:
-    """The arcs of a graph from one place to another; unlike `edge_blocks`, threads make them side by side."""
-    cut = slice(*piece)
-    source = np.empty(cut.stop - cut.start, dtype=graph.targets.dtype)
-    write_sources(graph.indptr, int(np.searchsorted(graph.indptr, cut.start, side="right")) - 1, cut.start, source)
+class RowSources:
+    """The datasets that consecutive stored arcs lead from, looked up when they are asked for: few ever are.
+
+    Attributes:
+        stored: where rows begin and end, the first dataset, and the place of the first arc, as `scan_rows` takes them.
+    """
+
+    def __init__(self, indptr: Indices, start: int) -> None:
+        self.stored = indptr, int(np.searchsorted(indptr, start, side="right")) - 1, start
+
+    def __getitem__(self, arcs: Any) -> Any:
+        indptr, _, start = self.stored
+        return np.searchsorted(indptr, start + arcs, side="right") - 1
+
+
+def _stored_arcs(graph: DatasetGraph, piece: tuple[int, int]) -> EdgeBlock:
+    """The arcs of a graph from one place to another; unlike `edge_blocks`, their sources are not written down."""
+    cut, source = slice(*piece), cast(Any, RowSources(graph.indptr, piece[0]))
     return EdgeBlock(source, graph.targets[cut], (graph.parameters[0][cut],))
 
 
-Doubts = tuple[Indices, Indices, Indices]  # doubtful arcs, how many arcs each stands for, a table for `scan_arcs`
+Doubts = tuple[Indices, Indices, Indices, Indices]  # arcs, their sources, how many each stands for; a table
 Scan = Callable[[EdgeBlock, Doubts], tuple[float, int, float, int, int]]
 
 
 def _judge(block: EdgeBlock, scan_block: Scan, z: Floats, seen: Survey, arcs: int) -> None:
     """Decides the arcs of a block and adds the findings; `arcs` is the number of arcs that each stands for."""
-    doubtful, alike = np.empty((2, len(block.source)), dtype=np.int64)
+    doubtful, sources, alike = np.empty((3, len(block.target)), dtype=np.int64)
     table = np.zeros(scan.SLOTS, dtype=np.int64)
-    least, worst, across, violations, doubts = scan_block(block, (doubtful, alike, table))
+    least, worst, across, violations, doubts = scan_block(block, (doubtful, sources, alike, table))
     seen.add(arcs, int(np.sum(alike[:doubts])), violations)
     if worst >= 0:
         seen.offer(block, worst, least)
@@ -113,9 +129,10 @@ def _decide(block: EdgeBlock, alike: Indices, z: Floats, seen: Survey) -> None:
 
 def _offer_across(block: EdgeBlock, z: Floats, seen: Survey) -> None:
     """Offers the arc with the least slack among those across ½ that passed the simple test."""
+    block = pick(block, np.flatnonzero(z[block.target] > 0.0))
     with np.errstate(invalid="ignore", over="ignore"):
         passed = (z[block.source] + block.parameters[0]) > z[block.target]
-    block = pick(block, np.flatnonzero((z[block.source] < 0.0) & (z[block.target] > 0.0) & passed))
+    block = pick(block, np.flatnonzero((z[block.source] < 0.0) & passed))
     slack = crossing_slack(z[block.source], z[block.target], block.parameters[0])
     least = int(np.argmin(slack))
     seen.offer(block, least, float(slack[least]))
@@ -264,18 +281,18 @@ def _on_a_cycle(ties: Indices, links: Indices) -> int:
 
 def reach_of(better: Floats) -> tuple[float, float]:
     """The least and the greatest of 0 and all finite values."""
-    finite = np.isfinite(better)
-    return float(np.min(better, initial=0.0, where=finite)), float(np.max(better, initial=0.0, where=finite))
+    if np.isinf(np.min(better, initial=0.0)) or np.isinf(np.max(better, initial=0.0)):
+        better = better[np.isfinite(better)]
+    return float(np.min(better, initial=0.0)), float(np.max(better, initial=0.0))
 
 
 def gap_of_a_chain(reach: tuple[float, float], counts: Floats, gaps: Floats) -> float:
     """A bound on the gaps along one chain: it has few links that rise by much, since it rises by the range at most."""
-    rises = np.arange(scan.RISES) - (scan.SMALLEST_RISE + 1)
+    classes = np.flatnonzero(counts > 0.0)
     with np.errstate(over="ignore", invalid="ignore"):
-        links = np.minimum(counts, np.ldexp(np.float64(reach[1]) - reach[0], -rises) + 1.0)
-    links[0] = counts[0]
-    some = counts > 0.0
-    return float(links[some] @ gaps[some]) * (1.0 + ROUNDING)
+        most = np.ldexp(np.float64(reach[1]) - reach[0], scan.SMALLEST_RISE + 1 - classes) + 1.0
+    most[classes == 0] = np.inf  # no rise at all
+    return float(np.minimum(counts[classes], most) @ gaps[classes]) * (1.0 + ROUNDING)
 
 
 # Spaces of people, row by row.

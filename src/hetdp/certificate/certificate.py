@@ -225,7 +225,7 @@ def verify(problem: Problem | SelfSurveying, mechanism: Any) -> Certificate:
     if rule.rows is not None and has_rows(problem.graph):
         seen, follow = rule.rows(problem.graph, z, links, pinned if free < 0 else None, problem.answers)
     else:
-        better = np.where(problem.answers == 2, -z, z)
+        better = z * (3 - 2 * problem.answers)  # signed so that larger is better
         seen = rule.survey(problem.graph, z, links, better)
         follow = partial(rule.follow, better, pinned, links, seen.links)
     chains = follow() if free < 0 else Chains("a boundary dataset is not pinned", free, np.inf)

@@ -28,8 +28,8 @@ def _with_compiled_callees(function: Callable[..., Any], *callees: Callable[...,
     return copy
 
 
-write_sources = _compile(scan.write_sources)
-scan_arcs = _compile(_with_compiled_callees(scan.scan_arcs, scan.note_doubt))
+scan_arcs = _compile(_with_compiled_callees(scan.scan_arcs, scan.note_doubt, scan.scan_row))
+scan_rows = _compile(_with_compiled_callees(scan.scan_rows, scan.note_doubt, scan.scan_row))
 scan_links = _compile(scan.scan_links)
 sift_arcs = _compile(scan.sift_arcs)
 sift_rows = _compile(

@@ -43,6 +43,8 @@ def crossing_holds(z_source: Floats, z_target: Floats, epsilon: Floats) -> tuple
     with np.errstate(over="ignore"):  # an infinite scale leaves every arc to the enclosures
         scale = 1.0 + np.abs(columns[0]) + np.abs(columns[1]) + columns[2]
     close = np.flatnonzero(np.abs(slack) <= FILTER_WIDTH * scale)
+    if not len(close):
+        return holds[which], slack[which]
     like = first_alike(slack, close, *columns)
     leaders = np.flatnonzero(like == np.arange(len(close)))
     chosen = close[leaders]

@@ -24,24 +24,6 @@ NUMBER = 0x7FFFFFFFFFFFFFFF  # a mask that tells the compiler that a dataset's n
 MARGIN = 1e-9  # far more than the rounding of two sums
 
 
-def write_sources(indptr: Any, row: int, start: int, source: Any) -> None:
-    """Writes down the dataset that each of some stored arcs leads from.
-
-    Args:
-        indptr: where the arcs of each dataset begin, and where the last ones end.
-        row: the dataset that the first arc leads from.
-        start: the place of the first arc.
-        source: takes one dataset for each arc.
-    """
-    arc = 0
-    while arc < len(source):
-        stop = min(indptr[row + 1] - start, len(source))
-        while arc < stop:
-            source[arc] = row
-            arc += 1
-        row += 1
-
-
 def scan_arcs(
     source: Any,
     target: Any,
@@ -51,6 +33,7 @@ def scan_arcs(
     links: Any,
     link_epsilon: Any,
     doubtful: Any,
+    sources: Any,
     alike: Any,
     slots: Any,
     halved: bool,
@@ -69,6 +52,7 @@ def scan_arcs(
         links: the neighbour that holds each dataset down.
         link_epsilon: takes ε of each dataset's link; NaN at first.
         doubtful: takes the doubtful arcs.
+        sources: takes the datasets that they lead from.
         alike: takes how many arcs each doubtful one stands for, itself included.
         slots: SLOTS zeros, for the table: 1 plus a place in `doubtful`.
         halved: whether p = ½ is special.
@@ -77,26 +61,85 @@ def scan_arcs(
         The least slack beside ½ and the arc that has it (−1: none has any), a number that no slack across ½ is below
         (but for the doubtful), how many arcs beside ½ are violated, and how many arcs are listed as doubtful.
     """
-    least, worst, across, violations, doubts = math.inf, -1, math.inf, 0, 0
+    found = math.inf, -1, math.inf, 0, 0
+    values, notes = (target, epsilon, z, bits), (links, link_epsilon, doubtful, sources, alike, slots)
     for arc in range(len(source)):
-        u, v, edge = int(source[arc]) & NUMBER, int(target[arc]) & NUMBER, epsilon[arc]
-        if links[u] == v and not link_epsilon[u] <= edge:  # NaN at first; of parallel edges the tightest counts
+        found = scan_row(int(source[arc]) & NUMBER, arc, arc + 1, values, notes, halved, found)
+    return found
+
+
+def scan_rows(
+    indptr: Any,
+    row: int,
+    start: int,
+    target: Any,
+    epsilon: Any,
+    z: Any,
+    bits: Any,
+    links: Any,
+    link_epsilon: Any,
+    doubtful: Any,
+    sources: Any,
+    alike: Any,
+    slots: Any,
+    halved: bool,
+) -> tuple[float, int, float, int, int]:
+    """Does the same as `scan_arcs` for arcs that are stored one after the other, from any place in a row to any other.
+
+    Args:
+        indptr: where the arcs of each dataset begin, and where the last ones end.
+        row: the dataset that the first arc leads from.
+        start: the place of the first arc.
+        target: as for `scan_arcs`, like the arguments below.
+        epsilon: of each arc.
+        z: of each dataset.
+        bits: of both.
+        links: of each dataset.
+        link_epsilon: of the links.
+        doubtful: of doubtful arcs.
+        sources: of the same.
+        alike: of the same.
+        slots: of the same.
+        halved: whether p = ½ is special.
+    """
+    found = math.inf, -1, math.inf, 0, 0
+    values, notes = (target, epsilon, z, bits), (links, link_epsilon, doubtful, sources, alike, slots)
+    arc = 0
+    while arc < len(target):
+        stop = min(indptr[row + 1] - start, len(target))
+        found = scan_row(row & NUMBER, arc, stop, values, notes, halved, found)
+        arc = stop
+        row += 1
+    return found
+
+
+def scan_row(
+    u: int, first: int, stop: int, values: Any, notes: Any, halved: bool, found: tuple[float, int, float, int, int]
+) -> tuple[float, int, float, int, int]:
+    """Goes through some arcs that lead from one dataset, and adds to what `scan_arcs` has found."""
+    least, worst, across, violations, doubts = found
+    target, epsilon, z, bits = values
+    links, link_epsilon, doubtful, sources, alike, slots = notes
+    here, link = z[u], links[u]
+    for arc in range(first, stop):
+        v, edge = int(target[arc]) & NUMBER, epsilon[arc]
+        if link == v and not link_epsilon[u] <= edge:  # NaN at first; of parallel edges the tightest counts
             link_epsilon[u] = edge
-        total = z[u] + edge
+        total = here + edge
         slack = total - z[v]
         if slack > 0.0 and slack >= least:
             continue
-        if halved and z[u] < 0.0 and z[v] > 0.0:
+        if halved and here < 0.0 and z[v] > 0.0:
             if slack > 0.0:
                 across = min(across, slack)
                 continue
-            doubts = note_doubt(arc, source, target, epsilon, z, bits, doubtful, alike, slots, doubts)
+            doubts = note_doubt(arc, u, v, target, epsilon, z, bits, doubtful, sources, alike, slots, doubts)
             continue
         if slack == 0.0:  # equal after rounding: the rounding decides
-            part = total - z[u]
-            slack = (z[u] - (total - part)) + (edge - part)
+            part = total - here
+            slack = (here - (total - part)) + (edge - part)
         elif math.isnan(slack):  # p = 0 or p = 1 at both ends, or a sum beyond the largest float beside p = 1
-            slack = math.inf if z[u] == z[v] else -math.inf
+            slack = math.inf if here == z[v] else -math.inf
         if slack < 0.0:
             violations += 1
         if slack < least:
@@ -106,12 +149,14 @@ def scan_arcs(
 
 def note_doubt(
     arc: int,
-    source: Any,
+    u: int,
+    v: int,
     target: Any,
     epsilon: Any,
     z: Any,
     bits: Any,
     doubtful: Any,
+    sources: Any,
     alike: Any,
     slots: Any,
     doubts: int,
@@ -121,7 +166,6 @@ def note_doubt(
     The table holds the last arc that was listed for each slot. Arcs with other numbers may share a slot and replace
     each other there, so that some with the same numbers are listed more than once.
     """
-    u, v = int(source[arc]) & NUMBER, int(target[arc]) & NUMBER
     mixed = bits[1][u] ^ (bits[1][v] << 1) ^ (bits[0][arc] << 2)
     mixed ^= mixed >> 32
     mixed ^= (mixed >> 11) ^ (mixed >> 21)
@@ -129,10 +173,10 @@ def note_doubt(
     place = slots[slot] - 1
     if place >= 0:
         other = doubtful[place]
-        if z[source[other]] == z[u] and z[target[other]] == z[v] and epsilon[other] == epsilon[arc]:
+        if z[sources[place]] == z[u] and z[target[other]] == z[v] and epsilon[other] == epsilon[arc]:
             alike[place] += 1
             return doubts
-    doubtful[doubts], alike[doubts], slots[slot] = arc, 1, doubts + 1
+    doubtful[doubts], sources[doubts], alike[doubts], slots[slot] = arc, u, 1, doubts + 1
     return doubts + 1
 
 
@@ -145,6 +189,7 @@ def scan_arcs_by_numpy(
     links: Indices,
     link_epsilon: Floats,
     doubtful: Indices,
+    sources: Indices,
     alike: Indices,
     slots: Indices,
     halved: bool,
@@ -161,7 +206,7 @@ def scan_arcs_by_numpy(
     crossing = (low < 0.0) & (high > 0.0) & halved
     across = float(np.min(slack, initial=math.inf, where=crossing & (slack > 0.0)))
     doubts = np.flatnonzero(crossing & ~(slack > 0.0))
-    doubtful[: len(doubts)], alike[: len(doubts)] = doubts, 1
+    doubtful[: len(doubts)], sources[: len(doubts)], alike[: len(doubts)] = doubts, source[doubts], 1
     tied, unknown = np.flatnonzero(slack == 0.0), np.flatnonzero(np.isnan(slack))
     slack[tied] = _rounding(low[tied], epsilon[tied], total[tied])
     slack[unknown] = np.where(low[unknown] == high[unknown], math.inf, -math.inf)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hetdp.certificate.certificate import Certificate, sees_violation
 from hetdp.engines.contract import Engine, Growth, Role, Roles
@@ -119,24 +120,26 @@ class LocalSteps(Steps[Floats, LocalMechanism]):
 
     def search(self, pins: Floats) -> Search[LocalMechanism]:
         """The extension by one search over both answers."""
-        ones, pinned = self.problem.answers == 1, ~np.isnan(pins)
         start, roles = search_from(self.problem, pins)
         growth = self._engine.grow(self.problem.graph, self.notion, start, roles)
-        z = np.where(pinned, pins, np.where(ones, growth.labels, -growth.labels)) + 0.0  # turns −0.0 into 0.0
-        mechanism = LocalMechanism(self.problem, z, pinned, np.where(pinned, -1, growth.links))
-        lowered = pinned & (growth.labels < start)  # nearly always empty
-        fell = float(np.max(start[lowered] - growth.labels[lowered], initial=0.0))
+        z, links, pinned = growth.labels * signs_of(self.problem), growth.links, ~np.isnan(pins)
+        z += 0.0  # turns −0.0 into 0.0
+        lowered, fell = pinned & (growth.labels < start), 0.0
+        if lowered.any():  # a rounding, or a contradiction
+            fell = float(np.max(start[lowered] - growth.labels[lowered]))
+            z[lowered] = pins[lowered]
+            links = np.where(lowered, -1, links)
+        mechanism = LocalMechanism(self.problem, z, pinned, links)
         return Search(mechanism, fell, growth.labels if fell > 0.0 else None)
 
     def sees_violation(self, pins: Floats, search: Search[LocalMechanism] | None = None) -> bool:
         """True if an edge of a pin is violated; looks at some pins of a large graph, or at those a search lowered."""
-        pinned = ~np.isnan(pins)
         if search is not None and search.labels is not None:
-            lowered = pinned & (search.labels < np.where(self.problem.answers == 1, pins, -pins))
+            lowered = ~np.isnan(pins) & (search.labels < np.where(self.problem.answers == 1, pins, -pins))
             return sees_violation(self.problem, search.mechanism.coordinates, np.flatnonzero(lowered))
         if self.problem.graph.arc_count < FEWEST_SAMPLED_ARCS:
             return False
-        datasets = np.flatnonzero(pinned)
+        datasets = np.flatnonzero(~np.isnan(pins))
         return sees_violation(self.problem, pins, datasets[:: 1 + len(datasets) // MOST_SAMPLED_PINS])
 
     def close(self, given: Floats, search: Search[LocalMechanism] | None) -> tuple[LocalMechanism, float]:
@@ -228,6 +231,10 @@ def others_at(answer: Role, given: Floats) -> Floats:
 
 def search_from(problem: Problem, pins: Floats) -> tuple[Floats, Roles]:
     """Start labels, signed so that larger is better, and roles for one search over both answers."""
-    ones, pinned = problem.answers == 1, ~np.isnan(pins)
-    roles = problem.answers.astype(np.uint8) * ~pinned  # PINNED is 0, FREE_1 is 1 and FREE_2 is 2
-    return np.where(pinned, np.where(ones, pins, -pins), np.inf), roles
+    roles = problem.answers.astype(np.uint8) * np.isnan(pins)  # PINNED is 0, FREE_1 is 1 and FREE_2 is 2
+    return np.fmin(pins * signs_of(problem), np.inf), roles  # +∞ where a dataset is free
+
+
+def signs_of(problem: Problem) -> NDArray[np.int8]:
+    """1 where the answer is 1 and −1 where it is 2: times z, larger is better."""
+    return 3 - 2 * problem.answers

@@ -103,11 +103,14 @@ def pins_on(
         is_mechanism = isinstance(partial, HasCoordinates)  # which pins every dataset
         partial = PartialMechanism(z=partial.coordinates) if is_mechanism else PartialMechanism(p=partial)
     collector = FaultCollector(subject)
+    columns = {name: given for name in ("p", "z", "error") if (given := getattr(partial, name)) is not None}
     pins = np.full(len(outline.answers), np.nan)
-    for name in ("p", "z", "error"):
-        given = getattr(partial, name)
-        if given is not None:
-            _enter(name, order_values(name, given, outline.labels, words, collector), pins, outline, collector)
+    for name, given in columns.items():
+        values = order_values(name, given, outline.labels, words, collector)
+        if list(columns) == ["z"]:
+            pins = values + 0.0  # nothing to convert, and nothing that is given twice
+        else:
+            _enter(name, values, pins, outline, collector)
     collector.raise_if_any()
     return pins
 
