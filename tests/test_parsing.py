@@ -77,7 +77,7 @@ def test_a_file_is_read_by_its_suffix_and_named_in_its_faults(tmp_path: Path):
     with pytest.raises(UsageError, match="cannot be read: it is not UTF-8 text"):
         documents.read_document(file, readers)
     file.unlink()
-    with pytest.raises(UsageError, match="cannot be read: No such file"):
+    with pytest.raises(UsageError, match="cannot be read: there is no such file"):
         documents.read_document(file, readers)
 
 

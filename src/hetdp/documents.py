@@ -180,8 +180,15 @@ def read_text(place: Path, name: str, rule: str) -> str:
     except UnicodeDecodeError:
         reason = "it is not UTF-8 text"
     except OSError as refusal:
-        reason = refusal.strerror or "the system refused it"
+        reason = reason_of(refusal)
     raise UsageError(f"{name} cannot be read: {reason}", rule)
+
+
+def reason_of(refusal: OSError) -> str:
+    """The reason why a file cannot be read, for a message."""
+    if isinstance(refusal, FileNotFoundError):
+        return "there is no such file"
+    return refusal.strerror or "the system refused it"
 
 
 def read_document(path: Any, readers: Mapping[str, Callable[[str], Any]]) -> Any:

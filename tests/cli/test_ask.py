@@ -99,7 +99,7 @@ def test_nothing_is_released_without_a_ledger(hetdp, people):
         ((*VOTE, DRY, "--epsilon", "-1"), "--epsilon -1; ε is"),
         ((*VOTE, DRY, "--epsilon", "nan"), "--epsilon nan; ε is"),
         ((*VOTE, DRY, "--epsilon", "missing"), "no column 'missing'"),
-        ((*VOTE, DRY, "--epsilon", "vote"), "used for both"),
+        ((*VOTE, DRY, "--epsilon", "vote"), "the column 'vote' is counted and used as a public column"),
         ((*ASK_OPTIONS[2:], DRY), "--count is missing"),
         ((*ASK_OPTIONS[:4], DRY, "--epsilon", "1"), "--person names it"),
         (("--count", "vote = yes", *ASK_OPTIONS[2:], DRY), "expected a value ('text', a number, TRUE or FALSE)"),

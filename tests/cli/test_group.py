@@ -94,6 +94,7 @@ def test_the_version_output_contains_what_a_bug_report_needs(hetdp):
         ),
         ("extend a --workers two", "--workers two; it must be a whole number ≥ 1."),
         ("extend a --workers 0", "--workers 0; it must be a whole number ≥ 1."),
+        ("studio --port 99999", "--port 99999; it must be a whole number from 0 to 65535."),
         ("design a --max-error two", "--max-error two; it must be a number."),
         ("make", "missing argument 'votes|tallies'; it is votes or tallies."),
         ("completion", "missing argument 'bash|zsh|fish'; it is bash, zsh or fish."),

@@ -169,7 +169,7 @@ def test_a_person_needs_one_id_that_was_charged(hetdp, people):
         (
             ("--id-from", "none"),
             2,
-            "'none' cannot be read: No such file or directory; --id-from names a file that holds an id.",
+            "'none' cannot be read: there is no such file; --id-from names a file that holds an id.",
         ),
         (
             ("--id", "bob"),
@@ -302,9 +302,18 @@ def test_the_help_of_the_verb_shows_all_actions(hetdp):
 
 
 REFUSED = {
-    ("status", "school.ledger", "--cap", "3"): (2, "--cap for status; it takes --source and nothing else."),
-    ("verify", "school.ledger", "--cap", "3"): (2, "--cap for verify; it takes RECORDs and nothing else."),
-    ("history", "school.ledger", "record.json"): (2, "a RECORD for history; it takes nothing but the ledger."),
+    ("status", "school.ledger", "--cap", "3"): (
+        2,
+        "--cap is not for hetdp ledger status; it takes --source and nothing else.",
+    ),
+    ("verify", "school.ledger", "--cap", "3"): (
+        2,
+        "--cap is not for hetdp ledger verify; it takes RECORDs and nothing else.",
+    ),
+    ("history", "school.ledger", "record.json"): (
+        2,
+        "RECORD is not for hetdp ledger history; it takes nothing but the ledger.",
+    ),
     ("init", "new.ledger", "--source", "s"): (
         2,
         "no cap is given; a source is declared with what each account may spend. Hint: such as --cap 1",

@@ -129,7 +129,7 @@ THREE_PEOPLE = ("make", "votes", "--people", "3")
         ),
         (
             (*THREE_PEOPLE, "--question", "nowhere.json", "--epsilon", "1", *OUTPUT),
-            "'nowhere.json' cannot be read: No such file",
+            "'nowhere.json' cannot be read: there is no such file",
         ),
         ((*THREE_PEOPLE, "--question", "poll.txt", "--epsilon", "1", *OUTPUT), "ends in .json or .toml"),
         ((*THREE_PEOPLE, "--majority", *OUTPUT), "no ε"),

@@ -146,5 +146,5 @@ def test_the_label_of_the_dataset_is_one_line_of_a_file(tmp_path, monkeypatch):
         file.write_bytes(content)
         with pytest.raises(UsageError, match="no label can be read there"):
             reading.read_private_line(str(file), "--dataset-from", "label")
-    with pytest.raises(UsageError, match="cannot be read: No such file"):
+    with pytest.raises(UsageError, match="cannot be read: there is no such file"):
         reading.read_private_line(str(tmp_path / "nothing"), "--dataset-from", "label")

@@ -50,6 +50,7 @@ def test_values_of_a_table_are_kept(hetdp, folder):
         (("much",), 3, "TARGET: not an accuracy: much; an accuracy is a number from 0 to 1, such as 0.9 or 90%"),
         (("1.5",), 3, "TARGET: not an accuracy: 1.5; an accuracy is a number from 0 to 1"),
         (("0.9", "--at", "nowhere"), 3, "there is no such dataset"),
+        (("0.9", "--at", "worst", "--at", "1"), 2, "--at worst together with another --at"),
         (("0.9", "--prior", "uniform"), 2, "a prior says how much each dataset counts in a mean"),
         (("0.9", "-o", "poll.json"), 2, "an input is never overwritten"),
         (("0.9", "-o", "scaled.csv"), 2, "no format is known"),

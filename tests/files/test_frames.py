@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.files.frames import from_table
+from hetdp.text import format_type
 
 EPSILON = st.one_of(st.sampled_from([0.0, math.inf, 0.1, 0.3, 1e-12, 1e3]), st.floats(0.0, 1e6))
 PAIRS = st.dictionaries(st.tuples(st.integers(0, 9), st.integers(0, 9)).map(lambda p: (min(p), max(p))), EPSILON)
@@ -425,7 +426,10 @@ def test_another_column_that_appears_twice_does_not_matter():
     ids=lambda wrong: type(wrong).__name__,
 )
 def test_arguments_that_are_not_tables_are_refused(wrong):
-    assert error_message(from_table, wrong, error=hetdp.UsageError) == f"{type(wrong).__name__} is not a table; {TABLE}"
+    assert (
+        error_message(from_table, wrong, error=hetdp.UsageError)
+        == f"expected a table, got {format_type(wrong)}; {TABLE}"
+    )
 
 
 def test_a_plan_for_a_table_is_refused():

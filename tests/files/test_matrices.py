@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.files.matrices import from_scipy
+from hetdp.text import format_type
 from tests.files.graphs import PAIRS, edges_of, error_message, graph_from_pairs
 
 FORMATS = ["coo", "csr", "csc", "lil", "dok"]
@@ -141,9 +142,7 @@ def test_the_diagonal_is_ignored_whatever_its_values():
 def test_a_dense_matrix_is_refused_because_its_zeros_are_ambiguous(make):
     dense = make([[0.0, 1.0], [1.0, 0.0]])
     text = error_message(from_scipy, dense, error=hetdp.UsageError)
-    assert text == (
-        f"{type(dense).__name__} is dense; a zero in a dense matrix may be ε = 0 or no edge at all. {STORED}"
-    )
+    assert text == (f"{format_type(dense)} is dense; a zero in a dense matrix may be ε = 0 or no edge at all. {STORED}")
 
 
 @pytest.mark.parametrize("layout", ["bsr", "dia"])
@@ -164,7 +163,7 @@ def test_dia_drops_stored_zeros_and_bsr_adds_some():
 @pytest.mark.parametrize("wrong", [None, "matrix", 3, {(0, 1): 0.5}, networkx.path_graph(2)])
 def test_arguments_that_are_not_matrices_are_refused(wrong):
     assert error_message(from_scipy, wrong, error=hetdp.UsageError) == (
-        f"{type(wrong).__name__} is not a sparse matrix;"
+        f"expected a sparse matrix, got {format_type(wrong)};"
         " in a sparse matrix every stored entry is the ε of an edge, zeros included."
     )
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.files.networks import from_networkx
+from hetdp.text import format_type
 from tests.files.graphs import EPSILON, PAIRS, edges_of, error_message, graph_from_pairs, networkx_graph
 
 RULE = "every edge must state its ε; there is no default."
@@ -266,7 +267,7 @@ def test_a_multigraph_with_both_directions_of_every_edge_is_read_if_they_agree(b
 )
 def test_arguments_that_are_not_networkx_graphs_are_refused(wrong):
     text = error_message(from_networkx, wrong, error=hetdp.UsageError)
-    assert text == f"{type(wrong).__name__} is not a NetworkX graph; from_networkx reads graphs of NetworkX."
+    assert text == f"expected a NetworkX graph, got {format_type(wrong)}; from_networkx reads graphs of NetworkX."
 
 
 def test_a_number_in_place_of_the_attribute_is_refused():

@@ -140,6 +140,7 @@ def test_products_are_exact_and_those_that_are_no_floats_are_rounded_down():
         (lambda: hypercube(2, 1.0, values=["a,", "bb"]), "labels='tuples' allows any value"),
         (lambda: hypercube(2, 1.0, labels="text "), "labels are 'text' or 'tuples'"),  # type: ignore[arg-type]
         (lambda: hypercube(40, 1.0), r"at most 8,388,608 are made here. Hint: hetdp.spaces.votes stores no edges"),
+        (lambda: hypercube(3, "half"), "epsilon='half'; ε is one number for all edges, one for each coordinate"),
         (lambda: hypercube(3, [1.0, 2.0]), "wrong number of ε: 2 for 3 coordinates"),
         (
             lambda: grid((2, 2), [1.0]),

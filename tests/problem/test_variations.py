@@ -180,15 +180,14 @@ def test_people_keep_their_space_unless_single_edges_change():
 
 def test_all_faults_are_listed_together():
     problem = path_of(1.0, 2.0, classes=["Ann", "Bob"])
-    with pytest.raises(hetdp.InputError, match="4 faults") as refusal:
-        problem.with_epsilon(-1, classes={"Anne": 1.0}, edges={(0, 2): 1.0, 5: 1.0})
+    with pytest.raises(hetdp.InputError, match="5 faults") as refusal:
+        problem.with_epsilon(-1, classes={"Anne": 1.0}, edges={(0, 2): 1.0, (0, 9): 1.0, 5: 1.0})
     lines = str(refusal.value)
     assert "not an ε: -1; ε is a number ≥ 0" in lines
     assert "classes['Anne']: unknown class; it takes classes of edges. Hint: did you mean 'Ann'?" in lines
     assert "edges[(0, 2)]: no edge; these two datasets are not neighbours" in lines
+    assert "edges[(0, 9)]: unknown dataset 9; both are datasets of the problem" in lines
     assert "edges[5]: not a pair of datasets; the keys of edges= are pairs (u, v)" in lines
-    with pytest.raises(hetdp.UnknownDatasetError):
-        problem.with_epsilon(edges={(0, 9): 1.0})
     with pytest.raises(hetdp.InputError, match="edge \\(1, 2\\): not an ε: None"):
         problem.with_epsilon(lambda one, other, epsilon: None if one else 1.0)
     with pytest.raises(hetdp.InputError, match="no edge has a class"):

@@ -76,7 +76,7 @@ def test_the_promise_speaks_of_levels_and_of_groups_if_there_are_some():
     [
         ({"epsilon_by": {"open": 1, "usual": 1}}, "level: a level without an ε; each person must have an ε"),
         ({"epsilon_by": EPSILONS, "level": "levle"}, "no column 'levle'; .* Hint: did you mean 'level'"),
-        ({"epsilon_by": EPSILONS, "level": "vote"}, "the column 'vote' is used for both"),
+        ({"epsilon_by": EPSILONS, "level": "vote"}, "the column 'vote' is counted and used as a public column"),
         ({"epsilon_by": EPSILONS, "level": "eps"}, "eps: a column of type DOUBLE; a column of levels holds"),
         ({"epsilon_by": EPSILONS, "level": None}, "but no column of groups; .* Hint: level= or group= names it"),
         ({"epsilon": 1, "question": BOTH_SITES, "at_least": None}, "names groups; .* Hint: group= names it"),

@@ -98,7 +98,7 @@ def test_columns_are_public_or_private_and_never_both():
     found = request_of(counted="b = 1 OR a = 2 OR b = 3", deciding="eps", group="role", area="role")
     assert found.public == ["id", "eps", "role"]
     assert sorted(found.private) == ["a", "b"]
-    with pytest.raises(UsageError, match="the column 'eps' is used for both"):
+    with pytest.raises(UsageError, match="the column 'eps' is counted and used as a public column"):
         request_of(counted="eps > 1")
     with pytest.raises(UsageError, match="no column identifies people"):
         request_of(person=None)

@@ -92,8 +92,8 @@ def ledger(out: Output, action: str, ledger: str, as_json: bool, **given: Any) -
     given = {name: value for name, value in given.items() if value not in (None, ())}
     for name in given:
         if name not in ACTIONS[action]:
-            option = "a RECORD" if name == "records" else f"--{name.replace('_', '-')}"
-            raise UsageError(f"{option} for {action}", f"it takes {_options_of(action)}")
+            option = "RECORD" if name == "records" else f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} is not for hetdp ledger {action}", f"it takes {_options_of(action)}")
     actions: dict[str, Callable[..., Report]] = {
         "init": _init,
         "declare": _declare,

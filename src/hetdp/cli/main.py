@@ -78,9 +78,15 @@ def _of_parameter(error: click.BadParameter, param: click.Parameter) -> str:
         return f"--engine {value} is not for a command; {ELSEWHERE[value]}."
     if isinstance(known, (click.types.IntParamType, click.types.FloatParamType)):
         number = "whole number" if isinstance(known, click.types.IntParamType) else "number"
-        least = getattr(known, "min", None)
-        return f"{name} {value}; it must be a {number}{'' if least is None else f' ≥ {least}'}."
+        return f"{name} {value}; it must be a {number}{_range_words(known)}."
     return ""
+
+
+def _range_words(known: object) -> str:
+    """The range of a number, in words."""
+    if not isinstance(known, (click.IntRange, click.FloatRange)) or known.min is None:
+        return ""
+    return f" ≥ {known.min}" if known.max is None else f" from {known.min} to {known.max}"
 
 
 def _listed(choices: Sequence[Any]) -> str:

@@ -110,7 +110,7 @@ def _make_problem(
     limits = (MOST_WRITTEN, WRITTEN_RULE, INSTEAD_HINT)
     if people is not None:
         listed = [name.strip() for name in people.split(",")]
-        number = parse_whole(people, "the number of people", 1) if people.strip().isdecimal() else None
+        number = parse_whole(people, "--people", 1) if people.strip().isdecimal() else None
         require_few([len(listed) if number is None else number], len(known), False, *limits)
         return votes(listed if number is None else number, asked, promised, known)
     sizes = parse_pairs("--group", group, "NAME=SIZE", "each group has one size")

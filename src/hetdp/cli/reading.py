@@ -341,6 +341,7 @@ def read_private_line(path: str, option: str, what: str) -> str:
     import sys
     from pathlib import Path
 
+    from hetdp.documents import reason_of
     from hetdp.errors import UsageError
 
     text: str | None = None
@@ -353,7 +354,7 @@ def read_private_line(path: str, option: str, what: str) -> str:
         if len(data) <= LARGEST_LINE:
             text = data.decode("utf-8").removesuffix("\n").removesuffix("\r")
     except OSError as refusal:
-        reason = refusal.strerror or "the system refused it"
+        reason = reason_of(refusal)
         article = "an" if what[0] in "aeiou" else "a"
         raise UsageError(
             f"{path!r} cannot be read: {reason}", f"{option} names a file that holds {article} {what}"

@@ -29,6 +29,7 @@ Finds the smallest number by which every ε of PROBLEM must be multiplied so tha
 accuracy TARGET, and proves that a number smaller by a millionth is not enough. Only the proportions of the ε matter.
 Values given in PROBLEM are ignored, unless --pins names a table of them. For a table of people: hetdp ask --want.
 """
+WORDS = ("worst", "mean")
 TARGET = click.Argument(["target"], metavar="TARGET")
 AT = click.Option(
     ["--at"],
@@ -105,11 +106,16 @@ def _accuracy(text: str) -> float:
 def _places(asked: Any, at: tuple[str, ...]) -> Any:
     """Where the accuracy is measured; a word that names no dataset is refused."""
     from hetdp.cli.reading import find_labels
+    from hetdp.errors import UsageError
 
     if not at:
         return "worst"
-    if len(at) == 1 and at[0] in ("worst", "mean"):
+    if len(at) == 1 and at[0] in WORDS:
         return at[0]
+    for word in WORDS:
+        if word in at and asked.labels.indices([word])[0] < 0:
+            rule = "the accuracy is measured at every dataset (worst), in the mean, or at the datasets that are named"
+            raise UsageError(f"--at {word} together with another --at", rule)
     return find_labels(asked.labels, at)
 
 

@@ -101,7 +101,7 @@ def read_columns(table: Any, wanted: Mapping[str, Hashable], findings: FaultColl
     """The requested columns by role, as plain columns; a name that the table lacks, or has twice, is a fault."""
     names = column_names(table)
     if names is None:
-        raise UsageError(f"{type(table).__name__} is not a table", TABLE_RULE)
+        raise UsageError(f"expected a table, got {format_type(table)}", TABLE_RULE)
     for role, name in wanted.items():
         if not isinstance(name, Hashable):
             raise UsageError(f"{role} is {type(name).__name__}", f"{role} names a column of the table")

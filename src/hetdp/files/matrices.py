@@ -16,6 +16,7 @@ from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels, labels_of
 from hetdp.problem.parameters import EPSILON_RULE, Parameters, parameters_of
 from hetdp.problem.space import Floats
+from hetdp.text import format_type
 
 EXACT_FORMATS = ("coo", "csr", "csc", "lil", "dok")  # they store the entries given, zeros included, and no others
 SYMMETRY_RULE = "a pair of neighbours has one ε, so the matrix is symmetric"
@@ -57,8 +58,8 @@ def _require_sparse(matrix: Any) -> None:
     if layout is None:
         if isinstance(matrix, (list, tuple)) or hasattr(matrix, "__array__"):
             rule = "a zero in a dense matrix may be ε = 0 or no edge at all"
-            raise UsageError(f"{type(matrix).__name__} is dense", rule, SPARSE_HINT)
-        raise UsageError(f"{type(matrix).__name__} is not a sparse matrix", SPARSE_RULE)
+            raise UsageError(f"{format_type(matrix)} is dense", rule, SPARSE_HINT)
+        raise UsageError(f"expected a sparse matrix, got {format_type(matrix)}", SPARSE_RULE)
     if layout not in EXACT_FORMATS:
         rule = f"{', '.join(EXACT_FORMATS)} store the edges alone, others fill up with zeros that look like ε = 0"
         raise UsageError(f"the matrix has the format {layout}", rule, SPARSE_HINT)

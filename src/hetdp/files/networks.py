@@ -219,7 +219,9 @@ def _attributes(epsilon: str, delta: str | None, mu: str | None) -> dict[str, st
 
 def _require_networkx(graph: Any) -> None:
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed", "is_multigraph", "graph")):
-        raise UsageError(f"{type(graph).__name__} is not a NetworkX graph", "from_networkx reads graphs of NetworkX")
+        raise UsageError(
+            f"expected a NetworkX graph, got {format_type(graph)}", "from_networkx reads graphs of NetworkX"
+        )
 
 
 def _require_attributes(graph: Any, attributes: dict[str, str]) -> None:

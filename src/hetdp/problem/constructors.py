@@ -235,6 +235,8 @@ def _graph(names: Sequence[Any], edges: Iterable[Step], epsilon: Any, places: in
             counts = f"{len(by_place)} for {pluralize(places, place) if place != 'axis' else f'{places} axes'}"
             raise UsageError(f"wrong number of ε: {counts}", EPSILON_RULE.format(place=place))
         column = [by_place[at] for _, _, at in listed]
+    elif isinstance(epsilon, str):
+        raise UsageError(f"epsilon={format_value(epsilon)}", EPSILON_RULE.format(place=place))
     else:
         column = epsilon
     return DatasetGraph.from_edges(source, target, column, datasets=names)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.errors import Fault, UsageError
+from hetdp.errors import Fault, UnknownDatasetError, UsageError
 from hetdp.problem.answer_words import ABOUT_KEYS, answer_words
 from hetdp.problem.boundary import boundary_of
 from hetdp.problem.classes import classes_of
@@ -26,7 +26,7 @@ from hetdp.problem.scores import Scores
 from hetdp.problem.space import Floats, Frozen, Indices, Mask
 from hetdp.problem.spelling import shorten_label
 from hetdp.problem.values import Factors, weights_of
-from hetdp.text import did_you_mean, format_type, format_value, html_table
+from hetdp.text import ask_if_meant, did_you_mean, format_type, format_value, html_table
 from hetdp.theory.catalogue import PARAMETERS, NotionName, find_notion, notion_of
 from hetdp.theory.notion import Notion
 
@@ -391,7 +391,12 @@ class NewEpsilons:
             if not isinstance(pair, tuple) or len(pair) != 2:
                 self.collector.add(Fault("not a pair of datasets", where, "", "the keys of edges= are pairs (u, v)"))
                 continue
-            one, other = (self.problem.labels.index(label) for label in pair)
+            try:
+                one, other = map(self.problem.labels.index, pair)
+            except UnknownDatasetError as unknown:
+                rule, hint = "both are datasets of the problem", ask_if_meant(map(format_value, unknown.close))
+                self.collector.add(Fault("unknown dataset", where, format_value(unknown.label), rule, hint))
+                continue
             low, high = np.searchsorted(keys, min(one, other) * size + max(one, other) + np.arange(2), sorter=order)
             if low == high:
                 self.collector.add(Fault("no edge", where, "", "these two datasets are not neighbours"))

@@ -556,4 +556,4 @@ def _require_possible(found: AskRequest) -> None:
     both = [column for column in found.private if column in found.public]
     if both:
         rule = "the columns of person, ε, group, level and area are public, the counted ones are private"
-        raise UsageError(f"the column {format_value(both[0])} is used for both", rule)
+        raise UsageError(f"the column {format_value(both[0])} is counted and used as a public column, too", rule)

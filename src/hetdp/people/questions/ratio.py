@@ -117,6 +117,6 @@ def ratio_of_shares(
     if part < 0:
         raise UsageError(f"at_least is {format_value(at_least)}", "it must be a number ≥ 0")
     if group_a == group_b:
-        raise UsageError(f"{format_value(group_a)} is compared with itself", "group_a and group_b are different groups")
+        raise UsageError(f"group_a and group_b are both {format_value(group_a)}", "they are different groups")
     whom = require_name(value, "the value"), require_name(group_a, "group_a"), require_name(group_b, "group_b")
     return RatioOfShares(*whom, part, *check_denominator(value, of, strict, blank))

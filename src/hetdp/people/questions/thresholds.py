@@ -227,7 +227,7 @@ def versus(a: str, b: str, ties: str = "no", group: Names | None = None) -> Ques
     if ties not in ("no", "yes"):
         raise UsageError(f"ties is {format_value(ties)}", "a tie counts as 'no' or 'yes'")
     if a == b:
-        raise UsageError(f"{format_value(a)} stands against itself", "a and b are different values")
+        raise UsageError(f"a and b are both {format_value(a)}", "they are different values")
     return Versus(require_names_or_all(group, "the group"), require_name(a, "a"), require_name(b, "b"), ties)
 
 

@@ -16,6 +16,7 @@ from hetdp.documents import (
     OBJECT,
     TEXT,
     OptionalKey,
+    reason_of,
     refuse,
     require_kind,
     require_path,
@@ -300,7 +301,7 @@ def read_record(path: str | Path) -> Document:
             )
         document = read_json(place, name)
     except OSError as refusal:
-        reason = refusal.strerror or "the system refused it"
+        reason = reason_of(refusal)
         raise UsageError(f"the record {str(path)!r} cannot be read: {reason}", "a record is a JSON file") from None
     return require_record(document, name)
 
