@@ -45,6 +45,9 @@ CELLS: list[tuple[Any, str, str | None]] = [  # what is written, its number form
     (datetime(2024, 1, 31, 12, 0, 0, 500000), "yyyy-mm-dd hh:mm", "2024-01-31T12:00:00.500000"),
     (time(12, 30), "hh:mm", "12:30:00"),
     (timedelta(hours=30), "[h]:mm", "30:00:00"),
+    (2e9, "[h]:mm", "2000000000"),  # longer than any duration of Python
+    (-1e300, "[h]:mm", "-1e+300"),
+    (999_999_999.5, "[h]:mm", "999999999.5"),
     (45322, "General", "45322"),  # the same number without the format of a date
 ]
 

@@ -36,6 +36,7 @@ MOST_CELLS = 10_000_000  # in the rectangle around all cells of a sheet
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384  # of a sheet, by its format
 PLAIN_NUMBERS = 1e16  # smaller whole numbers are written with all their digits, as programs write them to CSV files
 PIECE_BYTES = 1 << 16
+LONGEST_DURATION = timedelta.max
 OLD_FORMAT = b"\xd0\xcf\x11\xe0"  # the first bytes of an .xls file, and of an .xlsx file with a password
 WORKBOOK_RULE = "it must be an Excel workbook (.xlsx)"
 WORKBOOK_HINT = "open it in Excel or LibreOffice, and save it as .xlsx, without a password"
@@ -113,14 +114,24 @@ class _UnreadableError(Exception):
     """A part is not what Excel or LibreOffice would write."""
 
 
-def _parse(pieces: Iterator[bytes], start: Callable[[str, dict[str, str]], Any]) -> None:
-    """Parses XML, and calls a function for each element, until it returns True. Declared entities are refused."""
+def _parse(
+    pieces: Iterator[bytes], start: Callable[[str, dict[str, str]], Any], watch: Callable[[Any], None] | None = None
+) -> None:
+    """Parses XML, and calls a function for each element, until it returns True. Declared entities are refused.
+
+    Args:
+        pieces: the bytes.
+        start: the function for each element.
+        watch: a function that gets the parser before it starts.
+    """
 
     def refuse(*_: Any) -> None:
         raise _UnreadableError
 
     parser = expat.ParserCreate("utf-8")
     parser.StartElementHandler = start
+    if watch is not None:
+        watch(parser)
     parser.StartDoctypeDeclHandler = refuse
     parser.XmlDeclHandler = lambda _, encoding, __: refuse() if (encoding or "utf-8").lower() != "utf-8" else None
     for piece in pieces:
@@ -294,10 +305,15 @@ class _Extent:
 
     Attributes:
         merged: the ranges of merged cells, as written.
+        endless: where the elements of cells begin that hold a number of days which no duration can have.
     """
 
     def __init__(self) -> None:
         self.merged: list[str] = []
+        self.endless: list[int] = []
+        self._parser: Any = None
+        self._begin, self._value = 0, list[str]()
+        self._is_value = False
         self._next_row = self._row = self._column = 0
         self._next_column = 0
         self._low, self._high = (MOST_ROWS, MOST_COLUMNS), (-1, -1)
@@ -305,6 +321,10 @@ class _Extent:
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """Takes note of an element."""
         local = _local(name)
+        if local in ("c", "row"):
+            self.end_cell()
+            self._begin = self._parser.CurrentByteIndex
+        self._is_value = self._is_value or local == "v"
         if local == "c":
             if "r" in attributes:
                 self._row, self._column = position_of(attributes["r"])
@@ -322,6 +342,25 @@ class _Extent:
         if local in ("mergeCell", "dimension"):
             for corner in attributes["ref"].split(":"):
                 position_of(corner)
+
+    def watch(self, parser: Any) -> None:
+        """Lets the parser report the values of cells, too."""
+        self._parser, parser.buffer_text, parser.CharacterDataHandler = parser, True, self._take_text
+
+    def _take_text(self, text: str) -> None:
+        if self._is_value:
+            self._value.append(text)
+
+    def end_cell(self) -> None:
+        """Takes note of the value of the cell that has ended."""
+        if self._value:
+            try:
+                days = float("".join(self._value))
+            except ValueError:
+                days = 0.0
+            if not abs(days) < LONGEST_DURATION.days:
+                self.endless.append(self._begin)
+        self._value, self._is_value = [], False
 
     def _add(self, row: int, column: int) -> None:
         if not (0 <= row < MOST_ROWS and 0 <= column < MOST_COLUMNS):
@@ -386,11 +425,13 @@ def _read_sheet(workbook: _Workbook, sheet: _Sheet) -> tuple[Any, list[str]]:
     workbook.left = MOST_UNPACKED  # nothing is kept of the sheets that were looked at
     parts = {"xl/worksheets/sheet1.xml": b"".join(workbook.pieces(sheet.part))}
     cells = parts["xl/worksheets/sheet1.xml"]
-    _parse(iter([cells]), extent.start)
+    _parse(iter([cells]), extent.start, extent.watch)
+    extent.end_cell()
     if _has_escaped_position(cells):  # calamine would count such cells by their order
         raise _UnreadableError
     if extent.size > MOST_CELLS:
         raise too_large(workbook.name)
+    parts["xl/worksheets/sheet1.xml"] = _as_plain_numbers(cells, extent.endless)
     for kind, part in (("sharedStrings", workbook.strings), ("styles", workbook.styles)):
         text = parts[f"xl/{kind}.xml"] = b"".join(workbook.pieces(part)) if part else _EMPTY[kind]
         _parse(iter([text]), _Counts(len(text)).start)
@@ -403,6 +444,26 @@ def _read_sheet(workbook: _Workbook, sheet: _Sheet) -> tuple[Any, list[str]]:
     return load_calamine().CalamineWorkbook.from_filelike(packed).get_sheet_by_index(0), extent.merged
 
 
+def _as_plain_numbers(cells: bytes, places: Sequence[int]) -> bytes:
+    """The sheet with some of its cells without a format: calamine would end at a duration that is too long for Python.
+
+    What a cell means depends on itself alone, so that one person's cell changes nothing about another cell.
+
+    Args:
+        cells: the part.
+        places: where the elements of these cells begin.
+    """
+    pieces, done = list[bytes](), 0
+    for at in places:
+        tag = _TAG.match(cells, at)
+        if tag is not None:
+            pieces += [cells[done:at], _ATTRIBUTE.sub(lambda one: b"" if one[1] == b"s" else one[0], tag[0])]
+            done = tag.end()
+    return b"".join([*pieces, cells[done:]]) if pieces else cells
+
+
+_ATTRIBUTE = re.compile(rb"""\s+([^\s=]+)\s*=\s*(?:"[^"]*"|'[^']*')""")
+_TAG = re.compile(rb"<[^\s/>]+(?:" + _ATTRIBUTE.pattern + rb")*")
 _EMPTY = {
     kind: f'<{root} xmlns="{MAIN}"/>'.encode() for kind, root in (("sharedStrings", "sst"), ("styles", "styleSheet"))
 }
