@@ -152,6 +152,9 @@ def walk(one: Browsed, several: bool = False) -> Browsed:
     assert "If 60 people truly have “move”" in one.page.inner_text("#live-at-share")
     one.type_into("epsilon-1", "0.3")
     assert one.page.inner_html("#live-promise") != before
+    if several:
+        drag_slider_on_phone(one)
+        one.type_into("epsilon-1", "0.3")
     one.press("next", "plan")
     one.type_into("plan-name", "plan.json")
     one.press("save-plan", "plan")
@@ -168,6 +171,31 @@ def walk(one: Browsed, several: bool = False) -> Browsed:
     one.page.keyboard.press("Space")
     one.press("release", "record")
     return one
+
+
+CURVES = "all => all.map(one => one.getAttribute('points')).join()"
+
+
+def drag_slider_on_phone(one: Browsed) -> None:
+    """Moves a slider with the pointer held until the curves follow it, in copies that stay in sight."""
+    one.page.set_viewport_size({"width": 390, "height": 844})
+    slider = one.page.locator("[data-for=epsilon-1]")
+    slider.evaluate("slider => slider.scrollIntoView({block: 'center'})")
+    box, before = slider.bounding_box(), one.page.eval_on_selector_all(".charts .line.ours", CURVES)
+    one.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    one.page.mouse.down()
+    for step in range(2000):  # without a pause
+        one.page.mouse.move(box["x"] + box["width"] * (0.5 + step % 100 / 250), box["y"] + box["height"] / 2)
+        if one.page.eval_on_selector_all(".charts .line.ours", CURVES) != before:
+            break
+    else:
+        raise AssertionError("the curves do not follow the slider")
+    assert one.page.locator(".preview .line.ours").count() == 2
+    one.page.mouse.up()
+    one.settle()
+    shown, copied = (one.page.eval_on_selector_all(f"{where} .line.ours", CURVES) for where in (".charts", ".preview"))
+    assert shown == copied != before
+    one.page.set_viewport_size({"width": 1440, "height": 900})
 
 
 def test_a_spreadsheet_is_published_by_keyboard_alone(browse, tmp_path):

@@ -22,15 +22,28 @@
     slider.classList.toggle("unset", !known);
     slider.setAttribute("aria-valuetext", field.value.trim() ? "ε = " + field.value.trim() : "not chosen yet");
   }
-  const sliders = () => document.querySelectorAll("input[type=range][data-for]").forEach(follow);
+  function sliders() {  // but for the one in use: its place is finer than the rounded number in the field
+    document.querySelectorAll("input[type=range][data-for]").forEach((one) => { if (one !== document.activeElement) { follow(one); } });
+  }
 
-  // What is typed or chosen is sent after a moment, one request at a time; only the newest answer is shown.
-  let changes = 0, sent = 0, timer = 0, pending = false;
-  function changed() {
+  // While something takes longer than a second, the page says so.
+  let waiting = 0;
+  function busy(now) {
+    studio.setAttribute("aria-busy", String(now));
+    window.clearTimeout(waiting);
+    document.getElementById("working").textContent = "";
+    if (now) { waiting = window.setTimeout(() => { document.getElementById("working").textContent = "Working…"; }, 1000); }
+  }
+
+  // What is typed or chosen is sent after a moment, and only the newest answer is shown. What a slider says is sent at
+  // once, one request at a time, so that the curves follow it: whatever it passes meanwhile is left out.
+  let changes = 0, sent = 0, timer = 0, pending = false, sliding = false;
+  function changed(slider) {
     changes += 1;
-    studio.setAttribute("aria-busy", "true");
+    sliding = slider;
+    if (studio.getAttribute("aria-busy") !== "true") { busy(true); }
     window.clearTimeout(timer);
-    timer = window.setTimeout(send, 120);
+    if (slider) { send(); } else { timer = window.setTimeout(send, 120); }
   }
   async function send() {
     if (pending || sent === changes) { return; }
@@ -42,7 +55,7 @@
       if (answer.status === 409) { window.location.reload(); return; }
       if (answer.ok) {
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-        adopt(page, number === changes);
+        adopt(page, sliding || number === changes);
         sent = number;
       } else { sent = number; }
     } catch (failure) {
@@ -50,7 +63,7 @@
       say("The server of the studio has ended or cannot be reached. What you type now is not kept.");
     }
     pending = false;
-    if (sent === changes) { studio.setAttribute("aria-busy", "false"); } else { send(); }
+    if (sent === changes) { busy(false); } else { busy(true); send(); }
   }
   function say(words) {
     const box = document.getElementById("live-faults");
@@ -85,22 +98,49 @@
       }
     }
     sliders();
+    preview();
+  }
+
+  // While a slider is used and the curves are out of sight, small copies of them stay above or below it.
+  const copies = document.createElement("div");
+  copies.className = "preview";
+  copies.setAttribute("aria-hidden", "true");
+  function preview() {
+    const slider = document.activeElement, charts = [...document.querySelectorAll(".charts .chart")];
+    copies.remove();
+    if (!slider.matches("input[type=range]") || !charts.length) { return; }
+    const inSight = (one) => { const box = one.getBoundingClientRect(); return box.top >= 0 && box.bottom <= window.innerHeight; };
+    if (charts.some(inSight)) { return; }
+    copies.replaceChildren(...charts.map((one) => {
+      const copy = document.createElement("div"), title = document.createElement("p"), picture = one.cloneNode(true);
+      title.textContent = one.closest("figure").querySelector("h3").textContent;
+      picture.removeAttribute("aria-labelledby");
+      picture.querySelector("title").remove();
+      copy.append(title, picture);
+      return copy;
+    }));
+    copies.classList.toggle("below", slider.getBoundingClientRect().top < window.innerHeight / 2);
+    document.body.append(copies);
+  }
+  for (const name of ["focusin", "focusout", "scroll", "resize"]) {
+    window.addEventListener(name, () => { window.requestAnimationFrame(preview); }, { passive: true });
   }
 
   form.addEventListener("input", function (event) {
-    const one = event.target;
-    if (one.matches("input[type=range][data-for]")) {
+    const one = event.target, slider = one.matches("input[type=range][data-for]");
+    if (slider) {
+      one.focus({ preventScroll: true });
       document.getElementById(one.dataset.for).value = epsilon(Number(one.value));
       one.setAttribute("aria-valuetext", "ε = " + epsilon(Number(one.value)));
       one.classList.remove("unset");
     } else if (one.id) {
       document.querySelectorAll("input[type=range][data-for='" + one.id + "']").forEach(follow);
     }
-    if (one.id !== "confirm" && one.id !== "sheet") { changed(); }
+    if (one.id !== "confirm" && one.id !== "sheet") { changed(slider); }
   });
   form.addEventListener("submit", function () {
     window.clearTimeout(timer);
-    studio.setAttribute("aria-busy", "true");
+    busy(true);
   });
   document.addEventListener("click", function (event) {
     if (event.target.matches("input[type=range].unset")) {  // a click on its end, where it waits, is a choice, too
