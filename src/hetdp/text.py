@@ -92,6 +92,15 @@ def pluralize(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def count_people(number: int) -> str:
+    """A number of people.
+
+    >>> count_people(1), count_people(2000)
+    ('1 person', '2,000 people')
+    """
+    return "1 person" if number == 1 else f"{number:,} people"
+
+
 def round_up(number: float, digits: int) -> float:
     """Rounds up to so many decimal digits, so that a bound is never printed too small.
 

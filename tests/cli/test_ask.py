@@ -34,12 +34,12 @@ def test_a_dry_run_promises_and_reads_no_answers(hetdp, folder):
     assert (result.code, result.err) == (0, "")
     for words in (
         "at least half of all rows count as yes; exactly half is enough",
-        "Rows where this does not hold are no; rows where a missing value leaves it unknown are blank.",
+        "Everybody else counts as no, or as blank if a missing value leaves it unknown.",
         "Text is compared without regard to case and surrounding spaces; a cell of spaces counts as missing.",
         "people: 7, identified by id.",
-        "Neighbouring tables differ in one person's answer",
+        "The promise compares tables that differ in one person's answer",
         "are public",
-        "3 rows of 'pupil': up to ε = 0.3 allowed, 0.3 used",
+        "3 people of 'pupil': up to ε = 0.3 allowed, 0.3 used",
         "where 1 person decides",
         "If you answer differently",
     ):
@@ -154,7 +154,7 @@ def test_epsilon_by_group_and_for_the_deciding_step(hetdp, people):
     assert result.code == 0
     assert "where the answer depends on one person, ε is at most 0.1 for everybody" in result.out
     assert result == hetdp("ask", people, *VOTE, "--epsilon-by", '{"pupil": 0.3, "staff": 1, "guest": "2"}', *both)
-    assert "1 row of 'guest': up to ε = 2 allowed, " in result.out
+    assert "1 person of 'guest': up to ε = 2 allowed, " in result.out
 
 
 def test_a_plan_is_carried_out_exactly_or_not_at_all(hetdp, folder, people):
@@ -408,7 +408,7 @@ def test_several_questions_are_approved_priced_and_released_together(hetdp, fold
         "question 2:",
         "all answers together: each person is charged the sum of what the questions use",
     ]
-    assert lines[-2] == "  7 rows: at most 0.958906444 used"
+    assert lines[-2] == "  7 people: at most 0.958906444 used"
     for name, cap in (("small.ledger", "0.9"), ("large.ledger", "1")):
         assert hetdp("ledger", "init", name, "--source", "survey", "--cap", cap).code == 0
     price = hetdp("ask", people, "--plan", "plan.json", DRY, "--ledger", "small.ledger")

@@ -142,7 +142,7 @@ def test_a_person_is_told_what_was_spent_and_nobody_is_named(hetdp, people):
         "  Somebody who knows everybody else's answer and was 50% sure of yours can become at most 66% sure of it from"
         " all of this together.",
         f"  entry 4, {day}: ε 0.5 for 'Shall we\\x1b[2J move?', version 'May'",
-        "    published about everybody, one for each area: aye, nay",
+        "    published about everybody, one answer for each area: aye, nay",
         f"  entry 5, {day}: ε 0.125, spent elsewhere: 'the press'",
         "A ledger holds nobody's own answer, only what was published and what each account paid.",
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -218,10 +219,20 @@ def test_statements_of_all_kinds_are_two_sentences_at_most(records):
         assert found.endswith(".")
         assert not any(words in found.casefold() for words in ("cannot", "guarantee", "always"))
     assert "it is the same for any data" in statement(records["constant"])
-    assert "in Harbour" in statement(records["areas"])
+    assert re.search(r"runs if [0-9.]+% [a-z ]+ \(\d+ of \d+\) in Harbour", statement(records["areas"]))
     assert "each would be right in at least" in statement(records["areas"])
     assert "(open): no promise is made to these people" in statement(records["unprotected"])
     assert "runs in the worst case" in statement(records["problem"])
+
+
+def test_a_statement_and_its_page_say_what_protects_practically_nobody(records):
+    found = json.loads(json.dumps(records["titled"]))
+    assert "practically nobody" not in statement(found)
+    found["privacy"]["promises"][0]["used"] = "6"
+    found |= {DIGEST: digest_of(found)}
+    warning = "ε = 6 protects practically nobody: somebody who was 50% sure of an answer can become 99.8% sure of it."
+    assert statement(found).endswith(f"; {warning}")
+    assert warning in " ".join(parse_page(page_of(found)).text)
 
 
 def test_a_statement_about_a_changed_record_is_refused(records, tmp_path):

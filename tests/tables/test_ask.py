@@ -364,7 +364,7 @@ def test_the_odds_name_people_who_are_protected_only_where_they_decide(design, t
     where = "protected only where the answer depends on one of them (elsewhere ε = inf)"
     report = result.promises[0].protections
     used = {one.group: "all privacy" if one.used == float("inf") else f"{one.used:g}" for one in report}
-    at = lines.index(f"protected: 3 rows of 'staff': {where}, {used['staff']} used")
+    at = lines.index(f"protected: 3 people of 'staff': {where}, {used['staff']} used")
     assert re.fullmatch(
         r"  A promise is made to these people only where the answer depends on one of them \(elsewhere ε = ∞\):"
         r" there, if they answer differently, the published answer is (yes|no) in at most 5\d of 100 runs instead of"
@@ -372,11 +372,11 @@ def test_the_odds_name_people_who_are_protected_only_where_they_decide(design, t
         r" elsewhere the published answer may reveal their answers with certainty\.",
         lines[at + 1],
     )
-    assert f"protected: 1 row of 'guest': no protection promised (ε = inf), {used['guest']} used" in lines
+    assert f"protected: 1 person of 'guest': no protection promised (ε = inf), {used['guest']} used" in lines
     everybody = hetdp.ask(as_csv(columns, tmp_path), **QUESTION, deciding_epsilon="dec", design=design, dry_run=True)
     (all_,) = everybody.promises[0].protections
     most = "all privacy" if all_.used == float("inf") else f"{all_.used:g}"
-    words = f"protected: 7 rows: ε from 0.3 to inf allowed, at most {most} used"
+    words = f"protected: 7 people: ε from 0.3 to inf allowed, at most {most} used"
     words += "; 3 of them are protected only where the answer depends on one of them"
     assert f"{words}; 1 of them are promised no protection" in everybody.promise.splitlines()
     assert "A promise is made to 3 of 7 people only where" in all_.odds
@@ -389,5 +389,5 @@ def test_thousands_of_groups_are_not_all_listed(tmp_path):
     )
     result = hetdp.ask(as_csv(columns, tmp_path), **QUESTION, group="role", dry_run=True)
     assert "and 15 groups more, in the plan" in result.promise.splitlines()
-    assert result.promise.count("protected: 1 row of") == 20
+    assert result.promise.count("protected: 1 person of") == 20
     assert len(result.promises[0].protections) == 35

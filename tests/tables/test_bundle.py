@@ -162,7 +162,7 @@ def test_each_sentence_about_one_answer_stays_true_and_the_last_one_is_about_all
         ("staff", 3, "1.517812888"),
     ]
     words = asked.promise.splitlines()
-    assert words[-4] == "  3 rows of 'pupil': at most 0.6 used"
+    assert words[-4] == "  3 people of 'pupil': at most 0.6 used"
     assert "becomes at most 1.83 times more or less likely" in words[-3]
     assert math.exp(0.6) <= 1.83 < math.exp(0.6) + 0.01
 
@@ -235,7 +235,10 @@ def test_what_is_given_once_holds_for_every_question_that_does_not_say_otherwise
     assert [one["columns"]["epsilon"] for one in plans] == ["eps", "eps", None]
     assert [one.get("about", {}).get("title") for one in plans] == [MOVE["title"], None, "Any?"]
     assert {one["about"]["answer_1"] for one in plans} == {"Ja"}
-    assert [one.name for one in asked.questions][:2] == [MOVE["title"], str(hetdp.questions.majority("no"))]
+    assert [one.name for one in asked.questions][:2] == [
+        MOVE["title"],
+        f"for each county, about its own people alone: {hetdp.questions.majority('no')}",
+    ]
 
 
 FILES = {

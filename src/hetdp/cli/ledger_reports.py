@@ -124,7 +124,7 @@ def person_lines(one: PersonAccount) -> Iterator[str]:
             yield f"{paid}, spent elsewhere: {_quote(each.note)}"
             continue
         yield f"{paid} for {_quote(_shorten(each.question))}, version {_quote(each.version)}"
-        several = ", one for each area" if len(each.published) > 1 else ""
+        several = ", one answer for each area" if len(each.published) > 1 else ""
         yield f"    published about everybody{several}: {_published(each.published)}"
     yield PERSON_NOTE
 

@@ -17,7 +17,7 @@ from hetdp.errors import HetdpError, InterruptedSpend, LedgerError, UnwrittenRec
 from hetdp.files.formats.json_files import write_json
 from hetdp.files.formats.writing import whole_file
 from hetdp.releases.charges import charge_of
-from hetdp.releases.ledger.chain import QUESTION, TITLE, WORDS
+from hetdp.releases.ledger.chain import AREAS, QUESTION, TITLE, WORDS
 from hetdp.releases.ledger.database import SPENDING
 from hetdp.releases.ledger.ledger import core_of
 from hetdp.releases.ledger.ledger_core import Question, SpendRequest, SpendResult
@@ -37,6 +37,8 @@ from hetdp.releases.record.page import bundle_page_of, page_of
 from hetdp.releases.record.summary import headline_of
 from hetdp.releases.request import THEME, AnyRequest, Document, DrawRequest, check_version, open_request, words_of_entry
 from hetdp.version import VERSION as SOFTWARE
+
+MOST_NAMED_AREAS = 1000  # in the entry of a release; the record has all of them
 
 
 class Answer(NamedTuple):
@@ -243,12 +245,17 @@ def _entry_facts(request: DrawRequest, facts: Document) -> Document:
     """The facts that the entry of a question keeps."""
     return request.entry_facts() | {
         "software": facts["software"],
-        "areas": len(request.areas),
+        AREAS: _areas_of_entry(request.areas),
         WORDS: list(request.answers),
         QUESTION: facts["question"],
         "facts_sha256": facts_digest(facts),
         THEME: request.theme(),
     }
+
+
+def _areas_of_entry(areas: Sequence[str | None]) -> list[str | None] | int:
+    """The areas of the answers by name, as far as they are few; else how many answers there are."""
+    return list(areas) if areas != (None,) and len(areas) <= MOST_NAMED_AREAS else len(areas)
 
 
 def _release_of(asked: AnyRequest, facts: Sequence[Document], spent: Sequence[SpendResult], place: str) -> Release:

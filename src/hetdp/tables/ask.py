@@ -429,7 +429,7 @@ def _promise_lines(prepared: Sequence[Preparation], joint: Sequence[JointPromise
 
 
 def _asked_question(one: Preparation) -> AskedQuestion:
-    return AskedQuestion(one.request.about.get(TITLE), str(one.request.question), one.promises)
+    return AskedQuestion(one.request.about.get(TITLE), one.request.question_words, one.promises)
 
 
 def _simulate(

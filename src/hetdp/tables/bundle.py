@@ -23,7 +23,7 @@ from hetdp.problem.answer_words import TITLE
 from hetdp.releases.charges import EPSILON, EVERYBODY
 from hetdp.releases.ledger.amounts import add_units, currency_of, format_units, units_spent_each
 from hetdp.tables.preparation import Preparation
-from hetdp.tables.promise import people_line, promise_lines
+from hetdp.tables.promise import people_line, people_of, promise_lines
 from hetdp.tables.request import AskRequest, build_request, name_question, question_name
 from hetdp.text import did_you_mean, format_value, pluralize
 
@@ -249,7 +249,7 @@ def bundle_lines(title: str | None, prepared: Sequence[Preparation], joint: Sequ
         yield from (f"  {line}" for line in lines if line != people)
     yield "all answers together: each person is charged the sum of what the questions use"
     for given in joint[:MOST_GROUPS]:
-        whom = pluralize(given.people, "row") + ("" if given.group is None else f" of {given.group!r}")
+        whom = people_of(given.people, given.group)
         yield f"  {whom}: {'all privacy' if given.used == 'inf' else f'at most {given.used}'} used"
         yield f"    {given.odds}"
         if given.warning:

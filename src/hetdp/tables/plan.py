@@ -58,7 +58,7 @@ EXACT_COMPARISON = "Text is compared exactly, character by character."
 DIGITS = 16  # of a digest in a message
 UNIT = "person"
 NEIGHBOURS = (
-    "Neighbouring tables differ in one person's answer;"
+    "The promise compares tables that differ in one person's answer;"
     " the number of people, and everybody's ε, group and area, are public."
 )
 KEYS = (
@@ -114,7 +114,7 @@ class Plan:
         for key in keys:
             before, now = approved.facts.get(key), self.facts.get(key)
             if key == QUESTION and _text(before) != _text(now):
-                words = str(approved.request.question), str(self.request.question)
+                words = approved.request.question_words, self.request.question_words
                 before, now = words if words[0] != words[1] else (before, now)
             for where, old, new in _differences(key, before, now):
                 yield where, f"approved {old}, now {new}"
@@ -196,7 +196,7 @@ def plan_of(
 
 def meaning_of_missing(request: AskRequest) -> str:
     """Describes how rows are counted and cells compared; declared before any is read."""
-    words = [f"Rows where this does not hold are {NO}; rows where a missing value leaves it unknown are {BLANK}."]
+    words = [f"Everybody else counts as {NO}, or as {BLANK} if a missing value leaves it unknown."]
     if looks_at_text(request.counted):
         words.append(EXACT_COMPARISON if request.exact_text else FOLDED_COMPARISON)
     read = [

@@ -39,7 +39,7 @@ from hetdp.tables.comparison import group_similar_names
 from hetdp.tables.plan import NEIGHBOURS, meaning_of_missing
 from hetdp.tables.policy import Policy
 from hetdp.tables.request import BALANCED, AskRequest
-from hetdp.text import format_value, pluralize
+from hetdp.text import count_people, format_value, pluralize
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ def promise_lines(request: AskRequest, policy: Policy, promises: Sequence[Promis
     lines = [f"title: {request.about[TITLE]}"] if TITLE in request.about else []
     lines += [f"answers: {', '.join(named)}"] if request.answers != YES_AND_NO else []
     lines += [
-        f"question: {request.question}",
+        f"question: {request.question_words}",
         f"yes means: {request.counted}. {meaning_of_missing(request)}",
         people_line(request, policy),
         f"design: {request.objective}",
@@ -293,7 +293,7 @@ def promise_lines(request: AskRequest, policy: Policy, promises: Sequence[Promis
 def _area_lines(promise: Promise) -> Iterator[str]:
     indent = ""
     if promise.area is not None:
-        yield f"area {promise.area!r}: {pluralize(promise.people, 'row')}"
+        yield f"area {promise.area!r}: {count_people(promise.people)}"
         indent = "  "
     for protection in promise.protections[:MOST_GROUPS]:
         yield f"{indent}protected: {_protection_words(protection)}"
@@ -382,8 +382,17 @@ def _tallies(number: int) -> str:
     return "1 tally" if number == 1 else f"{number:,} tallies"
 
 
+def people_of(number: int, group: str | None) -> str:
+    """The people of a group in words.
+
+    >>> people_of(107, "open"), people_of(1, None)
+    ("107 people of 'open'", '1 person')
+    """
+    return count_people(number) + ("" if group is None else f" of {group!r}")
+
+
 def _protection_words(given: Protection) -> str:
-    whom = pluralize(given.people, "row") + ("" if given.group is None else f" of {given.group!r}")
+    whom = people_of(given.people, given.group)
     if given.unprotected == given.people:
         return f"{whom}: no protection promised (ε = inf), {_loss_words(given.used)}"
     if given.only_deciding == given.people:

@@ -54,7 +54,7 @@ from hetdp.tables.policy import epsilon_at_most
 from hetdp.tables.preparation import Preparation
 from hetdp.tables.promise import Promise, Protection
 from hetdp.tables.request import AskRequest, question_name
-from hetdp.text import escape_unprintable, pluralize
+from hetdp.text import count_people, escape_unprintable
 from hetdp.theory.pure import BY_EPSILON, PURE
 
 PLAN = "plan"  # the kind of mechanism, in the record
@@ -106,11 +106,10 @@ def planned_facts(plan: Plan) -> Document:
     """The facts that follow from the plan alone: all but whom it protects how, and the proofs."""
     facts, request = plan.facts, plan.request
     counts = facts["counts"]
-    counted_as = f"Yes means: {request.counted}. {facts['missing']}"
     words = dict(zip(YES_AND_NO, request.answers, strict=True))
     titled = {TITLE: request.about[TITLE]} if TITLE in request.about else {}
     return titled | {
-        "question": escape_unprintable(f"Is it true that {request.question}? (Yes means: {request.counted}.)"),
+        "question": escape_unprintable(f"Is it true that {request.question_words}? (Yes means: {request.counted}.)"),
         "privacy": {
             "notion": PURE.key,
             "flavour": PURE.description,
@@ -119,7 +118,7 @@ def planned_facts(plan: Plan) -> Document:
         },
         "model": MODEL,
         "domain": {
-            "words": escape_unprintable(f"{pluralize(counts['people'], 'row')}, one for each person. {counted_as}"),
+            "words": escape_unprintable(f"{count_people(counts['people'])}, one row each. {facts['missing']}"),
             "datasets": None,
             "edges": None,
             "people": counts["people"],

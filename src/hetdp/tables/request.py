@@ -248,6 +248,13 @@ class AskRequest:
         return next(question for name, question in self.question.by_area if name == area)
 
     @property
+    def question_words(self) -> str:
+        """The question as a sentence; with areas, it is about the people of each area alone."""
+        if self.area is None:
+            return str(self.question)
+        return f"for each {quote_if_needed(self.area)}, about its own people alone: {self.question}"
+
+    @property
     def is_sum(self) -> bool:
         """True if the question, or that of each area, is a sum over people that reaches a threshold."""
         asked = self.question

@@ -23,7 +23,7 @@ def people(ledger) -> Ledger:
     ledger.declare("people", cap=1, caps={"strict": "0.5"})
     classes = ["strict", "usual", "usual", "usual", "usual"]
     charge = Charge.to_people("epsilon", PEOPLE, ["0.1", "0.4", "0", "0.2", "0.3"], classes=classes, named="id")
-    facts = {"words": ["aye", "nay"], "question": "Shall we move?"}
+    facts = {"words": ["aye", "nay"], "areas": ["North", "South"], "question": "Shall we move?"}
     ledger.spend("people", charge, "sha256:move", "2024", lambda: [True, False], facts)
     ledger.spend("survey", Charge.to_classes("epsilon", {"pupils": "0.1"}), "other", "1", lambda: [True])
     ledger.spend("people", charge, "sha256:stay", "2025", lambda: [False])
@@ -40,7 +40,7 @@ def test_an_account_has_every_charge_and_they_add_up(people):
         (6, "spend", "2025", "sha256:stay", "", "0.4"),
         (7, "record", "", "", "told the press", "0.25"),
     ]
-    assert [one.published for one in bob.charges] == [("aye", "nay"), ("2",), ()]
+    assert [one.published for one in bob.charges] == [("North: aye", "South: nay"), ("2",), ()]
     ann = people.person("Ann", "people")
     assert (ann.cap, ann.spent, ann.left, [one.entry for one in ann.charges]) == ("0.5", "0.2", "0.3", [4, 6])
 
@@ -49,6 +49,12 @@ def test_an_account_has_every_charge_and_they_add_up(people):
     ("currency", "amount", "relation", "meaning"),
     [
         ("epsilon", "0.5", "replace-one", "can become at most 63% sure of it from all of this together."),
+        (
+            "epsilon",
+            "5",
+            "replace-one",
+            "practically nobody: somebody who was 50% sure of an answer can become 99.4% sure of it.",
+        ),
         ("epsilon", "inf", "replace-one", "can become certain of it from all of this together."),
         ("epsilon", "0.5", "add-remove", ""),
         ("epsilon", "0.5", None, ""),

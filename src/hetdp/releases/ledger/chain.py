@@ -28,7 +28,7 @@ from hetdp.releases.ledger.schema import Statement
 from hetdp.text import format_value, pluralize
 
 VERSION = 1
-TITLE, QUESTION, WORDS = "title", "question", "words"  # among the facts of a release: what was asked, and the answers
+TITLE, QUESTION, WORDS, AREAS = "title", "question", "words", "areas"  # what was asked and answered, in words
 CREATE, DECLARE, SPEND, RECORD, STATE = KINDS = ("create", "declare", "spend", "record", "state")
 KEYS = {
     "schema_version": int,
@@ -99,11 +99,18 @@ class Entry:
 
     @property
     def published(self) -> tuple[str, ...]:
-        """The answers, by the names that the release used: ``1`` and ``2`` if it named none."""
+        """The answers, by the names that the release used: ``1`` and ``2`` if it named none.
+
+        With areas, each answer follows the name of its area, such as ``Town: yes``.
+        """
         words = self.facts.get(WORDS)
         if not (isinstance(words, list) and len(words) == 2 and all(isinstance(word, str) for word in words)):
             words = ["1", "2"]
-        return tuple(words[not answer] for answer in self.answers)
+        said = [words[not answer] for answer in self.answers]
+        areas = self.facts.get(AREAS)
+        if not (isinstance(areas, list) and len(areas) == len(said) and all(isinstance(one, str) for one in areas)):
+            return tuple(said)
+        return tuple(f"{area}: {answer}" for area, answer in zip(areas, said, strict=True))
 
     def receipt(self) -> dict[str, Any]:
         """The part of this entry that a record keeps, so that an older copy of the ledger is noticed later."""

@@ -35,6 +35,8 @@ RELATIONS: dict[str, tuple[str, ...]] = {
         "one person has another value; the people and every ε are public",
         "one person has another value; who there is, and every ε, are public",  # of files from before 0.1.0
         "neighbouring tables differ in one person's answer",
+        "the promise compares tables that differ in one person's answer; the number of people, and everybody's ε, group"
+        " and area, are public",
         "neighbouring tables differ in one person's answer; the number of people, and everybody's ε, group and area,"
         " are public",
     ),

@@ -332,8 +332,9 @@ def _meaning(terms: Terms, neighbours: Neighbours, spent: int) -> str:
     """What an amount of ε can reveal about one person at most, in words for that person."""
     if terms.currency is not BY_EPSILON or neighbours != (PERSON, REPLACE_ONE):
         return ""
-    belief = strength(format_units(spent, terms.currency.scale)).belief
-    return belief.replace("the published answer", "all of this together")
+    found = strength(format_units(spent, terms.currency.scale))
+    warning = f" {found.warning}." if found.warning and spent < INFINITE else ""  # else the sentence says it
+    return found.belief_from("all of this together") + warning
 
 
 def _unknown_person(terms: Terms, named: str | None) -> InputError:

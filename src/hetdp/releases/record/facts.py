@@ -25,7 +25,7 @@ from hetdp.text import escape_unprintable, pluralize
 PARAMETERS = ("epsilon", "delta", "mu")
 MECHANISM = "mechanism"  # the kind of mechanism, in the record
 MOST_EDGES = 1 << 22  # a larger problem has no odds in its record: they would take longer than the proof
-MODEL = "central: whoever holds the data computes the answer and is trusted with the data"
+MODEL = "Whoever holds the data computes the answer and is trusted with the data (the central model)."
 UNIT, NEIGHBOURS = UNSTATED
 NO_TITLE = "a yes/no question about the data"
 PROVED_PRIVATE = "Exactly the values that the answer was drawn with were proved private, in exact arithmetic."

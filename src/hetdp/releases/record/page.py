@@ -7,7 +7,6 @@ from html import escape
 from typing import Any
 
 from hetdp.mechanism.formatting import promise_in_runs
-from hetdp.people.privacy.meaning import strength
 from hetdp.problem.answer_words import constant_words
 from hetdp.releases.record.document import TOGETHER, mark_of
 from hetdp.releases.record.summary import (
@@ -19,9 +18,10 @@ from hetdp.releases.record.summary import (
     promises_together,
     protections_of,
     sureness_of,
+    warning_of,
     whom_of,
 )
-from hetdp.text import escape_unprintable
+from hetdp.text import count_people, escape_unprintable
 from hetdp.theory.pure import PURE
 
 PARAMETERS = (("mu", "μ"), ("delta", "δ"))
@@ -71,7 +71,6 @@ BUNDLE_MEANING = (
     "This holds for everything that anyone can conclude from all answers on this page together, whatever everybody else"
     " answered. Below, each question has the sentence about its own answer."
 )
-OF_AREAS = "For each area, about its own rows: "
 SHARED_LISTS = ("not_protected", "security")
 SOME_AREAS = "In some areas the answer involves no randomness:"
 DRAWN_MANY_TIMES = "The answer was drawn once. If it could be drawn many times from the same data, it would be right"
@@ -81,6 +80,7 @@ MEANING = (
     "One change like this makes no larger difference, whatever everybody else answered and whatever anyone knows."
     " A “run” is one draw of the answer; only one was made. What several published answers reveal adds up."
 )
+FOR_CHECKERS = "This part is for those who check the release. It uses technical words."
 CHECK = (
     "Anyone who has the record (a JSON file with the same content as this page) can check its digest with hetdp record"
     " verify. With the ledger, the same command finds out whether anything was changed; with the problem and the"
@@ -99,7 +99,7 @@ def page_of(record: dict[str, Any]) -> str:
         *_question(record),
         *_section("What is not protected", _list(record["not_protected"])),
         *_section("What was done", _facts(_deeds(record))),
-        *_section("How to check it", [*_list(record["security"]), f"<p>{_text(CHECK)}</p>", *_facts(_digests(record))]),
+        *_checks(record["security"], [*_technical_facts(record), *_digests(record)]),
     ]
     return _page(record, headline_of(record), body, record["software"])
 
@@ -122,7 +122,10 @@ def bundle_page_of(record: dict[str, Any]) -> str:
         body.append(f"<p>{_text(BUNDLE_INTRODUCTION)}</p>")
     body += _odds(promises_together(record), PURE.key, "What all answers together mean for you", BUNDLE_MEANING)
     stated = [f"<p>{_text(words)}</p>" for words in (INTRODUCTION, BUNDLE_INTRODUCTION, MEANING)]  # once is enough
-    common = [fact for fact in _deeds(parts[0]) if all(fact in list(_deeds(one)) for one in parts)]
+    common, technical = (
+        [fact for fact in facts_of(parts[0]) if all(fact in list(facts_of(one)) for one in parts)]
+        for facts_of in (_deeds, _technical_facts)
+    )
     for one in parts:
         body.append("<section>")
         for line in _question(one):
@@ -132,6 +135,12 @@ def bundle_page_of(record: dict[str, Any]) -> str:
         body += _facts(fact for fact in _deeds(one) if fact not in common)
         body.append("</section>")
     unprotected, security = (list(dict.fromkeys(words for one in parts for words in one[key])) for key in SHARED_LISTS)
+    others = [
+        (f"{headline_of(one)} {name}", value)
+        for one in parts
+        for name, value in _technical_facts(one)
+        if (name, value) not in technical
+    ]
     digests = dict.fromkeys(
         (name if value == one["ledger"]["ledger"] else f"{headline_of(one)} {name}", value)
         for one in parts
@@ -144,8 +153,8 @@ def bundle_page_of(record: dict[str, Any]) -> str:
         (f"All answers together: {group_name(one['whom'])}", f"at most {one['used']} used")
         for one in together["charges"]
     ]
-    body += _section("What was done", _facts([*common, *sums[:MOST_SHOWN]]))
-    body += _section("How to check it", [*_list(security), f"<p>{_text(CHECK)}</p>", *_facts(digests)])
+    body += _section("What was done", _facts(common))
+    body += _checks(security, [*technical, *others, *sums[:MOST_SHOWN], *digests])
     return _page(record, title, body, ", ".join(dict.fromkeys(one["software"] for one in parts)))
 
 
@@ -196,6 +205,12 @@ def _section(title: str, body: Iterable[str]) -> Iterator[str]:
     yield f"<section><h2>{_text(title)}</h2>"
     yield from body
     yield "</section>"
+
+
+def _checks(security: list[str], facts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """The part for those who check the release: what was proved, the technical facts, and the digests."""
+    said = [f"<p>{_text(FOR_CHECKERS)}</p>", *_list(security), f"<p>{_text(CHECK)}</p>", *_facts(facts)]
+    yield from _section("How to check it", said)
 
 
 def _list(entries: list[str]) -> Iterator[str]:
@@ -298,29 +313,43 @@ def _odds(
     for one in protections[:MOST_SHOWN]:
         whom = f"<strong>For {_text(one.whom)}:</strong> " if one.whom else ""
         yield f'<p class="promise">{whom}{_text(one.odds)}</p>'
-        warning = strength(one.used).warning if notion == PURE.key and one.used.is_finite() else ""
-        if warning:  # where no protection is promised, the sentence above says so
+        warning = warning_of(one, notion)
+        if warning:
             yield f"<p><strong>Caution.</strong> {_text(warning)}.</p>"
     yield from _count_of_others(protections)
     yield f"<p>{_text(meaning)}</p></section>"
 
 
 def _deeds(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    privacy, composition = record["privacy"], record["composition"]
-    has_areas = any(one["area"] is not None for one in record["answers"])
-    yield "Exact question", f"{OF_AREAS if has_areas else ''}{record['question']}"
+    """What was done, in plain words."""
+    composition, is_table = record["composition"], record["plan"] is not None
+    yield "Exact question", record["question"]
+    if is_table:
+        yield "Who and what is counted", record["domain"]["words"]
     yield "Data", f"{composition['source']}, version {composition['version']}"
     yield "Released", record["released"]
-    yield "Possible data", record["domain"]["words"]
-    yield "Who or what is protected", privacy["unit"]
-    yield "What one of them changes", privacy["neighbours"]
+    yield from [] if is_table else _unit_facts(record)
+    yield "Who is trusted", record["model"]
+
+
+def _unit_facts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "Who or what is protected", record["privacy"]["unit"]
+    yield "What one of them changes", record["privacy"]["neighbours"]
+
+
+def _technical_facts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What only those need who check a release."""
+    privacy, composition, is_table = record["privacy"], record["composition"], record["plan"] is not None
+    if is_table:
+        yield from _unit_facts(record)
+    else:
+        yield "Possible data", record["domain"]["words"]
     parameters = _merged_parameters(privacy["promises"])
     yield from ((f"Protection of {whom}", words) for whom, words in parameters[:MOST_SHOWN])
     yield "Kind of privacy", privacy["flavour"]
     accounts = "one for each person" if composition["kind"] == "person" else "one for each class"
     yield "How it adds up", f"{composition['rule']} Accounts: {composition['accounts']:,}, {accounts}."
-    yield "Who is trusted", record["model"]
-    yield "Method", record["mechanism"]["objective"]
+    yield "Design of the mechanism", record["mechanism"]["objective"]
 
 
 def _merged_parameters(promises: list[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -331,7 +360,7 @@ def _merged_parameters(promises: list[dict[str, Any]]) -> list[tuple[str, str]]:
     merged = []
     for words, same in found.items():
         people = sum(one["people"] or 0 for one in same)
-        count = "" if not people else "; 1 person" if people == 1 else f"; {people:,} people"
+        count = f"; {count_people(people)}" if people else ""
         merged.append((whom_of(same, promises), f"{words}{count}"))
     return merged
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from hetdp.documents import require_path
 from hetdp.errors import Fault, InputError
 from hetdp.mechanism.formatting import promise_in_runs
+from hetdp.people.privacy.meaning import strength
 from hetdp.problem.answer_words import BARE_NUMBERS, quote_answer
 from hetdp.releases.charges import EVERYBODY
 from hetdp.releases.record.document import (
@@ -24,9 +25,11 @@ from hetdp.releases.record.document import (
 )
 from hetdp.releases.record.facts import BY_CERTAINTY, BY_MARGIN, BY_SHARE, BY_WORST
 from hetdp.text import pluralize
+from hetdp.theory.pure import PURE
 
 NEARLY_SURE = Decimal("0.95")
 MOST_NAMED = 8  # groups or areas in one sentence
+MOST_EXAMPLES = 3  # areas whose accuracy a statement names
 ASKED = "Is it true that "
 WORST_CASE = "in the worst case"
 
@@ -88,6 +91,14 @@ def protections_of(promises: list[Document]) -> list[Protection]:
         Protection(whom_of(same, stated) if whom is None else whom, odds, max(map(_largest_loss, same)))
         for odds, same in by_odds.items()
     ]
+
+
+def warning_of(given: Protection, notion: str) -> str:
+    """The warning about an ε that protects practically nobody; empty for others, and where no protection is promised.
+
+    Where none is promised, the sentence of the protection says so.
+    """
+    return strength(given.used).warning if notion == PURE.key and given.used.is_finite() else ""
 
 
 def whom_of(same: list[Document], promises: list[Document]) -> str:
@@ -237,7 +248,8 @@ def statement(record: str | Path | Document) -> str:
     if not parts or not all(one["answers"] for one in parts):
         raise InputError(name, [Fault("no answer", name, "", "a record has at least one")])
     promises = promises_together(found) if is_bundle(found) else found["privacy"]["promises"]
-    return " ".join([*map(_sentence_about_answers, parts), _sentence_about_people(promises)])
+    notion = parts[0]["privacy"]["notion"]
+    return " ".join([*map(_sentence_about_answers, parts), _sentence_about_people(promises, notion)])
 
 
 def _sentence_about_answers(record: Document) -> str:
@@ -247,8 +259,9 @@ def _sentence_about_answers(record: Document) -> str:
     if len(record["constant"]) == len(answers):
         return f"{start}; {'these answers are' if several else 'it is'} the same for any data, without any randomness."
     promises = [(WORST_CASE, sureness.worst)] if sureness.worst else []
-    promises += [] if several else nearest(sureness.by_share.get(answers[0]["area"], []))
-    promises += sureness.by_margin[:1] if promises else sureness.by_margin[:2]
+    shares = _shares_of_areas(sureness) if several else nearest(sureness.by_share.get(answers[0]["area"], []))
+    margins = sureness.by_margin[:1] if promises or shares else sureness.by_margin[:2]
+    promises += [*margins, *shares] if several else [*shares, *margins]
     subject, drawn = ("each", "they") if several else ("it", "it")
     words = [f"{promise_in_runs(promise)} runs {where}" for where, promise in promises]
     sure = (
@@ -257,6 +270,17 @@ def _sentence_about_answers(record: Document) -> str:
         else ""
     )
     return f"{start}; a little randomness was added to protect privacy{sure}."
+
+
+def _shares_of_areas(sureness: Sureness) -> list[tuple[str, str]]:
+    """One listed share of each area, next to its threshold; of many areas, of those where the answer is least sure."""
+    found = [
+        (f"{where} in {area}", promise)
+        for area, one in sureness.by_share.items()
+        for where, promise in nearest(one)[-1:]
+    ]
+    least = sorted(range(len(found)), key=lambda at: chance(found[at][1]))[:MOST_EXAMPLES]
+    return [found[at] for at in sorted(least)]
 
 
 def _answers_in_words(answers: list[Document]) -> str:
@@ -274,12 +298,13 @@ def _inside(answer: Document) -> str:
     return f"answer {words}" if words in BARE_NUMBERS else quote_answer(words)
 
 
-def _sentence_about_people(promises: list[Document]) -> str:
+def _sentence_about_people(promises: list[Document], notion: str) -> str:
     protections = protections_of(promises)
     if not protections:
         return "Its record says what it may reveal about people."
     least = max(protections, key=lambda one: one.used)
-    odds = "; ".join(f"{part[:1].lower()}{part[1:]}" for part in least.odds.removesuffix(".").split(". ")) + "."
+    parts = least.odds.removesuffix(".").split(". ") + list(filter(None, [warning_of(least, notion)]))
+    odds = "; ".join(f"{part[:1].lower()}{part[1:]}" for part in parts) + "."
     if len(protections) == 1:
         return odds[:1].upper() + odds[1:]
     return f"For those who are protected least ({least.whom}): {odds}"

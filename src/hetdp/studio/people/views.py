@@ -49,7 +49,7 @@ from hetdp.studio.people.wording import (
 )
 from hetdp.tables.ask import AskedQuestion, AskResult
 from hetdp.tables.promise import MOST_AREAS, RIGHT_BY_SHARE, Promise
-from hetdp.text import escape_unprintable, pluralize
+from hetdp.text import count_people, escape_unprintable, pluralize
 
 LABELS = {
     "person": "A column that identifies each person",
@@ -498,7 +498,7 @@ def _price_words(price: Price, column: str) -> Iterator[str]:
         yield "Nobody is charged."
     for one in price.classes[:SHOWN]:
         whom = "everybody" if one.name == EVERYBODY else level_name(column, one.name)
-        people = "1 person" if one.accounts == 1 else f"{one.accounts:,} people"
+        people = count_people(one.accounts)
         paid = f"{whom[:1].upper()}{whom[1:]}, {people}: each pays at most ε = {one.charged}"
         cap = one.cap if one.cap == one.highest_cap else f"{one.cap} to {one.highest_cap}"
         if one.exceeded:
