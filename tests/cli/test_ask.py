@@ -33,8 +33,8 @@ def test_a_dry_run_promises_and_reads_no_answers(hetdp, folder):
     result = hetdp("ask", as_parquet(PEOPLE, folder).name, *ASK_OPTIONS, DRY, "--group", "role")
     assert (result.code, result.err) == (0, "")
     for words in (
-        "at least half of all rows count as yes; exactly half is enough",
-        "Everybody else counts as no, or as blank if a missing value leaves it unknown.",
+        "at least half of all people count as yes; exactly half is enough",
+        "Whoever does not count as yes counts as no, or as blank if a missing value leaves it unknown.",
         "Text is compared without regard to case and surrounding spaces; a cell of spaces counts as missing.",
         "people: 7, identified by id.",
         "The promise compares tables that differ in one person's answer",
@@ -135,11 +135,11 @@ def test_wrong_usage_is_refused(hetdp, people, options, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--at-least", "3"), "at least 3 rows count as yes"),
-        (("--more-than", "3"), "at least 4 rows count as yes"),
-        (("--more-than", "1/3"), "more than 1/3 of all rows count as yes; exactly 1/3 is not enough"),
-        (("--at-least", "0.25"), "at least 25% of all rows"),
-        (("--at-least", "50%", "--of", "respondents"), "of all rows that are not blank count as yes"),
+        (("--at-least", "3"), "at least 3 people count as yes"),
+        (("--more-than", "3"), "at least 4 people count as yes"),
+        (("--more-than", "1/3"), "more than 1/3 of all people count as yes; exactly 1/3 is not enough"),
+        (("--at-least", "0.25"), "at least 25% of all people"),
+        (("--at-least", "50%", "--of", "respondents"), "of all people who have an answer count as yes"),
     ],
 )
 def test_the_question_is_printed_with_its_tie_rule(hetdp, people, options, words):
@@ -172,9 +172,9 @@ def test_a_plan_is_carried_out_exactly_or_not_at_all(hetdp, folder, people):
     assert hetdp("ask", people, SIMULATE, "--plan", "plan.json").code == 0
     other = hetdp("ask", people, *ASK_OPTIONS[:3], "60%", *ASK_OPTIONS[4:], SIMULATE, "--plan", "plan.json")
     assert (other.code, other.out) == (3, "")
-    differs = 'plan.json, question: differs: approved "at least half of all rows count as yes; '
+    differs = 'plan.json, question: differs: approved "at least half of all people count as yes; '
     assert differs in other.err
-    assert ', now "at least 60% of all rows count as yes; ' in other.err
+    assert ', now "at least 60% of all people count as yes; ' in other.err
     as_csv(PEOPLE | {"vote": ["no"] * 7}, folder)  # answers are no part of a plan
     assert hetdp("ask", people, DRY, "--plan", "plan.json") == again
     as_csv({name: cells[::-1] for name, cells in PEOPLE.items()}, folder)  # nor is the order of the rows
@@ -209,7 +209,7 @@ def test_a_changed_plan_is_compared_with_the_approved_one_and_names_nobody(hetdp
     refused = hetdp("ask", people, *options, DRY, "--plan", "plan.json")
     assert refused.code == 3
     for words in (
-        'question: differs: approved "at least half of all rows count as yes; ',
+        'question: differs: approved "at least half of all people count as yes; ',
         'objective: differs: approved "balanced", now "weighted-vote"',
         "privacy.deciding_epsilon: differs: approved null, now ",
     ):

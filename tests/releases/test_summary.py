@@ -80,8 +80,8 @@ def text_of(record: dict[str, Any]) -> str:
 
 def test_the_headline_is_the_title_or_the_question_as_one_sentence(records):
     assert headline_of(records["titled"]) == "Should we move?"
-    assert headline_of(records["untitled"]) == "Is it true that more than half of all rows count as yes?"
-    assert headline_of(records["constant"]) == "Is it true that at least 700 rows count as yes?"
+    assert headline_of(records["untitled"]) == "Is it true that more than half of all people count as yes?"
+    assert headline_of(records["constant"]) == "Is it true that at least 700 people count as yes?"
     assert headline_of(records["bare problem"]) == "A yes/no question about the data"
     joined = "Is it true that (at least half of all rows of A count as yes; blank) and (b; c)? (Yes means: x = 1.)"
     assert headline_of({"question": joined}) == joined.partition(" (Yes")[0]

@@ -73,8 +73,8 @@ def test_a_plan_and_a_record_have_the_question_of_each_area(tmp_path, capsys):
     words = ["ask", place, "--count", "vote = 'yes'", "--person", "id", "--epsilon", "eps", "--by", "site"]
     assert main([*words, "--at-least-by", "Town=2,Harbour=60%", "--dry-run", "--plan", plan]) == 0
     shown = capsys.readouterr().out
-    assert "question: in Harbour, at least 60% of all rows count as yes; exactly 60% is enough; blank rows" in shown
-    assert "; in Town, at least 2 rows count as yes" in shown
+    assert "people: in Harbour, at least 60% of all people count as yes; exactly 60% is enough; people without" in shown
+    assert "; in Town, at least 2 people count as yes" in shown
     written = json.loads((tmp_path / "plan.json").read_text())["question"]["question"]
     assert written["asks"] == "by_area"
     assert sorted(written["areas"]) == ["Harbour", "Town"]
@@ -83,7 +83,7 @@ def test_a_plan_and_a_record_have_the_question_of_each_area(tmp_path, capsys):
     hetdp.ask(place, plan=plan, payment=payment)
     verdict = hetdp.verify_record(tmp_path / "record.json", ledger=ledger, plan=plan)
     assert verdict.valid, str(verdict)
-    assert "at least 2 rows count as yes" in (tmp_path / "record.html").read_text()
+    assert "at least 2 people count as yes" in (tmp_path / "record.html").read_text()
     assert main([*words, "--at-least-by", "Town=3,Harbour=60%", "--dry-run", "--plan", plan]) == 3
     assert "plan.json, question: differs" in capsys.readouterr().err
 

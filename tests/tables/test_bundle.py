@@ -27,7 +27,7 @@ from hetdp.tables import plan as plans
 from hetdp.tables import release as table_release
 from hetdp.tables.bundle import JointPromise
 from hetdp.tables.preparation import prepare_all, read_coordinates
-from hetdp.tables.request import build_request
+from hetdp.tables.request import build_request, plain_words
 from hetdp.tables.sources import QueriedSource, open_source
 from hetdp.theory.coordinate import LAPLACE
 from tests.documents.pages import ROOT
@@ -237,7 +237,7 @@ def test_what_is_given_once_holds_for_every_question_that_does_not_say_otherwise
     assert {one["about"]["answer_1"] for one in plans} == {"Ja"}
     assert [one.name for one in asked.questions][:2] == [
         MOVE["title"],
-        f"for each county, about its own people alone: {hetdp.questions.majority('no')}",
+        f"for each county, about its own people: {plain_words(str(hetdp.questions.majority('no')))}",
     ]
 
 

@@ -196,7 +196,7 @@ def plan_of(
 
 def meaning_of_missing(request: AskRequest) -> str:
     """Describes how rows are counted and cells compared; declared before any is read."""
-    words = [f"Everybody else counts as {NO}, or as {BLANK} if a missing value leaves it unknown."]
+    words = [f"Whoever does not count as yes counts as {NO}, or as {BLANK} if a missing value leaves it unknown."]
     if looks_at_text(request.counted):
         words.append(EXACT_COMPARISON if request.exact_text else FOLDED_COMPARISON)
     read = [

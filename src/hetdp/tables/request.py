@@ -199,6 +199,13 @@ DesignName = Literal["balanced", "weighted-vote", "fair"]
 BALANCED, WEIGHTED_VOTE, FAIR = DESIGNS = get_args(DesignName)
 ABOUT = "about"  # a plan without words does not have this key
 REQUEST_KEYS = ("counted", "exact_text", "question", "privacy", "columns", "objective")
+PLAIN_WORDS = {  # of what questions and promises say, the longer ones first
+    "rows that are not blank": "people who have an answer",
+    "blank rows": "people without an answer",
+    "respondents": "those who answered",
+    "rows": "people",
+    "row": "person",
+}
 ROLES = ("person", "epsilon", "deciding_epsilon", "group", "level", "area")
 NAMED_ROLES = ("group", "level", "area")
 THRESHOLD_RULE = "it must be a whole number of people, or a share from 0% to 100%, such as 50%, 2/3 or 0.5"
@@ -249,10 +256,12 @@ class AskRequest:
 
     @property
     def question_words(self) -> str:
-        """The question as a sentence; with areas, it is about the people of each area alone."""
-        if self.area is None:
-            return str(self.question)
-        return f"for each {quote_if_needed(self.area)}, about its own people alone: {self.question}"
+        """The question as a sentence about people; with areas, it is about the people of each area alone."""
+        asked, names = self.question, self.question.groups_used() | self.question.values_used()
+        names |= {name for name, _ in asked.by_area} if isinstance(asked, AreaQuestions) else set()
+        is_safe = all(plain_words(name) == name for name in names)
+        words = plain_words(str(asked)) if is_safe else str(asked)  # a name stays as it is
+        return words if self.area is None else f"for each {quote_if_needed(self.area)}, about its own people: {words}"
 
     @property
     def is_sum(self) -> bool:
@@ -322,6 +331,18 @@ class AskRequest:
             "objective": self.objective,
             **({ABOUT: dict(self.about)} if self.about else {}),
         }
+
+
+_technical = re.compile(rf"\b({'|'.join(PLAIN_WORDS)})\b")
+
+
+def plain_words(words: str) -> str:
+    """Words of a question or a promise with people in the place of rows.
+
+    >>> plain_words("at least half of all rows count as yes; blank rows do not count as yes")
+    'at least half of all people count as yes; people without an answer do not count as yes'
+    """
+    return _technical.sub(lambda found: PLAIN_WORDS[found[0]], words)
 
 
 @contextmanager

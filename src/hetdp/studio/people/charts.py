@@ -12,7 +12,8 @@ from html import escape
 
 from hetdp.people.populations.shares import AccuracyCurves, AccuracyPoint
 from hetdp.problem.answer_words import margin_words
-from hetdp.studio.people.wording import plain_words, runs_words
+from hetdp.studio.people.wording import runs_words
+from hetdp.tables.request import plain_words
 
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 52, 24, 14, 46

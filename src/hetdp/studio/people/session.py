@@ -37,6 +37,7 @@ from hetdp.studio.people.draft import (
 )
 from hetdp.studio.people.folder import PLAN, OpenedFolder
 from hetdp.studio.people.table import COUNTED, MOST_NAMES, PERSON, OpenedTable, open_table
+from hetdp.studio.people.wording import refusal_words
 from hetdp.tables.ask import AskResult, ask
 from hetdp.tables.plan import PlanBundle, read_plan
 from hetdp.tables.predicates import format_column
@@ -144,7 +145,7 @@ class PeopleSession:
         try:
             self.table = open_table(path, options)
         except HetdpError as refusal:
-            self.refused = str(refusal).replace("encoding= names", "The field Encoding names")
+            self.refused = refusal_words(refusal)
 
     def require_table(self) -> OpenedTable:
         """The opened table.
@@ -261,7 +262,7 @@ class PeopleSession:
         try:
             self._ask(arguments)
         except HetdpError as refusal:
-            return {name: str(refusal)}
+            return {name: refusal_words(refusal)}
         return {}
 
     def _names(self, column: str) -> list[str]:
@@ -533,7 +534,7 @@ class PeopleSession:
                     try:
                         table.set_role(column.name, role)
                     except HetdpError as refusal:
-                        faults[f"role-{at}"] = str(refusal)
+                        faults[f"role-{at}"] = refusal_words(refusal)
         is_fixed = self.opened_plan is not None
         if table is not None and not is_fixed and step in ("question", "protection", "promise"):
             self._take_numbers(form, draft, table)

@@ -43,12 +43,13 @@ from hetdp.studio.people.wording import (
     counted_words,
     gain_sentence,
     level_name,
-    plain_words,
     question_sentence,
+    refusal_words,
     runs_words,
 )
 from hetdp.tables.ask import AskedQuestion, AskResult
 from hetdp.tables.promise import MOST_AREAS, RIGHT_BY_SHARE, Promise
+from hetdp.tables.request import plain_words
 from hetdp.text import count_people, escape_unprintable, pluralize
 
 LABELS = {
@@ -152,7 +153,7 @@ def _values_words(session: PeopleSession, column: str) -> Any:
     try:
         found = session.require_table().values(column)
     except HetdpError as refusal:
-        return render_fragment("fault", str(refusal))
+        return render_fragment("fault", refusal_words(refusal))
     shown = list(found.counts.items())
     return render_fragment("values", shown[:12], found.distinct - len(shown[:12]), found.missing)
 
@@ -294,7 +295,7 @@ def _question_names(session: PeopleSession, questions: tuple[AskedQuestion, ...]
     """The questions with their numbers and titles, or their sentences."""
     drafts = [] if session.opened_plan is not None else session.draft.each()
     table = session.require_table()
-    says = [question_sentence(one, table) for one in drafts] or [plain_words(one.question) for one in questions]
+    says = [question_sentence(one, table) for one in drafts] or [one.question for one in questions]
     pairs = zip(questions, says, strict=True)
     return [(str(at), f"{at + 1}. {escape_unprintable(one.title or words)}") for at, (one, words) in enumerate(pairs)]
 
@@ -330,7 +331,7 @@ def _at_share(session: PeopleSession, promise: Promise, at: int) -> dict[str, An
     try:
         point = promise.at_share(read_share(typed))
     except HetdpError as refusal:
-        return {"at_share_refused": str(refusal), "needed": None, "needed_refused": ""}  # said once
+        return {"at_share_refused": refusal_words(refusal), "needed": None, "needed_refused": ""}  # said once
     who = ""
     if session.opened_plan is None and session.table is not None:
         who = f" {counted_words(session.draft.each()[at], session.table)}"
@@ -353,7 +354,7 @@ def _needed(session: PeopleSession, at: int) -> dict[str, Any]:
     try:
         found = None if session.opened_plan is not None else session.solve_epsilon()
     except HetdpError as refusal:
-        return {"needed": None, "needed_refused": str(refusal)}
+        return {"needed": None, "needed_refused": refusal_words(refusal)}
     if found is None:
         return {"needed": None, "needed_refused": ""}
     words = plain_words(str(found).splitlines()[0])
@@ -429,7 +430,7 @@ def _summaries(session: PeopleSession, found: AskResult) -> list[dict[str, Any]]
         rows.append(
             {
                 "title": one.title or "",
-                "sentence": plain_words(f"Question: {one.question}.") if own is None else question_sentence(own, table),
+                "sentence": f"Question: {one.question}." if own is None else question_sentence(own, table),
                 "answers": [] if own is None else [(word, own[word]) for word in ("yes", "no") if own[word].strip()],
                 "areas": [
                     {"promise": promise, "area": promise.area, "margins": _margin_lines(promise)}
@@ -482,7 +483,7 @@ def _price(session: PeopleSession, step: str) -> dict[str, Any]:
     try:
         found = price_of(session)
     except HetdpError as refusal:
-        return {"price": None, "price_lines": [str(refusal)]}
+        return {"price": None, "price_lines": [refusal_words(refusal)]}
     return {"price": found, "price_lines": [] if found is None else list(_price_words(found, session.level_column()))}
 
 
@@ -529,7 +530,7 @@ def _release(session: PeopleSession) -> dict[str, Any]:
             cap_lines += [f"On {group}, at most ε = {most}: {_belief_of_all(most)}" for group, most in caps.items()]
             ledger_lines = code.ledger_lines(name, named, cap, caps)
         except HetdpError as refusal:
-            cap_lines = [str(refusal)]
+            cap_lines = [refusal_words(refusal)]
     return {
         **ledgers,
         **_price(session, "release"),
@@ -556,7 +557,7 @@ def _record(session: PeopleSession) -> dict[str, Any]:
     try:
         checks = checks_of_record(session)
     except HetdpError as refusal:
-        session.faults_of_action["record"] = {FORM: str(refusal)}
+        session.faults_of_action["record"] = {FORM: refusal_words(refusal)}
         checks = []
     return {
         "published": done,

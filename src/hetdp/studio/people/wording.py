@@ -6,6 +6,7 @@ A question is said from what has been typed so far; gaps are shown as an ellipsi
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,6 +40,7 @@ from hetdp.studio.people.draft import (
 )
 from hetdp.studio.people.table import OpenedTable
 from hetdp.tables.promise import Promise, Protection
+from hetdp.tables.request import plain_words
 from hetdp.text import escape_unprintable
 
 GAP = "…"
@@ -157,14 +159,6 @@ def _counts(draft: Draft, table: OpenedTable) -> dict[str, int]:
 # Names and plain words ------------------------------------------------------------------------------------------------
 
 
-PLAIN = {
-    "blank rows": "people without an answer",
-    "respondents": "those who answered",
-    "rows": "people",
-    "row": "person",
-}
-
-
 def level_name(column: str, name: str) -> str:
     """The name of a level, group or area; a bare number gets the name of its column.
 
@@ -175,15 +169,26 @@ def level_name(column: str, name: str) -> str:
     return shown if not column or any(map(str.isalpha, shown)) else f"{escape_unprintable(column)} {shown}"
 
 
-def plain_words(words: str) -> str:
-    """Words of a promise with people in the place of rows.
+FOR_PAGE = {  # hints that name arguments of Python → what one does on the page
+    "curator=True shows the first rows": "look through this column in the file; delete lines that are empty",
+    "encoding= names": "the field Encoding names",
+    "sheet= names one": "choose one",
+}
+_names_argument = re.compile(r" Hint: [^:]*\b[a-z_]+=.*")
 
-    >>> plain_words("at least half of all rows count as yes; blank rows do not count as yes")
-    'at least half of all people count as yes; people without an answer do not count as yes'
+
+def refusal_words(refusal: HetdpError) -> str:
+    """A refusal as the page says it: without arguments of Python.
+
+    >>> refusal_words(UsageError("the file holds several sheets", "one is the table", "sheet= names one"))
+    'the file holds several sheets; one is the table. Hint: choose one'
+    >>> refusal_words(UsageError("no question", "it is needed", "at_least= or question="))
+    'no question; it is needed.'
     """
-    for technical, plain in PLAIN.items():
-        words = words.replace(technical, plain)
-    return words
+    words = str(refusal)
+    for argument, on_page in FOR_PAGE.items():
+        words = words.replace(argument, on_page)
+    return _names_argument.sub("", words)
 
 
 def runs_words(error: float) -> str:
