@@ -83,6 +83,7 @@ def test_a_plan_and_a_record_have_the_question_of_each_area(tmp_path, capsys):
     hetdp.ask(place, plan=plan, payment=payment)
     verdict = hetdp.verify_record(tmp_path / "record.json", ledger=ledger, plan=plan)
     assert verdict.valid, str(verdict)
+    assert [one.partition(": ")[0] for one in ledger.history()[-1].published] == ["Harbour", "Town"]
     assert "at least 2 people count as yes" in (tmp_path / "record.html").read_text()
     assert main([*words, "--at-least-by", "Town=3,Harbour=60%", "--dry-run", "--plan", plan]) == 3
     assert "plan.json, question: differs" in capsys.readouterr().err

@@ -473,7 +473,7 @@ def test_a_file_in_an_old_encoding_is_opened_again(tmp_path):
     pages = Pages(PeopleSession(OpenedFolder(tmp_path)))
     shown = pages.send("table", {"open": "old.csv"})
     assert "UTF-8" in shown
-    assert "The field Encoding names another one" in shown
+    assert "the field Encoding names another one" in shown
     assert 'id="encoding"' in shown
     shown = pages.send("table", {"encoding": "cp1252", "do": "reopen"})
     assert "täglich" in shown
