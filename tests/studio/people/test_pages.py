@@ -20,6 +20,7 @@ from hetdp.people.populations.baselines import NOISY_COUNT, ONE_EPSILON
 from hetdp.studio.people import session as sessions
 from hetdp.studio.people.code import plan_lines
 from hetdp.studio.people.folder import OpenedFolder
+from hetdp.studio.people.release import caps_of
 from hetdp.studio.people.session import NAMES, STALE, PeopleSession
 from hetdp.studio.people.wording import runs_words
 from tests.studio.people.conftest import EPSILONS, FIRST, LEVELS, QUESTION, SECRET, TOKEN, Pages, write_table
@@ -517,10 +518,10 @@ def test_a_plan_is_saved_again_in_the_file_that_has_it_already(pages, tmp_path):
 def test_a_new_ledger_has_a_cap_of_its_own_only_for_who_may_spend_less(pages):
     pages.fill_in()
     pages.save()
-    assert pages.session.caps("3") == ("3", {"strict": "0.3"})
+    assert caps_of(pages.session, "3") == ("3", {"strict": "0.3"})
     pages.send("protection", {"protection": "one", "epsilon": "0.4"})
     pages.save("other.json")
-    assert pages.session.caps(" 2 ") == ("0.8", {})
+    assert caps_of(pages.session, " 2 ") == ("0.8", {})
 
 
 def test_who_skips_a_step_finds_there_what_is_missing(pages):
