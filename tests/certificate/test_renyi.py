@@ -14,7 +14,7 @@ from flint import arb, fmpq
 import hetdp
 from hetdp.certificate.certificate import contradicts
 from hetdp.certificate.losses import largest_losses, losses_along
-from hetdp.certificate.renyi import coarse_of, judge, link_gaps, losses_between, margin_of
+from hetdp.certificate.renyi import arc_holds, coarse_of, judge, link_gaps, losses_between, margin_of
 from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
 from hetdp.theory.renyi import renyi
@@ -48,6 +48,15 @@ def test_losses_in_floats_are_right_within_their_margin(alpha):
         with precision(400):
             exact = moment(one, other, alpha) / (arb(alpha) - 1)
             assert abs(arb(float(found)) - exact) <= arb(margin_of(alpha)) * exact, (one, other)
+
+
+def test_an_arc_that_no_precision_decides_is_a_violation(monkeypatch):
+    alpha, epsilon, z = 2.0, 0.5, 0.25
+    bound = renyi(alpha).step(z, epsilon)
+    assert arc_holds(z, bound, epsilon, alpha)
+    monkeypatch.setattr("hetdp.certificate.renyi.FIRST_PRECISION", 8)
+    monkeypatch.setattr("hetdp.certificate.renyi.FINER_PRECISIONS", (10,))
+    assert not arc_holds(z, bound, epsilon, alpha)
 
 
 @ORDER

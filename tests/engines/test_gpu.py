@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import sys
+from contextlib import nullcontext
 from itertools import product
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -219,7 +220,7 @@ def test_a_device_that_fails_is_an_error_or_left_to_the_cpu(device):
     assert_as_reference(GpuEngine(device, ReferenceEngine, insist=False), space, labels)
 
 
-def test_a_device_that_fails_at_the_links_is_an_error_or_left_to_the_cpu():
+def test_a_device_that_fails_at_the_links_is_an_error_or_left_to_the_cpu_which_says_why(caplog):
     space = space_of_voters(5)
     labels = np.where(np.arange(32) == 3, 0.5, np.inf)
     for insist in (True, False):
@@ -231,6 +232,30 @@ def test_a_device_that_fails_at_the_links_is_an_error_or_left_to_the_cpu():
                 _ = growth.links
         else:
             assert_links_prove(Search(as_graph(space), labels), growth)
+    (said,) = caplog.messages
+    assert said.startswith("the CPU goes on without a GPU: the memory of the GPU (NumPy) does not suffice")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"), [(0, "the labels must fit into it"), (1 << 21, "2.0 MiB more are needed")]
+)
+def test_the_message_about_memory_says_what_was_wanted_if_that_is_known(wanted, words):
+    class OutOfMemoryError(Exception):
+        pass
+
+    properties = {"name": b"small", "multiProcessorCount": 1, "sharedMemPerBlockOptin": 1}
+    cuda = SimpleNamespace(
+        runtime=SimpleNamespace(getDeviceProperties=lambda number: properties),
+        memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+        Device=lambda number: nullcontext(),
+    )
+
+    def refuse(*_, **__):
+        raise OutOfMemoryError
+
+    device = devices.CupyDevice(SimpleNamespace(cuda=cuda, empty=refuse, RawModule=refuse), 0)
+    with pytest.raises(DeviceError, match=rf"the memory of the GPU \(small\) does not suffice; {words}"):
+        device.empty(wanted, np.uint8) if wanted else device.launch("", SimpleNamespace(kernel="sweep"))
 
 
 def test_more_axes_than_kernels_hold_are_left_to_others():

@@ -256,6 +256,11 @@ def test_a_faulty_number_is_named_with_its_row_in_every_column(name, tmp_path: P
         assert message_of(folder) == text.replace("edges[1]", "edges.csv row 2")
 
 
+def test_columns_of_two_notions_end_the_checks(tmp_path: Path):
+    text = message_of(write_document(tmp_path, document_with_edge(mu=1.0, epsilon="x")))
+    assert text == f"FILE: {DOCUMENTS['columns of two notions'][1].removeprefix('FILE: ')}"
+
+
 def test_all_faults_of_a_file_are_listed_together(tmp_path: Path):
     document = valid_document(
         datasets=[{"dataset": "a", "query": 1, "p": 2}, {"dataset": "b", "query": 2, "weight": -1}],

@@ -50,6 +50,9 @@ def test_an_epsilon_protects_practically_nobody_where_even_odds_can_become_99_pe
     assert "at most 98.3% sure" in strength(4.05).belief  # not 99%, of which a warning would be expected
     assert strength("4.6").warning.startswith("ε = 4.6 protects practically nobody: ")
     assert strength(4.6).warning in str(strength(4.6))
+    learns = "protects practically nobody: somebody who was 50% sure of an answer can become"
+    assert strength(5).warning == f"ε = 5 {learns} 99.4% sure of it"
+    assert strength("inf").warning == f"ε = inf {learns} certain of it"
 
 
 def test_the_ends_of_the_scale_have_words_of_their_own():

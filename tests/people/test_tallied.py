@@ -104,12 +104,12 @@ def test_tallies_answer_and_promise_what_votes_do(people, question, objective):
 def test_margins_are_numbers_of_people(values):
     names = ["yes", "no", "blank"][:values]
     axes = [
-        Axis.tally("a", 3, 1, names) if values == 2 else Axis.group("a", 3, names, 1),
+        Axis.tally("a", 5, 1, names) if values == 2 else Axis.group("a", 5, names, 1),
         Axis.person("b", names, 1),
         Axis.tally("c", 2, 1, names) if values == 2 else Axis.group("c", 2, names, 1),
     ]
     tables = list(product(*([range(axis.length) for axis in axes])))
-    answers = np.random.default_rng(3).choice(np.array([1, 2], dtype=np.int8), size=len(tables))
+    random = np.random.default_rng(3).choice(np.array([1, 2], dtype=np.int8), size=len(tables))
     moves = [axis.moves() for axis in axes]
 
     def neighbours(table: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -119,15 +119,19 @@ def test_margins_are_numbers_of_people(values):
             for to in one.targets[one.indptr[table[at]] : one.indptr[table[at] + 1]]
         ]
 
-    answer_of = dict(zip(tables, answers.tolist(), strict=True))
-    expected = []
-    for table in tables:
-        reached, steps = {table}, 0
-        while all(answer_of[one] == answer_of[table] for one in reached):
-            reached |= {other for one in reached for other in neighbours(one)}
-            steps += 1
-        expected.append(steps)
-    assert margins_of(axes, answers).tolist() == expected
+    beside = {table: neighbours(table) for table in tables}
+    lonely = [np.where(np.arange(len(tables)) == at, 1, 2).astype(np.int8) for at in (0, 9, len(tables) - 1)]
+    for answers in (random, *lonely):  # one table with an answer of its own is many steps from others
+        answer_of = dict(zip(tables, answers.tolist(), strict=True))
+        expected = dict.fromkeys(tables, 0)
+        for answer in (1, 2):
+            reached, steps = {table for table in tables if answer_of[table] == answer}, 0
+            while len(reached) < len(tables):
+                steps += 1
+                news = {other for one in reached for other in beside[one]} - reached
+                expected |= dict.fromkeys(news, steps)
+                reached |= news
+        assert margins_of(axes, answers).tolist() == [*expected.values()]
 
 
 def test_people_with_equal_epsilon_are_counted_together():

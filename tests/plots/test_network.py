@@ -123,6 +123,13 @@ def test_edges_without_a_constraint_are_dotted_and_in_the_legend():
     assert "no path" in words(axes)
 
 
+def test_the_key_says_what_a_ring_means():
+    problem = line(6)
+    of_problem, of_mechanism = (words(hetdp.plot(one)) for one in (problem, hetdp.design(problem, "balanced")))
+    assert ("on the boundary" in of_problem, "value given or chosen" in of_problem) == (True, False)
+    assert ("on the boundary" in of_mechanism, "value given or chosen" in of_mechanism) == (False, True)
+
+
 def test_hostile_labels_are_drawn_as_plain_text():
     mechanism = hetdp.design(hostile())
     axes = hetdp.plot(mechanism, explain=HOSTILE[0], title="$\\bad{ <b>")

@@ -42,6 +42,18 @@ def test_a_selection_is_described_in_one_sentence():
     assert panels.describe_selection(empty) == "Dataset 3, true answer: answer 2. 1 edge."
 
 
+def test_a_selected_edge_is_summarized_by_its_ends_their_values_and_its_class():
+    found = session_of(path_of(4))
+    found.select("edge", 1)
+    assert texts(panels.edge_summary(found)) == "Neighbours1p = 0.7310592p = 0.268941"
+    found.set_objective(GIVEN)
+    classes = hetdp.DatasetGraph.from_edges([0], [1], 1.0, classes=["Ann"])
+    assert texts(panels.edge_summary(found)) == "Neighbours12"
+    of_ann = session_of(hetdp.Problem(classes, [1, 2]))
+    of_ann.select("edge", 0)
+    assert texts(panels.edge_summary(of_ann)).endswith("Class: Ann")
+
+
 def test_a_changed_problem_of_people_is_remarked_once():
     found = Session(GALLERY["three-voters"].make())
     assert panels.remark(found) == ""

@@ -26,6 +26,13 @@ def test_a_table_of_every_format_is_described(form, tmp_path):
     assert found.count_public_values("vote", most=1) == hetdp.PublicValues({"yes": 4}, 3, 1)
 
 
+def test_of_very_many_public_values_the_first_hundred_are_listed():
+    table = pa.table({"town": [f"{at:03}" for at in range(101)] + ["100"]})
+    found = hetdp.describe_table(table).count_public_values("town")
+    assert list(found.counts.items())[:2] == [("100", 2), ("000", 1)]
+    assert (len(found.counts), found.distinct, "099" in found.counts) == (100, 101, False)
+
+
 def test_the_declared_type_says_what_a_column_may_be_used_for():
     table = pa.table({"id": [1], "eps": [0.5], "ok": [True], "born": pa.array([0], pa.date32()), "odd": [[1]]})
     found = {column.name: (column.kind, column.uses) for column in hetdp.describe_table(table).columns}

@@ -16,8 +16,11 @@ import pytest
 
 import hetdp
 from hetdp.cli.main import main
+from hetdp.mechanism.formatting import SMALL_ERROR
 from hetdp.people.populations.baselines import NOISY_COUNT, ONE_EPSILON
 from hetdp.studio.people import session as sessions
+from hetdp.studio.people import views
+from hetdp.studio.people.charts import charts_of
 from hetdp.studio.people.code import plan_lines
 from hetdp.studio.people.folder import OpenedFolder
 from hetdp.studio.people.release import caps_of
@@ -522,6 +525,58 @@ def test_a_new_ledger_has_a_cap_of_its_own_only_for_who_may_spend_less(pages):
     pages.send("protection", {"protection": "one", "epsilon": "0.4"})
     pages.save("other.json")
     assert caps_of(pages.session, " 2 ") == ("0.8", {})
+
+
+def test_the_chosen_source_of_a_ledger_pays(pages, tmp_path):
+    pages.fill_in()
+    pages.save()
+    ledger = hetdp.Ledger.create(tmp_path / "two.ledger", source="first", cap=5, unit="person", relation="replace-one")
+    ledger.declare("second", cap=5, unit="person", relation="replace-one")
+    pages.send("release", {"ledger": "two.ledger", "source": "second", "version": "3"})
+    pages.release()
+    assert pages.place == "record"
+    assert {one.source: one.people for one in ledger.status()} == {"first": 0, "second": 100}
+    assert hetdp.read_record(tmp_path / "plan-record.json")["composition"]["version"] == "3"
+
+
+def test_a_workbook_is_no_table_until_a_sheet_is_chosen(tmp_path):
+    book = openpyxl.Workbook()
+    for sheet in (book.active, book.create_sheet("Staff")):
+        for row in (["id", "vote"], [1, "yes"]):
+            sheet.append(row)
+    book.save(tmp_path / "two.xlsx")
+    session = PeopleSession(OpenedFolder(tmp_path))
+    session.open(tmp_path / "two.xlsx")
+    with pytest.raises(hetdp.UsageError, match="no table is open"):
+        session.require_table()
+    session.open(tmp_path / "two.xlsx", sheet="Staff")
+    assert session.require_table().rows == 1
+
+
+def test_the_accuracy_by_margin_is_listed_until_an_error_is_small(table):
+    asked = hetdp.ask(table, "answer = 'move'", at_least="50%", epsilon=1, person="id", dry_run=True)
+    assert [wrong < SMALL_ERROR for *_, wrong in asked.promises[0].accuracy] == [False] * 3 + [True] * 3
+    assert [line.partition(" where ")[0] for line in views._margin_lines(asked.promises[0])] == [
+        "73 of 100 runs",
+        "90 of 100 runs",
+        "995 of 1,000 runs",
+        "more than 9,999 of 10,000 runs",
+    ]
+
+
+def test_a_promise_has_a_chart_by_share_if_that_is_known_and_one_by_margin():
+    people = hetdp.spaces.population(hetdp.questions.majority(), 0.3, size=20)
+    share, margin = charts_of(people.design().curves())
+    assert (share.key, margin.key) == ("share", "margin")
+    rows = {row[0]: row[1] for row in share.rows}
+    for percent in (0, 50, 55, 100):
+        at_share = people.design().accuracy_at_share(f"{percent}%")
+        assert rows[f"{percent}%"] == runs_words(at_share.error)
+    assert margin.rows[0][:2] == ("where 1 person decides", runs_words(people.design().accuracy_by_margin()[0].error))
+    count = hetdp.questions.count
+    joined = count("yes", 3, group="a") & count("yes", 2, group="b")
+    people = hetdp.spaces.population(joined, [0.3] * 20, groups=["a"] * 10 + ["b"] * 10)
+    assert [one.key for one in charts_of(people.design().curves())] == ["margin"]
 
 
 def test_who_skips_a_step_finds_there_what_is_missing(pages):
