@@ -288,3 +288,13 @@ def test_a_certificate_with_delta_reads_as_a_sentence():
 def test_a_direction_with_a_delta_of_one_asks_for_nothing_however_deep_the_tails():
     graph = hetdp.DatasetGraph.from_edges([0], [1], 1e5, delta=1.0, delta_back=0.0)
     assert hetdp.design(hetdp.Problem(graph, [1, 2])).certificate.private
+
+
+@pytest.mark.parametrize("pinned", range(4))
+def test_the_links_of_parallel_edges_prove_every_dataset_optimal(pinned):
+    ends = [0, 0, 1, 1, 2, 2], [1, 1, 2, 2, 3, 3]
+    epsilons = {"epsilon": [0.5, 0.9, 0.3, 0.2, 1.0, 0.4], "epsilon_back": [0.7, 0.3, 0.3, 0.6, 0.2, 0.8]}
+    graph = hetdp.DatasetGraph.from_edges(*ends, **epsilons, datasets=range(4), classes=["Ann", "Bob"] * 3)
+    problem = hetdp.Problem(graph, [2, 2, 2, 2])
+    certificate = hetdp.extend(problem, {pinned: 0.4}).certificate
+    assert (certificate.private, certificate.optimal, certificate.shortfall) == (True, True, "")

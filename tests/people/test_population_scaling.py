@@ -164,6 +164,12 @@ def test_where_one_person_decides_the_result_says_so():
     assert 0 < close.error <= 1e-162
 
 
+def test_the_smallest_epsilon_of_all_is_a_level():
+    people = hetdp.spaces.population(Q.majority(), ["1e-12"] * 3 + ["1"] * 40)
+    assert people.classes.units.tolist() == [1, 1 << 40]
+    assert [one.people for one in people.solve_epsilon("90%", "90%").levels] == [3, 40]
+
+
 def test_every_level_is_multiplied_exactly_and_what_is_zero_or_infinite_stays():
     people = hetdp.spaces.population(
         Q.majority(), ["0.3"] * 30 + ["0.7"] * 20 + ["inf"] * 2 + ["0"], deciding=["0.2"] * 40 + ["9"] * 13

@@ -10,8 +10,13 @@ import hetdp
 from hetdp.studio import callbacks, drawing, views
 from hetdp.studio.callbacks import take_action
 from hetdp.studio.gallery import GALLERY, document_from_form
+from hetdp.studio.screen import digest_of
 from hetdp.studio.session import Selection, Session
 from tests.studio.sessions import path_of, session_of
+
+
+def test_the_order_of_keys_does_not_make_a_part_of_an_answer_another_one():
+    assert digest_of({"a": 1, "b": [2]}) == digest_of({"b": [2], "a": 1}) != digest_of({"a": 1, "b": [3]})
 
 
 def test_every_action_does_what_its_name_says():

@@ -63,6 +63,11 @@ def test_a_problem_opens_the_page_for_problems(name):
     assert found.people.table is None
 
 
+def test_an_ending_in_capitals_is_that_of_a_problem(folder):
+    (folder / "problem.json").rename(folder / "POLL.JSON")
+    assert open_path("POLL.JSON").session.document.problem.graph.size == 2
+
+
 def test_without_a_name_both_are_offered():
     found = open_path(None)
     assert found.first == ""
