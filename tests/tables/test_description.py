@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import closing
 
 import pandas
+import polars
 import pyarrow as pa
 import pytest
 
@@ -24,6 +25,20 @@ def test_a_table_of_every_format_is_described(form, tmp_path):
     counts = {"pupil": 3, "staff": 3, "guest": 1}
     assert found.count_public_values("role") == hetdp.PublicValues(counts, 3, 0)
     assert found.count_public_values("vote", most=1) == hetdp.PublicValues({"yes": 4}, 3, 1)
+
+
+def test_a_column_that_polars_cannot_convert_is_listed_where_it_stands_and_not_read():
+    odd = polars.Series([2**100, None], dtype=polars.Int128)
+    people = polars.DataFrame({"id": [1, 2], "odd": odd, "vote": ["yes", "no"]})
+    found = hetdp.describe_table(people)
+    assert [(one.name, one.kind) for one in found.columns] == [
+        ("id", "whole numbers"),
+        ("odd", "other things"),
+        ("vote", "text"),
+    ]
+    with pytest.raises(hetdp.UsageError, match="it holds other things, which cannot be compared"):
+        hetdp.ask(people, "odd = 'x'", at_least=1, epsilon=1, person="id", dry_run=True)
+    assert hetdp.ask(people, "vote = 'yes'", at_least=1, epsilon=1, person="id", dry_run=True).promises[0].people == 2
 
 
 def test_of_very_many_public_values_the_first_hundred_are_listed():
