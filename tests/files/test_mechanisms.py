@@ -387,3 +387,14 @@ def test_integers_that_print_otherwise_stay_text():
         int,
         str,
     ]
+
+
+def test_texts_among_integers_are_no_integers(tmp_path: Path) -> None:
+    problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([1], [2], 0.5), {1: 1, 2: 2})
+    place = tmp_path / "mechanism.json"
+    hetdp.save(hetdp.design(problem), place)
+    document = json.loads(place.read_text())
+    document["datasets"][0]["dataset"] = "1"
+    place.write_text(json.dumps(document))
+    with pytest.raises(hetdp.InputError, match="not a dataset of the problem: '1'"):
+        hetdp.read_mechanism(place, problem=problem)

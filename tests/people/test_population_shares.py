@@ -132,6 +132,16 @@ def test_with_one_epsilon_the_accuracy_among_those_who_answer_is_that_of_some_ta
             assert point.error == pytest.approx(0.5 * math.exp(-z), abs=1e-9)
 
 
+def test_a_curve_lists_every_number_of_two_hundred_people_and_some_of_more():
+    numbers = {}
+    for size in (200, 201):
+        curves = hetdp.spaces.population(Q.majority(), 0.1, size=size).design().curves()
+        numbers[size] = [point.number for point in curves.by_share]
+    assert numbers[200] == list(range(201))
+    assert (numbers[201][0], numbers[201][-1]) == (0, 201)
+    assert 50 < len(numbers[201]) < 201
+
+
 def test_the_number_of_people_who_answer_is_checked():
     people = hetdp.spaces.population(Q.majority(of="respondents"), 0.4, VALUES, size=5)
     for wrong, words in ((0, "the number of people who answer is 0"), (6, "only 5 count"), ("few", "is 'few'")):
