@@ -583,8 +583,9 @@ class Tests:
         return sum(self.seconds[name] for name in names)
 
     def enters(self, mutant: Mutant) -> bool:
-        """True if a test calls the function of the mutant; otherwise it may be called on import only."""
-        return bool(self.functions[f"{mutant.path}:{mutant.function}"])
+        """True if a test calls the function of the mutant, or the one that it is inside; else it may run on import."""
+        names = mutant.function.split(".")
+        return any(self.functions[f"{mutant.path}:{'.'.join(names[:end])}"] for end in range(len(names), 0, -1))
 
     def for_mutant(self, mutant: Mutant, share: float = 1.0) -> list[str]:
         """The tests of the function, then of its module, then of its package; the nearest and fastest first."""
