@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pandas
 import polars
@@ -39,6 +40,18 @@ def test_a_column_that_polars_cannot_convert_is_listed_where_it_stands_and_not_r
     with pytest.raises(hetdp.UsageError, match="it holds other things, which cannot be compared"):
         hetdp.ask(people, "odd = 'x'", at_least=1, epsilon=1, person="id", dry_run=True)
     assert hetdp.ask(people, "vote = 'yes'", at_least=1, epsilon=1, person="id", dry_run=True).promises[0].people == 2
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "arrow", "pandas", "polars", "folder"])
+def test_a_sheet_is_refused_where_there_is_one_table_only(form, tmp_path):
+    table, name = (tmp_path / "parts", "parts") if form == "folder" else (FORMATS[form](PEOPLE, tmp_path), None)
+    if form == "folder":
+        table.mkdir()
+        FORMATS["csv"](PEOPLE, table)
+    what = name or (table.name if isinstance(table, Path) else "a data frame")
+    with pytest.raises(hetdp.UsageError) as refused:
+        hetdp.describe_table(table, sheet="Staff")
+    assert str(refused.value).startswith(f"a table 'Staff' in {what}; only Excel and SQLite files hold several tables")
 
 
 def test_of_very_many_public_values_the_first_hundred_are_listed():
