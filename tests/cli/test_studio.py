@@ -121,7 +121,13 @@ def test_the_browser_gets_the_address_in_a_file_for_this_user_alone(monkeypatch)
 def test_a_studio_that_others_can_reach_says_so(host, is_said, monkeypatch):
     stopped: list[str] = []
     served = SimpleNamespace(address="http://x/", serve=lambda: None, stop=lambda: stopped.append("stopped"))
-    monkeypatch.setattr("hetdp.studio.server.create_server", lambda *_, **__: served)
+    offered: list[bool] = []
+
+    def create(session: Any, host: str, port: int, start: bool, *_: Any) -> Any:
+        offered.append(start)
+        return served
+
+    monkeypatch.setattr("hetdp.studio.server.create_server", create)
     monkeypatch.setattr(studio, "_browse", lambda *_: stopped.append("browsed"))
     heard: Any = Heard()
     heard.emit = lambda lines: heard.words.extend(lines)
@@ -129,5 +135,6 @@ def test_a_studio_that_others_can_reach_says_so(host, is_said, monkeypatch):
     assert heard.words[0] == "http://x/"
     assert any("is not encrypted" in words for words in heard.words) is is_said
     assert stopped == ["stopped"]
-    studio.studio(heard, None, host, 0, False, "error", None)
+    studio.studio(heard, str(PROBLEMS / "poll.json"), host, 0, False, "error", None)
     assert stopped == ["stopped", "browsed", "stopped"]
+    assert offered == [True, False], "the examples are offered where nothing was opened"

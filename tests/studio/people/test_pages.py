@@ -579,6 +579,13 @@ def test_a_promise_has_a_chart_by_share_if_that_is_known_and_one_by_margin():
     assert [one.key for one in charts_of(people.design().curves())] == ["margin"]
 
 
+def test_there_is_no_other_step(pages):
+    before = pages.session.revision
+    for ask in (pages.client.get, pages.client.post):
+        assert ask(f"/{TOKEN}/people/nowhere").status_code == 404
+    assert pages.session.revision == before
+
+
 def test_who_skips_a_step_finds_there_what_is_missing(pages):
     pages.send("table", FIRST)
     pages.get("question")
