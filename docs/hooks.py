@@ -1,7 +1,8 @@
-"""What MkDocs needs beside `mkdocs.yml`: pages outside docs/, links to them, and examples as docstrings have them."""
+"""What MkDocs needs beside `mkdocs.yml`: pages outside docs/, links, pictures of notebooks, lists, examples."""
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 import textwrap
@@ -41,6 +42,9 @@ def on_files(files: Files, config: Any) -> Files:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Links that lead out of docs/, or come from outside, lead to where their target is on the site."""
     here = page.file.src_uri
+    notebook = ROOT / "docs" / Path(here).with_suffix(".ipynb")
+    if notebook.exists():
+        markdown = show_pictures(markdown, json.loads(notebook.read_text(encoding="utf-8")))
 
     def moved(link: re.Match[str]) -> str:
         mark, words, target, anchor = link.groups()
@@ -51,6 +55,18 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         return f"{mark}[{words}]({posixpath.relpath(site, posixpath.dirname(here) or '.')}{anchor or ''})"
 
     return indent_lists(LINK.sub(moved, markdown))
+
+
+def show_pictures(markdown: str, notebook: dict[str, Any]) -> str:
+    """Sets the pictures that a notebook shows below the lines of its page that draw them."""
+    for cell in notebook["cells"]:
+        for picture in (output.get("data", {}).get("image/png") for output in cell.get("outputs", [])):
+            if picture:
+                lines = markdown.index(f">>> {cell['source'][0]}")
+                end = markdown.index("\n```\n", lines) + 5
+                image = f'<img alt="What these lines draw" src="data:image/png;base64,{picture}">'
+                markdown = f"{markdown[:end]}\n{image}\n{markdown[end:]}"
+    return markdown
 
 
 def indent_lists(markdown: str) -> str:

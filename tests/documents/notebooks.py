@@ -24,7 +24,7 @@ from tests.documents.pages import DOCS, Block, ConsoleCommand, blocks, console_c
 TUTORIALS = [DOCS / "tutorials" / f"{name}.md" for name in ("researcher", "steward")]
 BASH = "%%bash --no-raise-error\nexec 2>&1\n"
 MADE = "*This notebook is made from [{name}]({name}) with `python -m tests.documents.notebooks`.*"
-PICTURE = {"format": "png", "dpi": 72, "metadata": {"Software": None}}
+PICTURE = {"format": "png", "dpi": 96, "metadata": {"Software": None}}
 NOTICE = re.compile(r"(?:The page is also a notebook with its outputs:\s\[[^\]]+\]\([^)]+\)\.\n)")
 
 

@@ -68,6 +68,13 @@ def test_lists_are_lists_on_the_site(site: Path):
     assert [page.name for page in pages if LIST_IN_PARAGRAPH.search(page.read_text(encoding="utf-8"))] == []
 
 
+def test_the_site_shows_the_picture_of_a_notebook_below_the_lines_that_draw_it(site: Path):
+    page = (site / "tutorials" / "researcher.html").read_text(encoding="utf-8")
+    picture, following = page.index('src="data:image/png;base64,'), page.index("To find the scale that reaches")
+    assert page.index("savefig") < picture < following
+    assert (site / "tutorials" / "researcher.ipynb").exists()
+
+
 def test_the_site_loads_nothing_from_elsewhere_and_its_search_works_without_a_server(site: Path, browser: Any):
     pages = [*site.rglob("*.html"), *site.rglob("*.css")]
     assert [page for page in pages if LOADED_FROM_ELSEWHERE.search(page.read_text(encoding="utf-8"))] == []
