@@ -79,8 +79,8 @@ def test_arcs_are_judged_alike_in_plain_python_and_compiled(seed: int, halved: b
     assert notes[0].tolist() == notes[1]
     again = np.full(12, np.nan)
     with np.errstate(all="ignore"):
-        values: list[Any] = [source, target, epsilon, z, bits, neighbours, again, *notes[2], slots]
-        found = scan.scan_arcs_by_numpy(*values, halved)
+        values: list[Any] = [source, target, epsilon, z, bits, neighbours, again, *notes[2], slots, halved]
+        found = scan.scan_arcs_by_numpy(*values)
     assert (found[:2], found[3]) == (one[:2], one[3])
     assert found[2] == one[2] or one[0] <= found[2] < one[2]  # what is no less than the least slack may be left out
     np.testing.assert_array_equal(again, noted[1])
