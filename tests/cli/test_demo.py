@@ -1,4 +1,4 @@
-"""hetdp demo: the story and its numbers. tests/test_documents.py compares the story with the README."""
+"""hetdp demo: the story and its numbers."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ def test_the_story_has_three_parts(hetdp):
         "2. Five voters, the same rule",
         "3. Asking for too much",
     ]
+
+
+def test_the_story_has_a_binding_path_a_witness_and_a_repair_that_works(hetdp):
+    printed = hetdp("demo").out
+    assert "p(11111) at most" in printed
+    assert "but p(112) is pinned at 0.95" in printed
+    assert printed.strip().splitlines()[-1].strip().startswith("With them: private on all 12 edges")
 
 
 def test_the_numbers_are_those_of_the_story(hetdp):
