@@ -243,7 +243,7 @@ def _graph(names: Sequence[Any], edges: Iterable[Step], epsilon: Any, places: in
 
 
 def _call(name: str, function: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
-    """What a function says about two datasets; an exception that it raises names them."""
+    """Calls a function with two datasets; an exception gets a note that names them."""
     try:
         return function(one, other)
     except Exception as refusal:

@@ -180,7 +180,7 @@ class Problem(Frozen):
     def scaled(self, multiple: Any) -> Problem:
         """The problem with every ε (or μ) as written times a number; δ and infinite ε stay.
 
-        Products are exact and then rounded down, so nobody gets more than the multiple of what was written. Labels,
+        Products are exact and then rounded down, so no ε is larger than the multiple of what was written. Labels,
         answers, classes, weights and words stay, except the words about privacy; spaces made from people stay such
         spaces.
 

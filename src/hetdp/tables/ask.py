@@ -384,7 +384,7 @@ def ask(
 
 
 class _Asked(NamedTuple):
-    """What is asked: one question, or several with a title of their own."""
+    """One question, or several with a common title."""
 
     requests: list[AskRequest]
     is_bundle: bool = False
@@ -394,7 +394,7 @@ class _Asked(NamedTuple):
 def _read_asked(
     count: str | None, options: dict[str, Any], questions: Any, approved: AnyPlan | None, plan: Any
 ) -> _Asked:
-    """What is asked: by the arguments, or by the plan if there are none."""
+    """Reads the questions from the arguments, or from the plan if there are none."""
     shared = {"counted": count} | options
     nothing = questions is None and all(value is None for value in shared.values())
     if isinstance(approved, PlanBundle) and nothing:

@@ -135,7 +135,7 @@ def _question(given: Any) -> Any:
 
 
 def require_different(prepared: Sequence[Preparation]) -> None:
-    """Refuses the same question twice, in whatever words.
+    """Refuses a question that is asked twice, even in other words.
 
     Raises:
         UsageError: two questions are the same.
@@ -195,7 +195,7 @@ class JointPromise:
 
 
 def joint_promises(prepared: Sequence[Preparation]) -> tuple[JointPromise, ...]:
-    """Adds up what everybody is charged for all questions: for areas, only for the area that the person is in."""
+    """Adds up what each person is charged for all questions; of areas, only the person's own counts."""
     scale = currency_of(EPSILON).scale
     shared = prepared[0].source.shared_entries([one.request for one in prepared])
     total: Any = None

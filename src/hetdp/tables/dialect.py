@@ -64,7 +64,7 @@ def _delimiter_of(given: Any) -> str:
 
 @dataclass(frozen=True)
 class FileOptions:
-    """How a caller wants a file to be read; None for what is not named.
+    """The encoding, delimiter and sheet that a caller names for a file; None where nothing is named.
 
     Attributes:
         sheet: the sheet of an Excel file, or the table of an SQLite file.
@@ -89,7 +89,7 @@ class FileOptions:
 
     @property
     def named_for_csv(self) -> str:
-        """The first argument that only CSV files have, if one is given; else empty."""
+        """The name of the first given argument that is for CSV files only; empty if there is none."""
         return next((name for name in ("encoding", "delimiter") if getattr(self, name) is not None), "")
 
 
@@ -121,7 +121,7 @@ class Dialect:
 
     @property
     def options(self) -> FileOptions:
-        """The same as a caller would name it."""
+        """This dialect as the options that a caller would name."""
         return FileOptions(None, self.encoding, self.delimiter)
 
     @property

@@ -306,7 +306,7 @@ class AskRequest:
 
     @property
     def policy_key(self) -> str:
-        """Whatever the public policy depends on; requests to one table that share it have the same policy."""
+        """Everything that the public policy depends on: requests to one table with equal keys have the same policy."""
         found = self.document()
         return json.dumps([found["privacy"], found["columns"]], sort_keys=True)
 

@@ -438,7 +438,7 @@ def test_the_epsilon_that_an_accuracy_takes_is_said_and_can_be_used(pages):
     shown = pages.send("promise", LEVELS | EPSILONS | {"do": "use-epsilon"})
     table = pages.session.require_table()
     assert pages.session.draft.epsilons(table) != {"open": "1", "strict": "0.1"}
-    assert pages.session.asked().promises[0].at_share("60%").accuracy >= 0.99
+    assert pages.session.dry_run().promises[0].at_share("60%").accuracy >= 0.99
     assert "the wanted accuracy is more than 50%" in pages.send("promise", {"want": "40"})
     assert pages.send("promise", {"share-at": "145"}).count("the share is") == 1
 
@@ -648,7 +648,7 @@ def test_several_questions_are_approved_released_and_published_together(pages, t
     assert "Do more than 50% of all 100 people have “move”" in shown
     assert "Do at least 20 of all 100 people have “stay”" in shown
     shown = pages.get("promise")
-    asked = pages.session.asked()
+    asked = pages.session.dry_run()
     used = {name: [one.promises[0].protections[at].used for one in asked.questions] for at, name in enumerate(LISTED)}
     for name, people in zip(LISTED, (66, 34), strict=True):
         first, second = (f"{number:g}" for number in used[name])
@@ -732,7 +732,7 @@ def test_more_privacy_where_one_person_decides_is_chosen_by_a_check_box(pages):
     assert pages.session.draft.arguments(pages.session.require_table())["deciding_epsilon"] == "0.05"
     pages.send("promise", {"share-at": "60", "want": "99"})
     pages.send("promise", {"do": "use-epsilon"})
-    assert pages.session.asked().promises[0].at_share("60%").accuracy >= 0.99
+    assert pages.session.dry_run().promises[0].at_share("60%").accuracy >= 0.99
     pages.send("protection", {"decides": ""})
     assert "deciding_epsilon" not in pages.session.draft.arguments(pages.session.require_table())
 
@@ -755,7 +755,7 @@ def test_what_an_accuracy_takes_says_what_was_done_and_that_nothing_changes_by_i
 def test_the_gain_of_levels_is_computed_and_compared_with_one_epsilon_and_a_noisy_count(pages):
     pages.fill_in()
     shown = pages.send("promise", {"share-at": "95"})
-    promise = pages.session.asked().promises[0]
+    promise = pages.session.dry_run().promises[0]
     (point,) = promise.mechanism.curves(numbers=[95]).by_share
     same, noisy = (runs_words(point.baselines[name]) for name in (ONE_EPSILON, NOISY_COUNT))
     ours = runs_words(point.error)

@@ -261,7 +261,7 @@ def solve_people(
 
 
 def _member(area: str | None, mechanism: PopulationMechanism, at: Any) -> Member:
-    """What is wanted of a mechanism.
+    """A mechanism with the accuracy that is wanted of it.
 
     Raises:
         UsageError: the place is not a share, or not known for the question.
@@ -290,7 +290,7 @@ def _where_in_all(scale: ShareScale, at: Any) -> str:
 
 
 def _smallest(scale: Scale, member: Member, allowed: float) -> int:
-    """The place of the smallest number that is enough; the place of the largest is."""
+    """The place of the smallest number that is enough. That of the largest number must be."""
     low, high = scale.zero, scale.most
     if member.error_of(member.at(scale, low)) <= allowed:
         return low

@@ -174,7 +174,7 @@ class ShareScale:
         return Distance(2, self.scores.threshold - reached)
 
     def distance_of(self, share: Any, answered: int) -> Distance:
-        """The answer, and how far at least the sum is from the other one, wherever enough people answer.
+        """The answer, and the least distance of the sum from the other one, over all tables where enough people answer.
 
         Args:
             share: the share of the people who answer that have the value.
@@ -224,7 +224,7 @@ class ShareScale:
         return part if self.rises else self.of - part + 1
 
     def numbers(self, points: int = MOST_POINTS) -> list[int]:
-        """The numbers of a curve: all, or whole per cents and, ever denser, those near the threshold."""
+        """The numbers of a curve: all of them, or whole per cents and, more and more densely, those near the threshold."""
         if self.of <= points:
             return list(range(self.of + 1))
         near = np.unique(np.round(np.geomspace(1, self.of, NEAR_POINTS)).astype(np.int64)).tolist()
@@ -459,7 +459,7 @@ def _at_margin(
 
 
 def margins_to_show(error_at: Callable[[int], float], farthest: int) -> Iterator[tuple[int, float]]:
-    """Margins from 1 on, closer where they are small, until the answer is nearly always right; and their errors.
+    """Margins from 1 on with their errors, until the answer is nearly always right; small margins are denser.
 
     >>> [margin for margin, _ in margins_to_show(lambda margin: 2.0**-margin, 8)]
     [1, 2, 3, 4, 5, 6, 7, 8]

@@ -138,7 +138,7 @@ class Draft:
         return self._fields_with(name).get(name, "")
 
     def set(self, name: str, value: str) -> None:
-        """Takes a field; a choice that is not offered is ignored."""
+        """Sets a field; a choice that is not offered is ignored."""
         if name in CHOICES and value not in CHOICES[name]:
             return
         self._fields_with(name)[name] = value[:LONGEST_TEXT]
@@ -153,7 +153,7 @@ class Draft:
         return self.asked[self.at].numbers.get((what, column, value), "")
 
     def set_number(self, what: str, column: str, value: str, typed: str) -> None:
-        """Takes such a number."""
+        """Sets such a number."""
         if what == EPSILON:
             self.epsilon_numbers[column, value] = typed
         else:
@@ -167,11 +167,11 @@ class Draft:
         return len(self.asked) > 1
 
     def each(self) -> list[Draft]:
-        """This draft once for each question, which is current there."""
+        """Copies of this draft, one for each question, which is the current one of its copy."""
         return [replace(self, at=at) for at in range(len(self.asked))]
 
     def add_question(self) -> None:
-        """Adds a question, which is current then.
+        """Adds a question and makes it the current one.
 
         Raises:
             UsageError: there are too many.
@@ -261,7 +261,7 @@ class Draft:
         return str(_whole(typed)) if self["kind"] == COUNT else read_share(typed)
 
     def question(self, table: OpenedTable) -> Question | None:
-        """The question, if it takes more than a threshold.
+        """The question, if it is more than a threshold; else None.
 
         Raises:
             UsageError: something of it is missing or wrong.

@@ -75,7 +75,7 @@ def _allowed(session: PeopleSession, facts: dict[str, Any]) -> dict[str, Decimal
         return {name: Decimal(text) for name, text in epsilon["by_group"].items()}
     if "constant" in epsilon:
         return {"": Decimal(epsilon["constant"])}
-    largest = max(one.largest for promise in session.asked().promises for one in promise.protections)
+    largest = max(one.largest for promise in session.dry_run().promises for one in promise.protections)
     return {"": Decimal(format_epsilon(largest))}
 
 

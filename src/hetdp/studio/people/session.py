@@ -136,7 +136,7 @@ class PeopleSession:
     # Table.
 
     def open(self, path: Path, **options: str) -> None:
-        """Opens a table; everything that was chosen for another one is forgotten."""
+        """Opens a table, and discards everything that was chosen for another one."""
         self.revision += 1
         self.draft, self.saved, self.table, self.wanted, self.refused = Draft(), None, None, path, ""
         self.tried, self.faults_of_action, self._results, self.promised = set(), {}, {}, None
@@ -201,7 +201,7 @@ class PeopleSession:
         return next((one for one in needed if self.faults(one)), "")
 
     def is_complete(self, step: str) -> bool:
-        """True if nothing is missing in a step, nor before it."""
+        """True if nothing is missing in this step or an earlier one."""
         if step == "record":
             return self.is_released()
         if step == "promise":
@@ -326,8 +326,8 @@ class PeopleSession:
 
     # Promise.
 
-    def asked(self) -> AskResult:
-        """What would be promised, as a dry run says it. The counted columns are not read.
+    def dry_run(self) -> AskResult:
+        """Makes a dry run for the promise. The counted columns are not read.
 
         Raises:
             HetdpError: something is missing or wrong.
@@ -339,7 +339,7 @@ class PeopleSession:
         return self._ask(self.draft.arguments(table))
 
     def _ask(self, arguments: dict[str, Any]) -> AskResult:
-        """A dry run; its result, or its refusal, is remembered as long as the table stays as it is."""
+        """Makes a dry run, or returns the stored result or refusal of an equal one if the table has not changed."""
         table = self.require_table()
         key = repr(sorted(arguments.items(), key=lambda one: one[0])), _stamp(table.path)
         if key not in self._results:
@@ -392,14 +392,14 @@ class PeopleSession:
     # Plan.
 
     def identified_plan(self) -> AskResult:
-        """The promise together with the plan as a file would have it, with its digest.
+        """The promise with the plan and its digest, as its file would contain it.
 
         Raises:
             HetdpError: something is missing or wrong.
         """
         table = self.require_table()
         if self.opened_plan is not None:
-            return self.asked()
+            return self.dry_run()
         with tempfile.TemporaryDirectory(prefix="hetdp-studio-") as place:
             return ask(table.path, **self.draft.arguments(table), plan=Path(place, "plan.json"), dry_run=True)
 
@@ -577,7 +577,7 @@ _TABLE_KEYS = {"sheet": "table", "encoding": "encoding", "delimiter": "delimiter
 
 
 def _stamp(path: Path) -> Any:
-    """What changes when the files of a table do."""
+    """The names, times and sizes of the files of a table, which show whether it has changed."""
     try:
         places = sorted(path.iterdir()) if path.is_dir() else [path]
         return tuple((place.name, place.stat().st_mtime_ns, place.stat().st_size) for place in places)

@@ -251,7 +251,7 @@ def _protection(session: PeopleSession) -> dict[str, Any]:
 def _promise(session: PeopleSession) -> dict[str, Any]:
     found = _protection(session)
     try:
-        asked = session.asked()
+        asked = session.dry_run()
     except HetdpError:
         return found
     session.note_promise()
@@ -314,7 +314,7 @@ def _charges(asked: AskResult, column: str) -> list[tuple[str, ...]]:
 
 
 def _share_shown(session: PeopleSession, promise: Promise) -> str | None:
-    """The true share that is typed; None without one, or if it is none."""
+    """The true share that was typed; None if the field is empty or is not a share."""
     try:
         typed = read_share(session.draft["share-at"])
         promise.at_share(typed)
@@ -454,7 +454,7 @@ def _margin_lines(promise: Promise) -> list[str]:
 
 
 def _indented(line: str) -> tuple[int, str, str]:
-    """A line of the promise: how far it is indented, the name before its colon if it begins with one, and the rest."""
+    """Splits a line of the promise into its indentation, the name before a colon, if there is one, and the rest."""
     name, colon, rest = line.strip().partition(": ")
     indent = (len(line) - len(line.lstrip())) // 2
     return (
