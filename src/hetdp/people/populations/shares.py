@@ -224,7 +224,7 @@ class ShareScale:
         return part if self.rises else self.of - part + 1
 
     def numbers(self, points: int = MOST_POINTS) -> list[int]:
-        """The numbers of a curve: all of them, or whole per cents and, more and more densely, those near the threshold."""
+        """The numbers of a curve: all of them, or whole per cents and those near the threshold, ever more densely."""
         if self.of <= points:
             return list(range(self.of + 1))
         near = np.unique(np.round(np.geomspace(1, self.of, NEAR_POINTS)).astype(np.int64)).tolist()
