@@ -70,3 +70,8 @@ def words(axes: Any) -> str:
     from matplotlib.text import Text
 
     return "\n".join(text.get_text() for text in axes.get_figure().findobj(Text) if text.get_visible())
+
+
+def unwrapped(axes: Any) -> str:
+    """The same on one line."""
+    return " ".join(words(axes).split("\n"))

@@ -9,7 +9,7 @@ import pandas
 import pytest
 
 import hetdp
-from hetdp.plots.curves import Curve, merge_equal
+from hetdp.plots.curves import Curve, merge_equal, words_of
 from hetdp.plots.plot import drawing_of
 from tests.plots.shown import council, majority, senate, words
 
@@ -158,5 +158,13 @@ def test_curves_coincide_if_kind_places_and_values_do():
     ]
     merged = merge_equal([Curve(("a",), False, x, y), same, *others, same])
     assert [curve.names for curve in merged] == [("a", "b", "b"), ("c",), ("d",), ("e",), ("f",)]
-    assert Curve(tuple("abc"), False, x, y).words == "a / b / c"
-    assert Curve(tuple("abcde"), False, x, y).words == "a / b / c and 2 more"
+    curves = [Curve(tuple("abc"), False, x, y), Curve(tuple("vwxyz"), False, x, y)]
+    assert words_of(curves) == ["a / b / c", "v / w / x and 2 more"]
+
+
+def test_long_names_of_curves_stay_distinct():
+    x = np.array([1.0])
+    names = [f"{'mechanisms/' * 5}{kind}/{'of the same long name' * 3}.csv" for kind in ("fair", "balanced")]
+    shown = words_of([Curve((name,), False, x, x) for name in names])
+    assert len(set(shown)) == 2
+    assert max(map(len, shown)) <= 30

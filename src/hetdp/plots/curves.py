@@ -12,7 +12,19 @@ import numpy as np
 
 from hetdp.errors import UsageError
 from hetdp.mechanism.accuracy.measures import NOWHERE
-from hetdp.plots.canvas import SMALL, disable_math, drawable_text, label_axes, style_axes, write_message
+from hetdp.plots.canvas import (
+    SMALL,
+    add_legend_below,
+    count_ticks,
+    disable_math,
+    distinct_texts,
+    fit_height,
+    label_axes,
+    size_in_points,
+    style_axes,
+    wrap_text,
+    write_message,
+)
 from hetdp.plots.colours import DASHES, INK, LINES, MARKS
 from hetdp.problem.space import Floats
 
@@ -24,7 +36,13 @@ INVISIBLE_DIFFERENCE = 1e-9  # a difference in accuracy that cannot be seen
 GREYS = ("#55595e", "#7d8288", "#9aa0a6")
 MOST_MARKS = 25
 MOST_NAMES = 3
-SIZE = (5.6, 3.3)
+NARROW = 216.0  # points: of narrower axes, the names stand below the picture
+WIDEST_NAME = 118.0  # points: a longer name has several lines
+
+
+def size_of_curves(width: float | None = None) -> tuple[float, float]:
+    """The preferred width and height in inches."""
+    return (5.6, 3.3) if width is None else (width, min(max(0.55 * width, 2.7), 3.8))
 
 
 class Curve(NamedTuple):
@@ -41,13 +59,6 @@ class Curve(NamedTuple):
     baseline: bool
     across: Floats
     accuracy: Floats
-
-    @property
-    def words(self) -> str:
-        """The names on one line."""
-        shown = [drawable_text(name, 30) for name in self.names[:MOST_NAMES]]
-        more = len(self.names) - len(shown)
-        return " / ".join(shown) + (f" and {more} more" if more else "")
 
 
 def merge_equal(curves: Iterable[Curve]) -> list[Curve]:
@@ -74,8 +85,8 @@ def _coincide(one: Curve, other: Curve) -> bool:
     )
 
 
-def draw_curves(axes: Axes, curves: list[Curve], key: bool) -> None:
-    """Draws curves, with their names beside the picture."""
+def draw_curves(axes: Axes, curves: list[Curve], key: bool) -> tuple[list[Any], list[str]]:
+    """Draws curves; the lines and their words for a legend, from the highest curve to the lowest, are returned."""
     from matplotlib.ticker import PercentFormatter
 
     style_axes(axes, grid="both")
@@ -88,22 +99,52 @@ def draw_curves(axes: Axes, curves: list[Curve], key: bool) -> None:
     )
     axes.set_ylim(min(0.48, lowest - 0.02), 1.02)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    if key and drawn:
-        middle = float(np.median(np.concatenate([curve.across for curve in curves])))
-        drawn.sort(key=lambda pair: -_height(pair[0], middle))  # in the order of the curves
-        legend = axes.legend(
-            [line for _, line in drawn],
-            ["-"] * len(drawn),
-            loc="center left",
-            bbox_to_anchor=(1.01, 0.5),
-            frameon=False,
-            fontsize=SMALL,
-            handlelength=2.6,
-            labelspacing=0.7,
-        )
-        for text, (curve, _) in zip(legend.get_texts(), drawn, strict=True):
-            disable_math(text)
-            text.set(text=curve.words.replace(" / ", " /\n") if len(curve.words) > 26 else curve.words, color=INK)
+    if not key or not drawn:
+        return [], []
+    middle = float(np.median(np.concatenate([curve.across for curve in curves])))
+    drawn.sort(key=lambda pair: -_height(pair[0], middle))
+    return [line for _, line in drawn], words_of([curve for curve, _ in drawn])
+
+
+def add_names(axes: Axes, lines: list[Any], words: list[str]) -> None:
+    """Adds the names of curves, beside the picture if it is wide enough, else below."""
+    if not lines:
+        return
+    if size_in_points(axes)[0] < NARROW:
+        add_legend_below(axes, lines, words)
+        return
+    legend = axes.legend(
+        lines,
+        ["-"] * len(lines),
+        loc="center left",
+        bbox_to_anchor=(1.01, 0.5),
+        frameon=False,
+        fontsize=SMALL,
+        handlelength=2.6,
+        labelspacing=0.7,
+    )
+    for text, word in zip(legend.get_texts(), words, strict=True):
+        disable_math(text)
+        text.set(text=wrap_text(word, WIDEST_NAME, SMALL), color=INK)
+
+
+def _height_for(axes: Axes) -> float:
+    """The height of axes that suits their width, in points."""
+    return float(np.clip(0.6 * size_in_points(axes)[0], 130.0, 215.0))
+
+
+def words_of(curves: list[Curve]) -> list[str]:
+    """The names of each curve on one line.
+
+    >>> at = np.array([1.0])
+    >>> words_of([Curve(("a", "b"), False, at, at), Curve(tuple("cdefg"), False, at, at)])
+    ['a / b', 'c / d / e and 2 more']
+    """
+    shown = [curve.names[:MOST_NAMES] for curve in curves]
+    texts = iter(distinct_texts([name for names in shown for name in names], 30))
+    more = [len(curve.names) - len(names) for curve, names in zip(curves, shown, strict=True)]
+    joined = [" / ".join(next(texts) for _ in names) for names in shown]
+    return [words + (f" and {left} more" if left else "") for words, left in zip(joined, more, strict=True)]
 
 
 def _height(curve: Curve, middle: float) -> float:
@@ -141,17 +182,21 @@ def curves_by_distance(report: Any) -> list[Curve]:
     return merge_equal(found)
 
 
-def draw_by_distance(axes: Axes, curves: list[Curve], prior: str, key: bool) -> None:
+def draw_by_distance(axes: Axes, curves: list[Curve], prior: str, key: bool, alone: bool) -> None:
     """Draws the curves and labels the axes."""
     from matplotlib.ticker import MaxNLocator
 
-    draw_curves(axes, curves, key)
+    named = draw_curves(axes, curves, key)
     if curves:
-        axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
+        most = max(float(curve.across.max(initial=1.0)) for curve in curves)
+        axes.xaxis.set_major_locator(MaxNLocator(count_ticks(axes, most), integer=True))
     else:
         axes.set_xticks([])
         write_message(axes, NO_PATH)
     label_axes(axes, "steps to the other answer", f"right answer (mean{under_prior(prior)})")
+    add_names(axes, *named)
+    if alone:
+        fit_height(axes, _height_for(axes))
 
 
 def under_prior(prior: str) -> str:
@@ -179,11 +224,11 @@ def curves_by_scale(sweep: Any, measure: str) -> tuple[list[Curve], str]:
 WIDE_RANGE = 20.0  # the ratio of the largest to the least scale from which on the axis is logarithmic
 
 
-def draw_by_scale(axes: Axes, curves: list[Curve], across: str, up: str, key: bool) -> None:
+def draw_by_scale(axes: Axes, curves: list[Curve], across: str, up: str, key: bool, alone: bool) -> None:
     """Draws the curves and labels the axes."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
-    draw_curves(axes, curves, key)
+    named = draw_curves(axes, curves, key)
     least, most = (float(end(curves[0].across)) for end in (np.min, np.max))
     if least > 0.0 and most / least > WIDE_RANGE:
         axes.set_xscale("log")
@@ -191,6 +236,9 @@ def draw_by_scale(axes: Axes, curves: list[Curve], across: str, up: str, key: bo
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.grid(which="minor", axis="x", visible=False)
     label_axes(axes, across, up)
+    add_names(axes, *named)
+    if alone:
+        fit_height(axes, _height_for(axes))
 
 
 CURVE_POINTS = 60  # margins at which a curve is computed
@@ -274,14 +322,17 @@ def _baselines(mechanism: Any, known: set[str]) -> list[Curve]:
     return [Curve((name,), True, across, np.array([row[name] for row in rows])) for name in names]
 
 
-def draw_by_margin(axes: Axes, curves: list[Curve], key: bool) -> None:
+def draw_by_margin(axes: Axes, curves: list[Curve], key: bool, alone: bool) -> None:
     """Draws the curves and labels the axes."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
-    draw_curves(axes, curves, key)
+    named = draw_curves(axes, curves, key)
     if max(float(curve.across.max(initial=1.0)) for curve in curves) > 12:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda margin, _: f"{margin:,.0f}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.grid(which="minor", axis="x", visible=False)
     label_axes(axes, "margin: people who must change to flip the answer", "right answer, at least")
+    add_names(axes, *named)
+    if alone:
+        fit_height(axes, _height_for(axes))

@@ -33,6 +33,7 @@ class Layout:
         nowhere: the number of that last column; 0 if it is empty.
         lanes: how many datasets the broadest column has beside each other.
         tallest: how many datasets a column has above each other, at most.
+        given: whether somebody has chosen the places; then columns mean nothing, and both directions have one scale.
     """
 
     across: Floats
@@ -41,6 +42,7 @@ class Layout:
     nowhere: int
     lanes: int
     tallest: int
+    given: bool = False
 
 
 def layered_layout(source: Indices, target: Indices, steps: NDArray[np.int64], answers: NDArray[Any]) -> Layout:

@@ -9,8 +9,9 @@ from hetdp.plots.canvas import (
     SMALL,
     add_legend_below,
     disable_math,
-    drawable_text,
+    distinct_texts,
     label_axes,
+    size_in_points,
     style_axes,
     write_message,
 )
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_ROWS = 40
+NARROW = 240.0  # points: on narrower axes, names are cut earlier
 PEOPLE = "people (largest amount)"
 NOTHING = "nothing has been spent in this ledger yet"
 
@@ -71,9 +73,9 @@ def _account(name: str, spent: str, cap: str, unit: str) -> Account:
     )
 
 
-def size_of_ledger(accounts: list[Account]) -> tuple[float, float]:
+def size_of_ledger(accounts: list[Account], width: float | None = None) -> tuple[float, float]:
     """The preferred width and height in inches."""
-    return 5.6, 1.0 + 0.3 * max(2, min(len(accounts), MOST_ROWS))
+    return width or 5.6, 1.0 + 0.3 * max(2, min(len(accounts), MOST_ROWS))
 
 
 def draw_ledger(axes: Axes, accounts: list[Account], key: bool) -> None:
@@ -97,8 +99,9 @@ def draw_ledger(axes: Axes, accounts: list[Account], key: bool) -> None:
             axes.annotate(account.words, (end, place), (4, 0), textcoords="offset points", va="center", fontsize=SMALL)
         )
     style_axes(axes, grid="x")
+    longest_name = 34 if size_in_points(axes)[0] > NARROW else 20
     axes.spines["left"].set_visible(False)
-    axes.set_yticks(list(places), [drawable_text(account.name, 34) for account in shown])
+    axes.set_yticks(list(places), distinct_texts([account.name for account in shown], longest_name))
     disable_math(*axes.get_yticklabels())
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0.0, 1.3 * longest)

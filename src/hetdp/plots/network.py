@@ -5,22 +5,30 @@ A binding path or the path of a witness can be highlighted, with the bounds alon
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hetdp.errors import Fault, UsageError
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from hetdp.mechanism.compatibility import Witness
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.formatting import clip_uncertain, format_apart
-from hetdp.plots.canvas import drawable_text, two_digits
+from hetdp.plots.arrangement import EDGE_BEND, FRAME, LARGEST_DIAMETER, arrange, ring_width, within_bend
+from hetdp.plots.canvas import drawable_text, fit_height, lay_out, size_in_points, two_digits
 from hetdp.plots.colours import INK, SOFT
 from hetdp.plots.layout import Layout, layered_layout
+from hetdp.problem.faults import FaultCollector
+from hetdp.problem.labels import LabelHints
 from hetdp.problem.parameters import describe_parameters
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
+from hetdp.problem.spelling import shorten_label, spell_label
+from hetdp.text import format_value
 from hetdp.theory.catalogue import PARAMETERS
 
 if TYPE_CHECKING:
@@ -79,9 +87,7 @@ def origin_of(path: BindingPath | None) -> str:
 
 MOST_DATASETS, MOST_EDGES = 4_000, 40_000
 THIN, THICK, SAME = 0.7, 4.2, 1.5  # points: for the largest ε, the smallest, and if all are equal
-EDGE_BEND = 0.28  # how far an edge within a column bends around the datasets between its ends
 CURVE_POINTS = 9  # points along such an edge
-LARGEST_DIAMETER = 32.0  # points: the diameter of a dataset
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,13 +129,22 @@ class Network:
     bare: bool
     origin: str = ""
 
+    @cached_property
+    def labels(self) -> Sequence[str]:
+        """The label of each dataset, as it is typed."""
+        return [spell_label(self.problem.graph.label(at), self.problem.labels) for at in range(len(self.p))]
+
+    def value(self, at: int) -> str:
+        """What is written with the label of a dataset: p, or what a path allows."""
+        return self.bounds.get(at, "") if self.bare else two_digits(float(self.p[at]))
+
     def strokes(self, edges: Any = slice(None)) -> Floats:
         """The lines of some edges, as points: edge, point, direction; those within a column bend outward."""
         layout, source, target = self.layout, self.source[edges], self.target[edges]
         at = np.linspace(0.0, 1.0, CURVE_POINTS)[None, :, None]
         ends = np.stack([layout.across, layout.up], axis=1)
         lines = ends[source][:, None, :] * (1.0 - at) + ends[target][:, None, :] * at
-        within = layout.levels[source] == layout.levels[target]
+        within = (layout.levels[source] == layout.levels[target]) & (not layout.given)
         outward = (
             np.where(within, np.sign(layout.levels[source]), 0)
             * EDGE_BEND
@@ -144,8 +159,73 @@ def is_small(problem: Problem) -> bool:
     return problem.graph.size <= MOST_DATASETS and problem.graph.arc_count <= 2 * MOST_EDGES
 
 
+def require_small(problem: Problem) -> None:
+    """Refuses a graph that is too large."""
+    if not is_small(problem):
+        rule = f"a network has at most {MOST_DATASETS:,} datasets and {MOST_EDGES:,} edges"
+        raise UsageError("the problem is too large for a network", rule, "the picture summary is for any size")
+
+
+def places_of(positions: Any, problem: Problem) -> Floats:
+    """The places that somebody chose, across and up for each dataset.
+
+    Raises:
+        InputError: listing every dataset without a place, every label without a dataset, and every wrong place.
+        UsageError: it is no mapping.
+    """
+    if not isinstance(positions, Mapping):
+        raise UsageError(f"positions={format_value(positions)}", "positions is a mapping from each label to (x, y)")
+    labels, collector = problem.labels, FaultCollector("positions")
+    given = list(positions)
+    where, hint = labels.indices(given), LabelHints(labels)
+    places = np.full((problem.graph.size, 2), np.nan)
+    for at, label in zip(where.tolist(), given, strict=True):
+        name, place = f"positions[{format_value(label)}]", _place(positions[label])
+        if at < 0:
+            collector.add(Fault("unknown dataset", name, "", "each label is that of a dataset", hint(label)))
+        elif place is None:
+            collector.add(Fault("not a place:", name, format_value(positions[label]), PLACE_RULE))
+            places[at] = 0.0, at + 0.5  # it has been reported
+        else:
+            places[at] = place
+    missing = np.isnan(places[:, 0])
+    rule = "every dataset has a place"
+    collector.add_where(missing, lambda at: Fault("no place", f"dataset {shorten_label(labels.names[at])}", "", rule))
+    if not collector.total:
+        _, first, group = np.unique(places, axis=0, return_index=True, return_inverse=True)
+        twin = first[group.ravel()]
+        shared = twin != np.arange(len(places))
+        rule = "two datasets have different places"
+
+        def fault(at: int) -> Fault:
+            other = shorten_label(labels.names[int(twin[at])])
+            return Fault("the same place as", f"dataset {shorten_label(labels.names[at])}", f"dataset {other}", rule)
+
+        collector.add_where(shared, fault)
+    collector.raise_if_any()
+    return places
+
+
+def _place(value: Any) -> tuple[float, float] | None:
+    """A pair of finite numbers; None for anything else."""
+    try:
+        x, y = (float(each) for each in value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    small = abs(x) <= FARTHEST and abs(y) <= FARTHEST  # not so for nan
+    return (x, y) if small and not isinstance(value, str) else None
+
+
+PLACE_RULE, FARTHEST = "a place is (x, y), two finite numbers", 1e100
+
+
 def network(
-    problem: Problem, p: Floats, ringed: Mask, highlighted: BindingPath | Witness | None, bare: bool
+    problem: Problem,
+    p: Floats,
+    ringed: Mask,
+    highlighted: BindingPath | Witness | None,
+    bare: bool,
+    places: Floats | None = None,
 ) -> Network:
     """Collects the data of the picture.
 
@@ -155,6 +235,7 @@ def network(
         ringed: which datasets get a ring.
         highlighted: the path that is highlighted, if any.
         bare: whether p are true answers only.
+        places: where each dataset is to stand, across and up; by default in columns by distance.
     """
     graph = problem.graph
     source, target, *columns = graph.edges()
@@ -167,6 +248,8 @@ def network(
         beside.append("parallel edges: the smallest")
         source, target, epsilon = source[first], target[first], epsilon[first]
     layout = layered_layout(source, target, steps_to_the_other_answer(problem), problem.answers)
+    if places is not None:
+        layout = replace(layout, across=places[:, 0], up=places[:, 1], given=True)
     path = highlighted.path if isinstance(highlighted, Witness) else highlighted
     chain = np.array([graph.index(label) for label in path.datasets] if path else [], dtype=np.int64)
     steps = [] if path is None else path.parameters
@@ -194,15 +277,23 @@ def edge_widths(epsilon: Floats) -> Floats:
     return np.asarray(THIN * weak + THICK * (1.0 - weak))
 
 
-def draw_network(axes: Axes, shown: Network, key: bool) -> None:
-    """Draws the network."""
-    from hetdp.plots.network_labels import add_legend, add_names, diameter
+def draw_network(axes: Axes, shown: Network, key: bool, alone: bool) -> None:
+    """Draws the network; on axes that are alone in their figure, with the height that it needs."""
+    from hetdp.plots.network_labels import add_distances, add_legend, add_notes, thin_legend
 
-    size = diameter(axes, shown.layout)
-    _draw_edges(axes, shown, size)
-    _draw_datasets(axes, shown, size)
-    _draw_path(axes, shown, size)
-    add_legend(axes, shown, size, key, steps_named=add_names(axes, shown, size))
+    add_distances(axes, shown)
+    add_legend(axes, shown, key)
+    lay_out(axes)
+    width, height = size_in_points(axes)
+    found = arrange(shown, width, None if alone else height)
+    axes.set(xlim=found.across, ylim=found.up)
+    if alone:
+        fit_height(axes, found.height)
+    thin_legend(axes, line_width(found.diameter))
+    _draw_edges(axes, shown, found.diameter)
+    _draw_datasets(axes, shown, found.diameter)
+    _draw_path(axes, shown, found.diameter)
+    add_notes(axes, shown, found)
 
 
 def line_width(size: float) -> float:
@@ -242,9 +333,7 @@ def _draw_datasets(axes: Axes, shown: Network, size: float) -> None:
             where = layout.across[chosen], layout.up[chosen]
             if ring and chosen.any():
                 outer = {"facecolors": "white", "edgecolors": INK, "linewidths": max(0.5, 1.7 * rim)}
-                axes.scatter(
-                    *where, s=area * (1.0 + min(max(0.3 * size, 1.2), 5.0) / size) ** 2, marker=mark, zorder=3, **outer
-                )
+                axes.scatter(*where, s=area * (1.0 + ring_width(size) / size) ** 2, marker=mark, zorder=3, **outer)
             if chosen.any():
                 inner = {"cmap": colour_map(), "vmin": 0.0, "vmax": 1.0, "edgecolors": INK, "linewidths": rim}
                 axes.scatter(*where, s=area, c=shown.p[chosen], marker=mark, zorder=4, **inner)
@@ -254,11 +343,13 @@ def _draw_path(axes: Axes, shown: Network, size: float) -> None:
     layout = shown.layout
     if shown.alone:
         place = shown.chain[:1]
-        frame: dict[str, Any] = {"facecolors": "none", "edgecolors": INK, "linewidths": 1.8}
-        axes.scatter(layout.across[place], layout.up[place], s=(size * 1.2 + 9.0) ** 2, zorder=2, marker="D", **frame)
+        frame: dict[str, Any] = {"facecolors": "none", "edgecolors": INK, "linewidths": 2.0}
+        mark = "o" if shown.problem.answers[place[0]] == 1 else "s"
+        area = (size * (1.0 if mark == "o" else 0.88) + FRAME) ** 2
+        axes.scatter(layout.across[place], layout.up[place], s=area, zorder=2, marker=mark, **frame)
     for start, end in zip(shown.chain[:-1], shown.chain[1:], strict=True):
         bend = 0.0
-        if layout.levels[start] == layout.levels[end]:
+        if within_bend(layout, start, end):
             bend = 2.0 * EDGE_BEND * float(np.sign(layout.levels[start]) * np.sign(layout.up[start] - layout.up[end]))
         axes.annotate(
             "",

@@ -15,8 +15,8 @@ from hetdp.mechanism.compatibility import Witness
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.formatting import clip_uncertain
 from hetdp.mechanism.mechanism import LocalMechanism, refuse_remote
-from hetdp.plots.canvas import add_title, axes_for, own_settings
-from hetdp.plots.network import is_small, network
+from hetdp.plots.canvas import add_title, axes_for, inches_of, own_settings
+from hetdp.plots.network import is_small, network, places_of
 from hetdp.plots.tallies import by_counts, grid_of
 from hetdp.problem.problem import Problem, require_edges
 from hetdp.text import did_you_mean, format_value
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".svg", ".png", ".pdf")
 DOTS_PER_INCH = 200  # per inch
-SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "hetdp", "pdf.fonttype": 42}
+HASH_SALT = {"svg.hashsalt": "hetdp"}  # so that a file is the same each time
 
 
 def write_figure(axes: Axes, place: Path, form: str, dots: int = DOTS_PER_INCH) -> None:
@@ -45,18 +45,21 @@ def write_figure(axes: Axes, place: Path, form: str, dots: int = DOTS_PER_INCH) 
     """
     from matplotlib import rc_context
 
+    from hetdp.plots.figure import SETTINGS
+
     nothing: dict[str, dict[str, Any]] = {
         ".svg": {"Date": None, "Creator": None},
         ".png": {"Software": None},
         ".pdf": {"CreationDate": None, "Producer": None, "Creator": None},
     }
     figure: Any = axes.get_figure(root=True)
-    with own_settings(), rc_context(SETTINGS), place.open("wb") as file:
+    with own_settings(), rc_context(SETTINGS | HASH_SALT), place.open("wb") as file:
         figure.savefig(file, format=form.removeprefix("."), dpi=dots, metadata=nothing[form], facecolor="white")
 
 
 PictureName = Literal["network", "tallies", "summary", "accuracy"]
 MeasureName = Literal["mean", "worst"]
+WidthName = Literal["column", "page"]
 MEASURES: tuple[MeasureName, ...] = get_args(MeasureName)
 PICTURES: tuple[PictureName, ...] = get_args(PictureName)  # of problems and mechanisms
 WHAT_RULE = (
@@ -66,25 +69,36 @@ WHAT_RULE = (
 
 
 class Drawing(NamedTuple):
-    """A picture before it is drawn: its name, preferred size in inches, data, drawing function, and a caution."""
+    """A picture before it is drawn.
+
+    Attributes:
+        name: which picture it is.
+        size: the preferred width and height in inches; the height may change as it is drawn.
+        data: what it shows.
+        draw: draws it on axes, which may be alone in their figure.
+        caution: a warning that is drawn above it.
+    """
 
     name: str
     size: tuple[float, float]
     data: Any
-    draw: Callable[[Axes], None]
+    draw: Callable[[Axes, bool], None]
     caution: str = ""
 
     def draw_on(self, axes: Axes, title: str | None) -> None:
-        """Draws it, with a title and the caution."""
-        with own_settings():
-            self.draw(axes)
-            add_title(axes, title, self.caution)
+        """Draws it, with a title and the caution, on axes whose size is given."""
+        self._draw(axes, title, False)
 
     def draw_alone(self, axes: Axes, title: str | None) -> None:
-        """Draws it on axes that are alone in their figure."""
+        """Draws it on axes that are alone in their figure, which gets the preferred size."""
         figure: Any = axes.get_figure()
         figure.set_size_inches(self.size)
-        self.draw_on(axes, title)
+        self._draw(axes, title, True)
+
+    def _draw(self, axes: Axes, title: str | None, alone: bool) -> None:
+        with own_settings():
+            add_title(axes, title, self.caution)
+            self.draw(axes, alone)
 
 
 def plot(
@@ -98,6 +112,8 @@ def plot(
     title: str | None = None,
     key: bool = True,
     measure: MeasureName = "mean",
+    positions: Mapping[Any, Any] | None = None,
+    width: WidthName | float | None = None,
 ) -> Axes:
     """Draws a picture with matplotlib (the extra `plots`), and returns the Axes, to be styled further or saved.
 
@@ -118,6 +134,11 @@ def plot(
         key: whether to add a legend.
         measure: of the result of `sweep`: "mean" or "worst", the accuracy that is drawn against ε, or against the scale
             if edges have different ε.
+        positions: in the network: where each dataset stands, as a mapping from labels to (x, y), such as the layouts
+            of NetworkX; by default in columns by the distance to the other answer.
+        width: the width of a new figure: ``"column"`` (3.3 inches), ``"page"`` (7 inches, two columns), or inches; by
+            default what suits the picture. Letters are 6 to 9 points high at every width, so include it unscaled. The
+            `savefig` of the figure embeds fonts in PDF as TrueType, not Type 3, and text in SVG stays text.
 
     Raises:
         UsageError: matplotlib is not installed, or there is no such picture of `what`.
@@ -132,9 +153,11 @@ def plot(
         raise UsageError(f"measure={format_value(measure)}", "a sweep has the measures 'mean' and 'worst'")
     if measure != MEASURES[0] and not isinstance(what, Sweep):
         raise UsageError(f"measure= for {format_value(type(what).__name__)}", "it is for the result of hetdp.sweep")
-    drawing = drawing_of(what, picture, explain, baselines, key, at, measure)
+    if width is not None and axes is not None:
+        raise UsageError("width= with axes=", "axes have the width of their own figure")
+    drawing = drawing_of(what, picture, explain, baselines, key, at, measure, positions, inches_of(width))
     where = axes_for(axes, drawing.size)
-    drawing.draw_on(where, title)
+    (drawing.draw_alone if axes is None else drawing.draw_on)(where, title)
     return where
 
 
@@ -146,24 +169,27 @@ def drawing_of(
     key: bool,
     at: Mapping[str, int] | None = None,
     measure: str = "mean",
+    positions: Mapping[Any, Any] | None = None,
+    width: float | None = None,
 ) -> Drawing:
     """Chooses the picture and collects its data, before anything is drawn."""
     if picture is not None and picture not in PICTURES:
         rule = f"the pictures are {', '.join(PICTURES)}"
         raise UsageError(f"there is no picture {format_value(picture)}", rule, did_you_mean(picture, PICTURES))
     if isinstance(what, LocalMechanism | Problem):
-        found = _of_problem(what, picture, explain, baselines, key, at)
+        found = _of_problem(what, picture, explain, baselines, key, at, positions, width)
         return found if isinstance(what, Problem) else found._replace(caution=what.against_coin.short())
     refuse_remote(what, "drawn")
-    given = next((name for name, value in (("picture", picture), ("explain", explain), ("at", at)) if value), "")
+    options = ("picture", picture), ("explain", explain), ("at", at), ("positions", positions)
+    given = next((name for name, value in options if value is not None), "")
     if given:
         raise UsageError(f"{given}= for {format_value(type(what).__name__)}", "it is for a Mechanism or a Problem")
     if isinstance(what, Accuracy):
-        return _of_report(what, key)
+        return _of_report(what, key, width)
     if isinstance(what, Sweep):
-        return _of_sweep(what, measure, key)
+        return _of_sweep(what, measure, key, width)
     rows = _rows_of_ledger(what)
-    return _of_population(what, baselines, key) if rows is None else _of_ledger(rows, key)
+    return _of_population(what, baselines, key, width) if rows is None else _of_ledger(rows, key, width)
 
 
 def _of_problem(
@@ -173,19 +199,24 @@ def _of_problem(
     baselines: bool,
     key: bool,
     at: Mapping[str, int] | None,
+    positions: Mapping[Any, Any] | None,
+    width: float | None,
 ) -> Drawing:
     problem = require_edges(what.problem, "only edges can be drawn") if isinstance(what, LocalMechanism) else what
     bare = isinstance(what, Problem)
     truth = np.where(problem.answers == 1, 1.0, 0.0)
     p = truth if isinstance(what, Problem) else clip_uncertain(what.probabilities, what.coordinates)
     ringed = problem.boundary_mask if isinstance(what, Problem) else what.pinned
-    chosen = picture or ("tallies" if at and explain is None else _suitable_picture(problem, explain))
+    in_network = explain is not None or positions is not None
+    chosen = picture or ("tallies" if at and not in_network else _suitable_picture(problem, in_network))
     if explain is not None and chosen != "network":
         raise UsageError(f"explain= in the picture {chosen!r}", "a path is highlighted in the network")
+    if positions is not None and chosen != "network":
+        raise UsageError(f"positions= in the picture {chosen!r}", "datasets have places in the network")
     if at and chosen != "tallies":
         raise UsageError(f"at= in the picture {chosen!r}", "counts are fixed in a map of tallies")
     if chosen == "accuracy":
-        return _of_report(accuracy(problem, None if bare else what, baselines=baselines), key)
+        return _of_report(accuracy(problem, None if bare else what, baselines=baselines), key, width)
     if chosen == "tallies":
         from hetdp.plots.tallies import draw_tallies, tallies
 
@@ -194,24 +225,21 @@ def _of_problem(
             rule = "every dataset is one or more counts, and neighbours differ by one in one of them"
             raise UsageError("no map of tallies", rule, "the pictures network and summary are for any problem")
         map_ = tallies(problem, grid, p, ringed, bare)
-        return Drawing(chosen, map_.size, map_, lambda axes: draw_tallies(axes, map_, key))
+        return Drawing(chosen, map_.size(width), map_, lambda axes, alone: draw_tallies(axes, map_, key, alone))
     if chosen == "summary":
-        from hetdp.plots.summary import SIZE, draw_summary, summary
+        from hetdp.plots.summary import draw_summary, size_of_summary, summary
 
-        found = summary(problem, p, bare)
-        return Drawing(chosen, SIZE, found, lambda axes: draw_summary(axes, found, key))
-    return _network(what, problem, p, ringed, explain, bare, key)
-
-
-def _network(what: Any, problem: Problem, p: Any, ringed: Any, explain: Any, bare: bool, key: bool) -> Drawing:
-    from hetdp.plots.network import MOST_DATASETS, MOST_EDGES, draw_network
+        found = summary(problem, p, bare, ringed)
+        return Drawing(chosen, size_of_summary(width), found, lambda axes, alone: draw_summary(axes, found, key, alone))
+    highlighted = _path(what, explain, bare)
+    from hetdp.plots.network import draw_network, require_small
     from hetdp.plots.network_labels import size_of_picture
 
-    if not is_small(problem):
-        rule = f"a network has at most {MOST_DATASETS:,} datasets and {MOST_EDGES:,} edges"
-        raise UsageError("the problem is too large for a network", rule, "the picture summary is for any size")
-    net = network(problem, p, ringed, _path(what, explain, bare), bare)
-    return Drawing("network", size_of_picture(net.layout), net, lambda axes: draw_network(axes, net, key))
+    require_small(problem)
+    places = None if positions is None else places_of(positions, problem)
+    net = network(problem, p, ringed, highlighted, bare, places)
+    size = size_of_picture(net.layout, width)
+    return Drawing("network", size, net, lambda axes, alone: draw_network(axes, net, key, alone))
 
 
 def _path(what: Any, explain: Any, bare: bool) -> BindingPath | Witness | None:
@@ -224,8 +252,8 @@ def _path(what: Any, explain: Any, bare: bool) -> BindingPath | Witness | None:
     return found
 
 
-def _suitable_picture(problem: Problem, explain: Any) -> str:
-    if explain is not None:
+def _suitable_picture(problem: Problem, in_network: bool) -> str:
+    if in_network:
         return "network"
     found = by_counts(problem)
     if found is not None and len(found.names) <= 2:  # a slice is drawn only on request
@@ -233,19 +261,23 @@ def _suitable_picture(problem: Problem, explain: Any) -> str:
     return "network" if is_small(problem) else "summary"
 
 
-def _of_report(report: Accuracy, key: bool) -> Drawing:
-    from hetdp.plots.curves import SIZE, curves_by_distance, draw_by_distance
+def _of_report(report: Accuracy, key: bool, width: float | None) -> Drawing:
+    from hetdp.plots.curves import curves_by_distance, draw_by_distance, size_of_curves
 
-    curves = curves_by_distance(report)
-    return Drawing("accuracy", SIZE, curves, lambda axes: draw_by_distance(axes, curves, report.prior, key))
+    curves, size = curves_by_distance(report), size_of_curves(width)
+    return Drawing(
+        "accuracy", size, curves, lambda axes, alone: draw_by_distance(axes, curves, report.prior, key, alone)
+    )
 
 
-def _of_sweep(swept: Sweep, measure: str, key: bool) -> Drawing:
-    from hetdp.plots.curves import SIZE, curves_by_scale, draw_by_scale, under_prior
+def _of_sweep(swept: Sweep, measure: str, key: bool, width: float | None) -> Drawing:
+    from hetdp.plots.curves import curves_by_scale, draw_by_scale, size_of_curves, under_prior
 
     curves, across = curves_by_scale(swept, measure)
     up = f"right answer (mean{under_prior(swept.prior)})" if measure == "mean" else "right answer (worst case)"
-    return Drawing("sweep", SIZE, curves, lambda axes: draw_by_scale(axes, curves, across, up, key))
+    return Drawing(
+        "sweep", size_of_curves(width), curves, lambda axes, alone: draw_by_scale(axes, curves, across, up, key, alone)
+    )
 
 
 def _rows_of_ledger(what: Any) -> Sequence[Status] | None:
@@ -259,9 +291,9 @@ def _rows_of_ledger(what: Any) -> Sequence[Status] | None:
     return what if is_status else None
 
 
-def _of_population(what: Any, baselines: bool, key: bool) -> Drawing:
+def _of_population(what: Any, baselines: bool, key: bool, width: float | None) -> Drawing:
     from hetdp.people.populations.mechanism import PopulationMechanism
-    from hetdp.plots.curves import SIZE, curves_by_margin, draw_by_margin, has_margins
+    from hetdp.plots.curves import curves_by_margin, draw_by_margin, has_margins, size_of_curves
     from hetdp.tables.ask import AskResult
     from hetdp.tables.preparation import Preparation
     from hetdp.tables.promise import Promise
@@ -278,11 +310,15 @@ def _of_population(what: Any, baselines: bool, key: bool) -> Drawing:
     if not given or not all(has_margins(each) for each in given.values()):
         raise UsageError(f"{format_value(what)} cannot be drawn", WHAT_RULE)
     curves = curves_by_margin(given, baselines)
-    return Drawing("population", SIZE, curves, lambda axes: draw_by_margin(axes, curves, key))
+    return Drawing(
+        "population", size_of_curves(width), curves, lambda axes, alone: draw_by_margin(axes, curves, key, alone)
+    )
 
 
-def _of_ledger(rows: Any, key: bool) -> Drawing:
+def _of_ledger(rows: Any, key: bool, width: float | None) -> Drawing:
     from hetdp.plots.ledger import accounts_of, draw_ledger, size_of_ledger
 
     accounts = accounts_of(rows)
-    return Drawing("ledger", size_of_ledger(accounts), accounts, lambda axes: draw_ledger(axes, accounts, key))
+    return Drawing(
+        "ledger", size_of_ledger(accounts, width), accounts, lambda axes, _: draw_ledger(axes, accounts, key)
+    )

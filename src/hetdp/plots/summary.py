@@ -12,11 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.mechanism.accuracy.measures import NOWHERE, steps_to_the_other_answer
-from hetdp.plots.canvas import SMALL, answer_names, disable_math, label_axes, style_axes
-from hetdp.plots.colours import INK, ONE, SOFT, TWO, colour_map
+from hetdp.plots.canvas import (
+    BOUNDARY,
+    SMALL,
+    USUAL,
+    add_legend_below,
+    answer_names,
+    disable_math,
+    fit_height,
+    label_axes,
+    lay_out,
+    published_words,
+    size_in_points,
+    style_axes,
+    text_size,
+)
+from hetdp.plots.colours import INK, ONE, PAPER, SOFT, TWO, colour_map
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import MOST_ARCS
-from hetdp.problem.space import Floats
+from hetdp.problem.space import Floats, Mask
 from hetdp.text import pluralize
 
 if TYPE_CHECKING:
@@ -129,7 +143,9 @@ def steps_at(place: float, _: object = None) -> str:
     return f"{abs(place) + 0.5:,.0f}"
 
 
-SIZE = (5.6, 3.6)
+def size_of_summary(width: float | None = None) -> tuple[float, float]:
+    """The preferred width and height in inches."""
+    return (5.6, 3.8) if width is None else (width, min(max(0.62 * width, 3.2), 4.2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +162,8 @@ class Summary:
         followed: whether distances are known; they are left out where there are too many edges to follow.
         quantiles: at each distance the least p, the quarter, the middle, three quarters, and the largest.
         bare: whether there is no mechanism: p is 1 or 0, by the true answer, and nothing is published.
+        ringed: whether any dataset at this distance has a value that was given or chosen; without a mechanism, whether
+            it is on the boundary.
     """
 
     problem: Problem
@@ -156,9 +174,10 @@ class Summary:
     counts: NDArray[np.int64]
     quantiles: Floats
     bare: bool = False
+    ringed: Mask | None = None
 
 
-def summary(problem: Problem, p: Floats, bare: bool = False) -> Summary:
+def summary(problem: Problem, p: Floats, bare: bool = False, pinned: Mask | None = None) -> Summary:
     """Collects the data of the picture."""
     followed = problem.graph.arc_count <= MOST_ARCS
     steps = steps_to_the_other_answer(problem) if followed else np.full(problem.graph.size, NOWHERE)
@@ -171,48 +190,24 @@ def summary(problem: Problem, p: Floats, bare: bool = False) -> Summary:
     places += starts[:, None]
     quantiles = p[order][places]
     quantiles[:, 2] = (quantiles[:, 2] + p[order][starts + counts // 2]) / 2.0  # the mean of the two middle ones
-    return Summary(problem, found // 2, np.where(found % 2, 1, 2), share, followed, counts, quantiles, bare)
+    ringed = None if pinned is None else np.logical_or.reduceat(pinned[order], starts) if len(starts) else pinned
+    answers = np.where(found % 2, 1, 2)
+    return Summary(problem, found // 2, answers, share, followed, counts, quantiles, bare, ringed)
 
 
-def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
+def draw_summary(axes: Axes, shown: Summary, key: bool, alone: bool) -> None:
     """Draws bands of p by distance, and below them the number of datasets at each."""
     from matplotlib.ticker import NullLocator
 
-    places, lost = positions_of(shown), shown.levels == 0
-    sides = [(lost & (shown.answers == 2), TWO), (lost & (shown.answers == 1), ONE)]
-    sides += [(shown.levels < 0, TWO), (shown.levels > 0, ONE)]
     below = axes.inset_axes((0.0, -0.32, 1.0, 0.16), sharex=axes)
-    for chosen, colour in sides:
-        if not chosen.any():
-            continue
-        across, values = places[chosen], shown.quantiles[chosen]
-        bands, along = values, across
-        if len(across) == 1:  # a band needs some width
-            bands, along = values[[0, 0]], across + np.array([-0.3, 0.3]) * room_aside(shown)
-        axes.fill_between(along, bands[:, 0], bands[:, 4], color=colour, alpha=0.16, linewidth=0)
-        axes.fill_between(along, bands[:, 1], bands[:, 3], color=colour, alpha=0.38, linewidth=0)
-        axes.vlines(across, values[:, 0], values[:, 4], color=colour, linewidth=0.8, alpha=0.5)
-        axes.plot(across, values[:, 2], color=colour, linewidth=1.1)
-        if len(across) <= 60:
-            dots = {
-                "c": values[:, 2],
-                "cmap": colour_map(),
-                "vmin": 0.0,
-                "vmax": 1.0,
-                "edgecolors": INK,
-                "linewidths": 0.6,
-            }
-            axes.scatter(across, values[:, 2], s=20, zorder=3, **dots)
-        below.vlines(
-            across, 0.5, shown.counts[chosen], color=colour, linewidth=float(np.clip(170 / len(shown.levels), 0.5, 7))
-        )
+    _draw_bands(axes, below, shown)
     style_axes(axes, grid="y")
     style_axes(below, grid="y")
     if shown.levels.any():
-        axes.axvline(0.0, color=INK, linewidth=0.7, linestyle=(0, (4, 3)))
+        axes.axvline(0.0, **BOUNDARY)
     else:
         axes.set_xlim(-2.0, 2.0)
-    axes.set_ylim(-0.03, 1.03)
+    axes.set_ylim(-0.06, 1.06)
     axes.tick_params(labelbottom=False)
     most = int(shown.counts.max(initial=1))
     power = 10 ** (len(str(most)) - 1)
@@ -221,21 +216,77 @@ def draw_summary(axes: Axes, shown: Summary, key: bool) -> None:
     ticks = sorted({1, power})
     below.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
     below.yaxis.set_minor_locator(NullLocator())
-    marks = tick_labels(shown)
-    below.set_xticks([at for at, _ in marks], [word for _, word in marks])
-    disable_math(*below.get_xticklabels())
     one, two = answer_names(shown.problem.about)
     closer = "" if is_even(shown) else f"\n{LOGARITHMIC_NOTE}"
-    label_axes(below, x_label(shown, one, two) + closer, "datasets" if shown.share == 1 else "datasets\nper line")
+    size = pluralize(shown.problem.graph.size, "dataset")
+    label_axes(below, f"{x_label(shown, one, two)}{closer}\n{size}", "")
+    disable_math(below.set_ylabel("datasets" if shown.share == 1 else "datasets\nper line", fontsize=USUAL, color=INK))
     if shown.bare:
         axes.set_yticks([0.0, 1.0], [two, one])
         disable_math(*axes.get_yticklabels())
-    label_axes(axes, "", "the true answer\n(no mechanism)" if shown.bare else f"probability that\n“{one}” is published")
-    axes.text(
-        0.01, 0.98, pluralize(shown.problem.graph.size, "dataset"), transform=axes.transAxes, va="top", fontsize=SMALL
-    )
-    if key and not shown.bare:
-        _add_key(axes)
+    label_axes(axes, "", "the true answer\n(no mechanism)" if shown.bare else published_words(shown.problem.about))
+    lay_out(axes)
+    marks = spaced_ticks(tick_labels(shown), axes.get_xlim(), size_in_points(axes)[0])
+    below.set_xticks([at for at, _ in marks], [word for _, word in marks])
+    disable_math(*below.get_xticklabels())
+    if key:
+        add_legend_below(axes, *_legend_entries(shown, one, two))
+    if alone:
+        fit_height(axes, float(np.clip(0.5 * size_in_points(axes)[0], 125.0, 200.0)))
+
+
+MARK = {1: "o", 2: "s"}  # of an answer, as in the network
+
+
+def _draw_bands(axes: Axes, below: Axes, shown: Summary) -> None:
+    places, lost = positions_of(shown), shown.levels == 0
+    line = float(np.clip(170 / max(len(shown.levels), 1), 0.5, 7))
+    lay_out(axes)
+    span = float(np.ptp(places)) if len(places) else 0.0
+    pitch = size_in_points(axes)[0] * float(np.diff(np.sort(places)).min(initial=1.0)) / (1.2 * span or 1.0)
+    size = float(np.clip(0.55 * pitch, 2.0, 4.5))
+    for answer, colour in ((2, TWO), (1, ONE)):
+        for chosen in (lost & (shown.answers == answer), ~lost & (shown.answers == answer)):
+            if not chosen.any():
+                continue
+            across, values = places[chosen], shown.quantiles[chosen]
+            bands, along = values, across
+            if len(across) == 1:  # a band needs some width
+                bands, along = values[[0, 0]], across + np.array([-0.3, 0.3]) * room_aside(shown)
+            if not shown.bare:
+                axes.fill_between(along, bands[:, 0], bands[:, 4], color=colour, alpha=ALL_SHADE, linewidth=0)
+                axes.fill_between(along, bands[:, 1], bands[:, 3], color=colour, alpha=HALF_SHADE, linewidth=0)
+                axes.vlines(across, values[:, 0], values[:, 4], color=colour, linewidth=0.8, alpha=0.5)
+            axes.plot(across, values[:, 2], color=colour, linewidth=1.1)
+            ringed = np.zeros(len(across), dtype=bool) if shown.ringed is None else shown.ringed[chosen]
+            marked = ringed | (pitch >= LEAST_PITCH)
+            dots: dict[str, Any] = {"cmap": colour_map(), "vmin": 0.0, "vmax": 1.0, "marker": MARK[answer]}
+            rims = {"facecolors": PAPER, "edgecolors": INK, "linewidths": 0.25 * size, "marker": MARK[answer]}
+            axes.scatter(across[ringed], values[ringed, 2], s=(1.6 * size) ** 2, zorder=3, **rims)
+            middle = values[marked, 2]
+            axes.scatter(
+                across[marked], middle, s=size**2, zorder=4, c=middle, edgecolors=INK, linewidths=0.12 * size, **dots
+            )
+            below.vlines(across, 0.5, shown.counts[chosen], color=colour, linewidth=line)
+
+
+LEAST_PITCH = 4.0  # points: the distance of columns from which on each has a mark
+ALL_SHADE, HALF_SHADE = 0.16, 0.38  # how opaque the bands are
+
+
+def spaced_ticks(marks: list[tuple[float, str]], limits: tuple[float, float], width: float) -> list[tuple[float, str]]:
+    """The ticks whose labels do not touch on an axis of a width in points; the nearest to 0, and those in words, stay.
+
+    >>> spaced_ticks([(1.0, "1"), (2.0, "2"), (9.0, "no path")], (0.0, 10.0), 40.0)
+    [(1.0, '1'), (9.0, 'no path')]
+    """
+    scale = width / (limits[1] - limits[0])
+    kept: list[tuple[float, str]] = []
+    for at, word in sorted(marks, key=lambda mark: (mark[1][:1].isdigit(), abs(mark[0]), mark[0])):
+        half = text_size(word, SMALL)[0] / 2.0
+        if all(abs(at - other) * scale > half + text_size(text, SMALL)[0] / 2.0 + 3.0 for other, text in kept):
+            kept.append((at, word))
+    return sorted(kept)
 
 
 def x_label(shown: Summary, one: str, two: str) -> str:
@@ -245,14 +296,23 @@ def x_label(shown: Summary, one: str, two: str) -> str:
     return f"steps to the other answer  (left: {two}, right: {one})"
 
 
-def _add_key(axes: Axes) -> None:
+def _legend_entries(shown: Summary, one: str, two: str) -> tuple[list[Any], list[str]]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    handles = [
-        Line2D([], [], color=SOFT, linewidth=1.4),
-        Patch(color=SOFT, alpha=0.54, linewidth=0),
-        Patch(color=SOFT, alpha=0.16, linewidth=0),
-    ]
-    words = ["median", "middle half", "all datasets"]
-    axes.legend(handles, words, loc="lower right", frameon=False, fontsize=SMALL, handlelength=2.2)
+    rows: list[tuple[Any, str]] = []
+    what = "true answer" if shown.bare else "median, true answer"
+    for answer, colour, name in ((2, TWO, two), (1, ONE, one)):
+        if (shown.answers == answer).any():
+            rim: dict[str, Any] = {"markeredgecolor": INK, "markeredgewidth": 0.6, "markersize": 4.5}
+            rows.append((Line2D([], [], color=colour, marker=MARK[answer], linewidth=1.1, **rim), f"{what}: {name}"))
+    if not shown.bare:
+        rows.append((Patch(color=SOFT, alpha=1.0 - (1.0 - ALL_SHADE) * (1.0 - HALF_SHADE), linewidth=0), "middle half"))
+        rows.append((Patch(color=SOFT, alpha=ALL_SHADE, linewidth=0), "all datasets"))
+    if shown.levels.any():
+        rows.append((Line2D([], [], **BOUNDARY), "boundary"))
+    if shown.ringed is not None and shown.ringed.any():
+        ring = {"linestyle": "none", "marker": "o", "color": PAPER, "markeredgecolor": INK, "markeredgewidth": 1.2}
+        words = "on the boundary" if shown.bare else "some values given or chosen"
+        rows.append((Line2D([], [], markersize=6.5, **ring), words))
+    return [handle for handle, _ in rows], [words for _, words in rows]

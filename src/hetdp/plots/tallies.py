@@ -19,14 +19,20 @@ from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
 from hetdp.plots.canvas import (
+    LEAST_HEIGHT,
     SMALL,
     add_colour_bar,
     add_legend_below,
     answer_names,
+    count_ticks,
     drawable_text,
+    fit_height,
     label_axes,
+    lay_out,
+    published_words,
     size_in_points,
     style_axes,
+    text_size,
     two_digits,
 )
 from hetdp.plots.colours import INK, PAPER, colour_map, text_colour_on
@@ -227,13 +233,12 @@ class Tallies:
     fixed: Mapping[str, int]
     bare: bool
 
-    @property
-    def size(self) -> tuple[float, float]:
+    def size(self, width: float | None = None) -> tuple[float, float]:
         """The preferred width and height in inches."""
         rows, columns = self.p.shape
         if rows == 1:
-            return 5.0, 2.6
-        across = min(max(0.42 * columns, 2.6), 5.2)
+            return width or 5.0, 2.6
+        across = min(max(0.42 * columns, 2.6), 5.2) if width is None else width - 1.3
         tall = across * rows / columns if columns <= LARGEST_ASPECT * rows else across / 2.0
         return across + 1.3, min(max(tall, 1.2), 5.0) + 0.9
 
@@ -258,16 +263,67 @@ def boundary_line(answers: Any) -> Floats:
     return np.concatenate([upright, level], axis=2).transpose(2, 0, 1).astype(np.float64)
 
 
-def draw_tallies(axes: Axes, shown: Tallies, key: bool) -> None:
+def draw_tallies(axes: Axes, shown: Tallies, key: bool, alone: bool) -> None:
     """Draws a map, or dots along a line if there is only one count."""
     if shown.p.shape[0] == 1:
         _draw_dots(axes, shown)
-    else:
-        _draw_map(axes, shown)
+        if key:
+            add_legend_below(axes, *_legend_entries(shown, False))
+        if alone:
+            fit_height(axes, LEAST_HEIGHT + 20.0)
+        return
+    _draw_map(axes, shown)
     if key:
-        if shown.p.shape[0] > 1 and not shown.bare:
+        if not shown.bare:
             add_colour_bar(axes, shown.problem.about)
-        add_legend_below(axes, *_legend_entries(shown))
+        add_legend_below(axes, *_legend_entries(shown, False))
+    _fit(axes, shown, alone)
+    if not _add_cells(axes, shown):  # without numbers, the answers could not be told apart in shades of grey
+        _hatch(axes, shown)
+        if key:
+            add_legend_below(axes, *_legend_entries(shown, True))
+            _fit(axes, shown, alone)
+
+
+def _fit(axes: Axes, shown: Tallies, alone: bool) -> None:
+    """Makes a figure as tall as a map needs that is alone in it."""
+    lay_out(axes)
+    if not alone:
+        return
+    figure: Any = axes.get_figure(root=True)
+    rows, columns = shown.p.shape
+    width = axes.get_position(original=True).width * 72.0 * figure.get_figwidth()
+    height = width * (rows / columns if _is_square(shown) else 0.5)
+    if height <= MOST_HEIGHT:  # cells become square by the height, or at least as tall as the labels need
+        axes.set_aspect("auto")
+    fit_height(axes, float(np.clip(height, LEAST_HEIGHT, MOST_HEIGHT)))
+
+
+def _is_square(shown: Tallies) -> bool:
+    """True if cells are drawn as squares."""
+    rows, columns = shown.p.shape
+    return bool(columns <= LARGEST_ASPECT * rows)
+
+
+MOST_HEIGHT = 340.0  # points
+
+
+def _hatch(axes: Axes, shown: Tallies) -> None:
+    """Hatches the cells whose true answer is 2."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    corners, codes = [], []
+    for row, answers in enumerate(shown.answers == 2):
+        ends = np.flatnonzero(np.diff(np.concatenate([[0], answers.astype(np.int8), [0]])))
+        for left, right in ends.reshape(-1, 2) - 0.5:
+            corners += [(left, row - 0.5), (right, row - 0.5), (right, row + 0.5), (left, row + 0.5), (left, row - 0.5)]
+            codes += [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY]
+    if corners:
+        axes.add_patch(PathPatch(Path(corners, codes), **HATCHED))
+
+
+HATCHED: dict[str, Any] = {"facecolor": "none", "edgecolor": INK, "hatch": "///", "linewidth": 0.0, "alpha": 0.55}
 
 
 def _draw_map(axes: Axes, shown: Tallies) -> None:
@@ -275,7 +331,7 @@ def _draw_map(axes: Axes, shown: Tallies) -> None:
     from matplotlib.ticker import MaxNLocator
 
     rows, columns = shown.p.shape
-    aspect: Any = "equal" if columns <= LARGEST_ASPECT * rows else "auto"
+    aspect: Any = "equal" if _is_square(shown) else "auto"
     colours: Any = {"cmap": colour_map(), "vmin": 0.0, "vmax": 1.0}
     if shown.p.size <= MOST_FRAMED_CELLS:
         sides = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
@@ -289,14 +345,13 @@ def _draw_map(axes: Axes, shown: Tallies) -> None:
     for spine in axes.spines.values():
         spine.set_visible(False)
     axes.tick_params(length=0)
-    axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(count_ticks(axes, columns), integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(8, integer=True))
     up, across = (drawable_text(name or other) for name, other in zip(shown.names, DEFAULT_NAMES, strict=True))
     fixed_words = ", ".join(f"{drawable_text(name)} = {count:,}" for name, count in shown.fixed.items())
     label_axes(
         axes, _axis_label(shown, across) + (f", where {fixed_words}" if fixed_words else ""), _axis_label(shown, up)
     )
-    _add_cells(axes, shown)
 
 
 def _axis_label(shown: Tallies, name: str) -> str:
@@ -307,23 +362,32 @@ def _axis_label(shown: Tallies, name: str) -> str:
     return f"{name} (how many{value})"
 
 
-def _add_cells(axes: Axes, shown: Tallies) -> None:
-    """Writes p into each cell and frames those with a given value, if there is room."""
+def _add_cells(axes: Axes, shown: Tallies) -> bool:
+    """Writes p into each cell and frames those with a given value, as far as there is room; true if p are written."""
     from matplotlib.collections import LineCollection
 
     rows, columns = shown.p.shape
-    width, height = size_in_points(axes)
-    if width / columns < 15.0 or height / rows < 9.0:
-        return
+    width, height = (size / count for size, count in zip(size_in_points(axes), (columns, rows), strict=True))
+    if min(width, height) < LEAST_CELL:
+        return False
     framed = np.argwhere(shown.pinned)
     inks = [text_colour_on(float(shown.p[row, column])) for row, column in framed]
     axes.add_collection(
         LineCollection(list(framed[:, None, ::-1] + FRAME_CORNERS), colors=inks, linewidths=0.8, alpha=0.85)
     )
-    if not shown.bare and width / columns >= 18.0:
-        for (row, column), p in np.ndenumerate(shown.p):
-            style = {"color": text_colour_on(p), "fontsize": SMALL - 0.5}
-            axes.text(column, row, two_digits(float(p)), ha="center", va="center", **style)
+    if shown.bare:
+        return False
+    texts = {cell: two_digits(float(p)) for cell, p in np.ndenumerate(shown.p)}
+    for points in (SMALL - 0.5, 6.0):
+        if max(text_size(text, points)[0] for text in set(texts.values())) + 3.0 <= width and points + 2.0 <= height:
+            for (row, column), text in texts.items():
+                style = {"color": text_colour_on(float(shown.p[row, column])), "fontsize": points}
+                axes.text(column, row, text, ha="center", va="center", **style)
+            return True
+    return False
+
+
+LEAST_CELL = 8.0  # points: the size of a cell that can be framed
 
 
 def _draw_dots(axes: Axes, shown: Tallies) -> None:
@@ -335,26 +399,44 @@ def _draw_dots(axes: Axes, shown: Tallies) -> None:
     for place in shown.boundary[:, 0, 0].tolist():
         axes.axvline(place, color=INK, linewidth=1.2)
     rims = np.where(shown.pinned[0], 1.3, 0.4)
-    colours: Any = {"c": p, "cmap": colour_map(), "vmin": 0.0, "vmax": 1.0, "edgecolors": INK}
-    axes.scatter(counts, p, s=size, linewidths=rims * min(1.0, size / 20.0), zorder=3, **colours)
-    axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
+    colours: Any = {"cmap": colour_map(), "vmin": 0.0, "vmax": 1.0, "edgecolors": INK}
+    for answer, mark in MARKS.items():
+        chosen = shown.answers[0] == answer
+        lines = rims[chosen] * min(1.0, size / 20.0)
+        axes.scatter(counts[chosen], p[chosen], s=size, c=p[chosen], marker=mark, linewidths=lines, zorder=3, **colours)
+    axes.xaxis.set_major_locator(MaxNLocator(count_ticks(axes, len(p)), integer=True))
     axes.set_ylim(-0.04, 1.04)
     name = drawable_text(shown.names[1] or "dataset")
-    label_axes(
-        axes, _axis_label(shown, name), f"probability that\n“{answer_names(shown.problem.about)[0]}” is published"
-    )
+    label_axes(axes, _axis_label(shown, name), published_words(shown.problem.about))
 
 
-def _legend_entries(shown: Tallies) -> tuple[list[Any], list[str]]:
+MARKS = {2: "s", 1: "o"}  # by true answer, as in the network
+
+
+def _legend_entries(shown: Tallies, hatched: bool) -> tuple[list[Any], list[str]]:
     from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
     handles: list[Any] = []
     words = []
+    is_map, names = shown.p.shape[0] > 1, dict(zip((1, 2), answer_names(shown.problem.about), strict=True))
+    for answer, mark in MARKS.items():
+        if (hatched or not is_map) and (shown.answers == answer).any():
+            p = (1.0 if answer == 1 else 0.0) if shown.bare else 0.5
+            colour = colour_map()(p)
+            if is_map:
+                handles.append(
+                    Patch(**(HATCHED if answer == 2 else {"edgecolor": INK, "linewidth": 0.4}) | {"facecolor": colour})
+                )
+            else:
+                rim = {"markeredgecolor": INK, "markeredgewidth": 0.5, "markersize": 5}
+                handles.append(Line2D([], [], linestyle="none", marker=mark, color=colour, **rim))
+            words.append(f"true answer: {names[answer]}")
     if len(shown.boundary):
         handles.append(Line2D([], [], color=INK, linewidth=2.0))
-        words.append("where the true answer changes")
+        words.append("boundary: the true answer changes")
     if shown.pinned.any() and shown.p.size <= MOST_FRAMED_CELLS:
-        mark = "s" if shown.p.shape[0] > 1 else "o"
+        mark = "s" if is_map else "o"
         rim = {"markeredgecolor": INK, "markeredgewidth": 1.0, "markersize": 6}
         handles.append(Line2D([], [], linestyle="none", marker=mark, color="none", **rim))
         words.append("on the boundary" if shown.bare else "value given or chosen")
