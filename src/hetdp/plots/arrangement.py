@@ -321,7 +321,9 @@ class _Places:
                 wide, tall = (each / 2.0 for each in text_size(text, STEP, SPACING))
                 sides = [(0.0, -half - tall), (half + wide, 0.0), (-half - wide, 0.0), (0.0, half + tall)]
                 sides += [(half + wide, -tall), (half + wide, tall), (-half - wide, -tall), (-half - wide, tall)]
-                sides += [(side * (wide - half), up * (half + tall)) for up in (-1.0, 1.0) for side in (1.0, -1.0)]
+                sides += [
+                    (side * (wide - half + GAP), up * (half + tall)) for up in (-1.0, 1.0) for side in (1.0, -1.0)
+                ]
                 place = float(self.shown.layout.across[at]), float(self.shown.layout.up[at])
                 note = next(filter(self.take, (Note(text, *place, *side, STEP) for side in sides)), None)
                 if note is not None:
