@@ -19,6 +19,7 @@ import pytest
 
 import hetdp
 from hetdp import compilation, precompile, progress
+from hetdp.cli import output
 from hetdp.engines.registry import UNCOMPILED_NOTE, engine_for
 from hetdp.problem.space import SMALL_SPACE
 from hetdp.theory.catalogue import NOTIONS
@@ -146,7 +147,7 @@ def test_a_search_starts_the_compiler_once_and_says_so(compiled_notions, caplog)
         for operation in ("settle", "grow", "grow"):
             assert engine_for("auto", problem.graph, PURE, operation).name == "reference"
     assert compiled_notions == ["pure"]
-    words = "compiling the search for pure in the background; this call takes the plain path"
+    words = "compiling the search for pure in the background, once; until it is ready, searches are slower"
     assert [record.getMessage() for record in caplog.records] == [words]
 
 
@@ -239,7 +240,7 @@ def test_the_first_process_does_not_wait_and_the_next_one_uses_what_was_compiled
     (optimal, values, has_numba), log = run_cold(tmp_path)
     assert optimal
     assert not has_numba
-    assert log[0] == "compiling the search for pure in the background; this call takes the plain path"
+    assert log[0] == "compiling the search for pure in the background, once; until it is ready, searches are slower"
     end = time.monotonic() + TIMEOUT
     while not list(tmp_path.glob("cache/hetdp/compiled-*/settle-pure")):
         assert time.monotonic() < end, "the background process has not said that it is done"
@@ -296,6 +297,14 @@ def test_a_notebook_shows_why_it_waits_once(compiled_notions, monkeypatch, capsy
     assert capsys.readouterr().err == f"hetdp: {UNCOMPILED_NOTE}\n"
 
 
+def test_words_about_waiting_fit_into_the_progress_bar_of_a_small_terminal():
+    from hetdp import jit  # loads numba, which other processes that import this module must not
+
+    compiling = [f"compiling {purpose} (only once)" for purpose in (*jit.PURPOSES.values(), "a calculation")]
+    for words in (UNCOMPILED_NOTE, *compiling):
+        assert len(output.line(0, 2, words, 99.0)) < 80
+
+
 COMPILED = """
 import logging
 from hetdp import jit, progress
@@ -320,7 +329,7 @@ def test_waiting_for_the_compiler_is_reported():
         text=True,
         check=True,
     )
-    waiting = "compiling the search (the first time only, some seconds)"
+    waiting = "compiling the search (only once)"
     assert done.stdout == f"2 3 {['searching', waiting, 'searching']}\n"
     assert done.stderr == "compiling the search (kernel), which takes some seconds; later runs reuse it\n"
 

@@ -227,7 +227,8 @@ def compile_later(notion: str) -> None:
     with _lock:
         if notion not in _announced_notions:
             _announced_notions.add(notion)
-            LOG.info("compiling the search for %s in the background; this call takes the plain path", notion)
+            words = "compiling the search for %s in the background, once; until it is ready, searches are slower"
+            LOG.info(words, notion)
         if notion in _processes or any(process.poll() is None for process in _processes.values()):
             return
         try:

@@ -96,7 +96,7 @@ class _Announcer(event.Listener):
         if self._depth == 1 and package == "hetdp" and rest:
             purpose = PURPOSES.get(rest.partition(".")[0], "a calculation")
             self._before = progress.current_stage()
-            progress.explain_wait(f"compiling {purpose} (the first time only, some seconds)")
+            progress.explain_wait(f"compiling {purpose} (only once)")
             LOG.info("compiling %s (%s), which takes some seconds; later runs reuse it", purpose, function.__name__)
 
     def on_end(self, one: Any) -> None:

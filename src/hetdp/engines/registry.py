@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ENGINES = ("cpu", "gpu", "product", "reference")  # in order of preference
 EngineName = Literal["auto", "cpu", "gpu", "product", "reference", "dask"]  # as in ENGINES and PARTITIONED
 PARTITIONED = "dask"  # the engine of partitioned problems, which have their own workers
-UNCOMPILED_NOTE = "searching without the compiled search, which a background process is compiling"
+UNCOMPILED_NOTE = "searching slowly while its code is compiled"
 FEWEST_FOR_NOTE = 200_000  # arcs; fewer take less than a second on the plain path
 FEWEST_FOR_GPU = 1 << 25  # datasets; with fewer, the CPU is done before a device is ready
 
