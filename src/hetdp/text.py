@@ -174,12 +174,21 @@ def _share_of_ends(one: str, other: str) -> float:
 
 
 MOST_ROWS = 10
-TABLE = "border-collapse: collapse; margin: 0.3em 0"
-CAPTION = "caption-side: top; text-align: left; font-weight: bold; padding: 0.2em 0"
-CELL = "text-align: left; padding: 0.1em 0.8em 0.1em 0"
+LONGEST_NOTE = 1000  # characters of a sentence below a table
+TABLE = "border-collapse: collapse; margin: 0.3em 0; color: inherit"
+CAPTION = "caption-side: top; text-align: left; font-weight: bold; padding: 0.2em 0; white-space: nowrap"
+NOTE = "margin: 0.3em 0; max-width: 60em"
+CELL = "text-align: left; padding: 0.1em 0.8em 0.1em 0; white-space: nowrap"
 
 
-def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], total: int | None = None) -> str:
+def html_table(
+    title: str,
+    header: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    total: int | None = None,
+    most: int = MOST_ROWS,
+    note: str = "",
+) -> str:
     """A table for a notebook.
 
     Args:
@@ -187,6 +196,8 @@ def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]],
         header: the names of the columns; empty if the first cell of a row is its name.
         rows: the rows, of which the first few are shown.
         total: the number of rows; needed if `rows` has no length.
+        most: the most rows that are shown.
+        note: sentences below the table, a paragraph for each line; empty for none.
 
     >>> html_table("A <b>", [], [("size", 3)]).count("&lt;b&gt;")
     1
@@ -194,7 +205,7 @@ def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]],
     from collections.abc import Sized
     from itertools import islice
 
-    listed = list(islice(rows, MOST_ROWS))
+    listed = list(islice(rows, most))
     count = total if total is not None else len(rows) if isinstance(rows, Sized) else len(listed)
     lines = [f'<table style="{TABLE}"><caption style="{CAPTION}">{html_cell(title, 2 * LONGEST_VALUE)}</caption>']
     if header:
@@ -203,7 +214,8 @@ def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]],
         lines.append(f"<tr>{_tag('td' if header else 'th', first)}{''.join(_tag('td', x) for x in others)}</tr>")
     if count > len(listed):
         lines.append(f'<tr><td colspan="9" style="{CELL}">and {count - len(listed):,} more</td></tr>')
-    return "\n".join([*lines, "</table>"])
+    below = [f'<p style="{NOTE}">{html_cell(line, LONGEST_NOTE)}</p>' for line in note.splitlines()]
+    return "\n".join([*lines, "</table>", *below])
 
 
 def html_cell(value: Any, longest: int = LONGEST_VALUE) -> str:

@@ -26,7 +26,7 @@ def test_the_table_is_what_python_prints(hetdp):
     result = hetdp("accuracy", "poll.json")
     problem = library.read_problem("poll.json").problem
     assert (result.code, result.out) == (0, f"{library.accuracy(problem)}\n")
-    assert "geometric then threshold ties fair: worst, distance 1\n" in result.out
+    assert "geometric noise" in result.out
     assert "are ignored" in result.err
 
 
@@ -75,7 +75,7 @@ def test_csv_reads_back_to_the_same_numbers(hetdp):
             assert [text == "yes" for text in read] == column
         else:
             assert read == ["" if value is None else str(value) for value in column]
-    assert {row["distance"] for row in rows} == {"all", "1", "2", "3"}
+    assert {row["steps"] for row in rows} == {"all", "1", "2", "3"}
 
 
 @pytest.mark.parametrize(("name", "begins"), [("a.csv", "method,"), ("a.tex", r"\begin{tab"), ("a.TXT", "accuracy ")])
@@ -95,7 +95,7 @@ def test_json_is_the_same_on_standard_output_and_in_a_file(hetdp):
     assert json.loads(Path("a.json").read_text(encoding="utf-8")) == document
     assert hetdp("accuracy", "poll.json", "-o", "-").document == document
     assert hetdp("accuracy", "poll.json", "-o", "a.csv", "--json").document == document | {"output": "a.csv"}
-    assert "one ε ties fair: worst, distance 1" in [each["message"] for each in document["comparisons"]]
+    assert "one ε ties fair: worst, 1 step" in [each["message"] for each in document["comparisons"]]
 
 
 def test_the_weights_of_the_problem_are_the_default_prior(hetdp):

@@ -25,10 +25,10 @@ BOTH = ("fair", "balanced")
 METHODS = [
     *BOTH,
     "one ε",
-    "geometric then threshold",
-    "Laplace then threshold",
-    "exponential",
-    "exponential, own ε",
+    "geometric noise",
+    "Laplace noise",
+    "exponential mechanism",
+    "personalised exponential",
     "randomised response",
 ]
 
@@ -51,11 +51,9 @@ def test_every_measure_is_what_counting_one_by_one_gives(seed):
         assert errors[method.worst_at] == method.worst_error
         assert method.mean_error == pytest.approx(float(mean(errors, weights)), rel=1e-14)
         assert (method.worst_accuracy, method.mean_accuracy) == (1 - method.worst_error, 1 - method.mean_error)
-        assert [level.distance for level in method.by_distance] == sorted(
-            set(steps), key=lambda step: (step is None, step)
-        )
-        for level in method.by_distance:
-            here = [at for at, step in enumerate(steps) if step == level.distance]
+        assert [level.steps for level in method.by_steps] == sorted(set(steps), key=lambda step: (step is None, step))
+        for level in method.by_steps:
+            here = [at for at, step in enumerate(steps) if step == level.steps]
             assert level.datasets == len(here)
             assert level.worst_error == max(errors[at] for at in here)
             exact = mean([errors[at] for at in here], [weights[at] for at in here])
@@ -74,7 +72,7 @@ def test_every_problem_has_a_table_and_nothing_in_it_is_unproved(state):
         assert method.mechanism.certificate.private
         assert 0.0 <= method.mean_error <= method.worst_error * (1 + 1e-12) <= 1.0
     assert str(result).count("\n") >= len(result.methods)
-    for fair, balanced in zip(result["fair"].by_distance, result["balanced"].by_distance, strict=True):
+    for fair, balanced in zip(result["fair"].by_steps, result["balanced"].by_steps, strict=True):
         assert fair.worst_error <= balanced.worst_error * (1 + 1e-12)
         assert (fair.mean_error or 0.0) <= (balanced.mean_error or 0.0) * (1 + 1e-12)
     best = result["fair"].worst_error
@@ -87,7 +85,7 @@ def test_deciding_votes_reach_eighty_percent_where_one_epsilon_reaches_seventy()
     assert result["fair"].mean_accuracy == pytest.approx(0.799, abs=5e-4)
     assert result["one ε"].mean_accuracy == pytest.approx(0.695, abs=5e-4)
     assert (result.prior, result.threshold) == ("weight", True)
-    assert "geometric then threshold ties fair: worst, distance 1" in str(result).splitlines()
+    assert "geometric noise ties fair: worst, 1 step" in map(str, result.comparisons)
 
 
 def test_errors_are_kept_where_accuracy_is_next_to_one():
@@ -110,7 +108,7 @@ def test_a_given_prior_is_used():
         result = hetdp.accuracy(problem, fair, prior=prior)
         assert result.prior == "given"
         assert result["fair"].mean_error == fair.errors[3]
-        assert [level.mean_error for level in result["fair"].by_distance] == [None, fair.errors[3]]
+        assert [level.mean_error for level in result["fair"].by_steps] == [None, fair.errors[3]]
     uniform = hetdp.accuracy(problem, fair, prior="uniform")["fair"].mean_error
     assert uniform == pytest.approx(fair.errors.mean())
 
@@ -120,7 +118,7 @@ def test_the_columns_make_a_data_frame_of_either_kind():
     for library in (pandas, polars):
         frame = library.DataFrame(result.columns())
         assert frame.shape == (3 * len(METHODS), 9)
-        assert list(frame["distance"]) == ["all", "1", "2"] * len(METHODS)
+        assert list(frame["steps"]) == ["all", "1", "2"] * len(METHODS)
         assert list(frame["mean_error"]) == result.columns()["mean_error"]
 
 
@@ -194,7 +192,7 @@ def test_a_result_cannot_be_changed():
 def test_no_accuracy_is_1_if_the_error_is_not_0():
     graph = hetdp.DatasetGraph.from_edges([0, 1, 2], [1, 2, 3], [1.0, 50.0, 700.0])
     document = hetdp.accuracy(hetdp.Problem(graph, [1, 2, 2, 2]), objective="fair", baselines=False).to_dict()
-    levels = document["methods"][0]["by_distance"]
+    levels = document["methods"][0]["by_steps"]
     assert [level["worst_error"] < 1e-16 for level in levels] == [False, True, True]
     assert all(level[name] < 1.0 for level in levels for name in ("worst_accuracy", "mean_accuracy"))
 
@@ -204,7 +202,7 @@ def test_with_one_answer_only_everything_is_exact(answers):
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 0.1), answers)
     result = hetdp.accuracy(problem)
     assert {method.worst_error for method in result.methods} == {0.0}
-    assert [level.distance for level in result["fair"].by_distance] == [None]
+    assert [level.steps for level in result["fair"].by_steps] == [None]
 
 
 def test_without_edges_or_datasets_there_is_a_table_too():
@@ -212,7 +210,7 @@ def test_without_edges_or_datasets_there_is_a_table_too():
     assert {method.mean_error for method in hetdp.accuracy(alone).methods} == {0.0}
     nobody = hetdp.Problem(hetdp.DatasetGraph.from_edges([], [], []), [])
     result = hetdp.accuracy(nobody)
-    assert (result["fair"].worst_at, result["fair"].mean_error, result["fair"].by_distance) == (None, 0.0, [])
+    assert (result["fair"].worst_at, result["fair"].mean_error, result["fair"].by_steps) == (None, 0.0, [])
     assert "fair" in str(result)
 
 
@@ -237,7 +235,7 @@ def test_the_best_mean_is_compared_with_the_best_mean_of_one_epsilon(monkeypatch
     )
     monkeypatch.setattr(baselines, "design_local", fake_design)
     result = hetdp.accuracy(problem)
-    assert [method.name for method in result.methods][:3] == ["fair", "average", "one ε, average"]
+    assert [method.name for method in result.methods][:3] == ["fair", "average", "one ε (average)"]
     weights = [1 / 3, 1.0, 1.0, 1 / 3]
     assert calls == [([1.0, 0.5, 1.0], weights), ([0.5, 0.5, 0.5], weights)]
 

@@ -28,7 +28,7 @@ FORMULAS = {
     "one ε": lambda epsilon, steps: math.exp(-epsilon * (steps - 1)) / (1 + math.exp(epsilon)),
     "geometric": lambda epsilon, steps: math.exp(-epsilon * (steps - 1)) / (1 + math.exp(epsilon)),
     "Laplace": lambda epsilon, steps: math.exp(-epsilon * (steps - 0.5)) / 2,
-    "exponential": lambda epsilon, steps: 1 / (1 + math.exp(epsilon * steps / 2)),
+    "exponential mechanism": lambda epsilon, steps: 1 / (1 + math.exp(epsilon * steps / 2)),
 }
 
 
@@ -68,7 +68,7 @@ def test_each_formula_holds_at_every_dataset(seed):
     flips = find_baseline(result, "randomised").mechanism.errors
     assert flips == pytest.approx([1 / (1 + math.exp(min(weakest, 700)))] * len(steps), rel=1e-12, abs=1e-300)
     expected = [1 / (1 + math.exp(total / 2)) if total < math.inf else 0.0 for total in least_sum_of_epsilon(problem)]
-    assert find_baseline(result, "exponential, own").mechanism.errors == pytest.approx(expected, rel=1e-12)
+    assert find_baseline(result, "personalised").mechanism.errors == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(15))
@@ -86,11 +86,11 @@ def test_one_epsilon_is_what_fair_and_balanced_find_with_it(seed):
 def test_with_one_epsilon_and_a_count_geometric_noise_is_the_optimum_and_the_table_says_so(problem):
     result = hetdp.accuracy(problem, objective=("fair", "balanced"))
     assert result.threshold
-    noise = result["geometric then threshold"]
+    noise = result["geometric noise"]
     for objective in ("fair", "balanced"):
         assert noise.worst_error == pytest.approx(result[objective].worst_error, rel=1e-12)
         assert noise.mean_error == pytest.approx(result[objective].mean_error, rel=1e-12)
-        words = f"geometric then threshold ties {objective}: worst, mean, every distance"
+        words = f"geometric noise ties {objective}: worst, mean, every distance"
         assert words in str(result).splitlines()
     assert not [each for each in result.comparisons if each.outcome == "beats"]
 
@@ -106,15 +106,15 @@ def test_no_mean_with_one_epsilon_is_better_than_that_of_geometric_noise_where_t
     signed = np.where(problem.answers == 1, -weights, weights)
     p = solve(signed.tolist(), conditions(small, {at: at for at in range(22)}), [(0.0, 1.0)] * 22)
     best = float((weights * np.where(problem.answers == 1, 1 - p, p)).sum())
-    assert hetdp.accuracy(problem)["geometric then threshold"].mean_error == pytest.approx(best, abs=1e-8)
+    assert hetdp.accuracy(problem)["geometric noise"].mean_error == pytest.approx(best, abs=1e-8)
 
 
 def test_noise_is_named_for_the_distance_where_the_query_is_not_a_threshold_along_the_graph():
     triangle = hetdp.Problem(graph_of([(0, 1, 1.0), (1, 2, 1.0), (0, 2, 1.0)], 3), [1, 1, 2])
     result = hetdp.accuracy(triangle)
     assert not result.threshold
-    assert result["geometric on distance"].worst_error == pytest.approx(1 / (1 + math.e))
-    assert result["Laplace on distance"].worst_error == pytest.approx(math.exp(-0.5) / 2)
+    assert result["geometric noise"].worst_error == pytest.approx(1 / (1 + math.e))
+    assert result["Laplace noise"].worst_error == pytest.approx(math.exp(-0.5) / 2)
     apart = graph_of([(0, 1, 1.0), (2, 3, 1.0), (3, 4, 1.0), (2, 4, 1.0)], 5)
     assert hetdp.accuracy(hetdp.Problem(apart, [1, 2, 1, 1, 1])).threshold  # the triangle has no boundary
 
@@ -173,9 +173,9 @@ def test_many_distances_are_counted():
 
 def test_errors_too_small_for_a_float_do_not_tie():
     result = hetdp.accuracy(tallies(1001, 2.0, 3.0))
-    assert result["one ε"].by_distance[-1].worst_error < 1e-323  # the smallest float, and not 0
+    assert result["one ε"].by_steps[-1].worst_error < 1e-323  # the smallest float, and not 0
     ties = [each for each in result.comparisons if each.method == "fair" and each.baseline == "one ε"]
-    assert [(each.measures, each.distances) for each in ties] == [(("worst",), (1,))]
+    assert [(each.measures, each.steps) for each in ties] == [(("worst",), (1,))]
 
 
 def test_other_notions_have_the_baselines_that_are_known_for_them():

@@ -21,7 +21,8 @@ from tests.people.questions_to_ask import A_RULE, LINEAR, SIZES, VALUES
 
 questions, privacy, spaces = hetdp.questions, hetdp.privacy, hetdp.spaces
 EPSILONS = st.sampled_from(["0", "0.1", "0.3", "0.300000000001", "1.5", "20", "900", "4096", "inf"])
-NAMES = ["weighted vote", "dropping", "Sampling"]
+PERSONALISED = "personalised exponential"
+NAMES = ["weighted-vote", "dropping", "sampling"]
 EPSILON = [0.1, 0.5, 0.3, 1.0, 2.0]
 MEAN = sum(math.floor(one * 2**40) for one in EPSILON) // len(EPSILON) / 2**40
 
@@ -43,18 +44,22 @@ def test_baselines_on_votes_follow_their_definitions(values, needed):
     rules = {str(at + 1): one for at, one in enumerate(EPSILON)}
     problem = spaces.votes(5, questions.count("yes", needed), rules, values)
     result = hetdp.accuracy(problem, objective="balanced")
-    assert [method.name for method in result.methods][-5:] == ["PE", "randomised response", *NAMES]
+    assert [method.name for method in result.methods][-5:] == [
+        "personalised exponential",
+        "randomised response",
+        *NAMES,
+    ]
     for at in range(0, problem.graph.size, 1 if len(values) == 2 else 19):
         votes = [value == "yes" for value in problem.labels.names[at]]
         dropped = sum(yes - (needed - 0.5) / 5 for yes, one in zip(votes, EPSILON, strict=True) if one >= MEAN)
-        p = {"Sampling": sampling_probability(votes, needed), "dropping": float(LAPLACE.probability(MEAN * dropped))}
+        p = {"sampling": sampling_probability(votes, needed), "dropping": float(LAPLACE.probability(MEAN * dropped))}
         for name, expected in p.items():
             assert result[name].mechanism.probabilities[at] == pytest.approx(expected, rel=1e-9)
         change = sorted(one for yes, one in zip(votes, EPSILON, strict=True) if yes == (problem.answers[at] == 1))
         least = sum(change[: abs(sum(votes) - needed) + (problem.answers[at] == 1)])
-        assert result["PE"].mechanism.errors[at] == pytest.approx(1 / (1 + math.exp(least / 2)), rel=1e-9)
+        assert result[PERSONALISED].mechanism.errors[at] == pytest.approx(1 / (1 + math.exp(least / 2)), rel=1e-9)
     voted = hetdp.design(problem, "weighted-vote")
-    assert result["weighted vote"].mechanism.coordinates.tolist() == voted.coordinates.tolist()
+    assert result["weighted-vote"].mechanism.coordinates.tolist() == voted.coordinates.tolist()
     for method in result.methods:
         assert method.mechanism.certificate.private
 
@@ -70,7 +75,7 @@ def test_tallies_have_the_baselines_of_their_votes(needed):
     ours, theirs = (hetdp.accuracy(one, objective="balanced") for one in (folded, votes))
     parts = [slice(0, 3), slice(3, 5), slice(5, 7)]
     at = [folded.graph.index(tuple(label[part].count("yes") for part in parts)) for label in votes.labels.names]
-    for name in [*NAMES, "PE"]:
+    for name in [*NAMES, PERSONALISED]:
         coordinates = ours[name].mechanism.coordinates[at]
         np.testing.assert_allclose(theirs[name].mechanism.coordinates, coordinates, rtol=0, atol=1e-9)
 
@@ -81,13 +86,13 @@ def test_the_worst_accuracy_is_that_of_the_population():
     everybody = [epsilon[name] for name, size in groups.items() for _ in range(size)]
     for margin in (1, 3, 6):
         found = spaces.population(questions.majority(), everybody).baselines(margin)
-        for ours, theirs in (("Sampling",) * 2, ("PE",) * 2, ("dropping",) * 2, ("weighted vote", "weighted-vote")):
-            assert 1 - result[ours].by_distance[margin - 1].worst_error == pytest.approx(found[theirs], rel=1e-9)
+        for name in [*NAMES, PERSONALISED]:
+            assert 1 - result[name].by_steps[margin - 1].worst_error == pytest.approx(found[name], rel=1e-9)
 
 
 def test_with_one_epsilon_nobody_is_dropped():
     result = hetdp.accuracy(spaces.tallies({"all": 10}, questions.count("yes", 3), 0.1), objective="balanced")
-    noise = result["Laplace then threshold"].mechanism.coordinates
+    noise = result["Laplace noise"].mechanism.coordinates
     for name in NAMES[1:]:
         np.testing.assert_allclose(result[name].mechanism.coordinates, noise, rtol=1e-10)
 

@@ -86,7 +86,7 @@ def test_accuracy_is_that_of_the_cpu(device, problem, design_both):
     uniform = hetdp.accuracy(ours, prior="uniform")["balanced"].mean_error
     assert uniform == pytest.approx(float(theirs.errors.mean()), rel=1e-12)
     assert "worst" in str(hetdp.accuracy(ours))
-    assert hetdp.accuracy(ours).to_dict()["methods"][0]["by_distance"] == []
+    assert hetdp.accuracy(ours).to_dict()["methods"][0]["by_steps"] == []
     with pytest.raises(hetdp.UsageError, match="the mean on a GPU"):
         hetdp.accuracy(ours, prior=[1.0] * problem.graph.size)
 

@@ -337,7 +337,14 @@ def test_scores_without_common_factors_have_a_limit():
 def test_baselines_are_for_margins_that_some_table_has():
     people = hetdp.spaces.population(hetdp.questions.count("yes", 2), [0.5, 1.0, 2.0])
     assert people.farthest() == 2
-    assert set(people.baselines(2)) == {"least ε", "dropping", "Sampling", "PE", "weighted-vote", "balanced"}
+    assert set(people.baselines(2)) == {
+        "one ε",
+        "dropping",
+        "sampling",
+        "personalised exponential",
+        "weighted-vote",
+        "balanced",
+    }
     for margin in (0, 3):
         with pytest.raises(hetdp.UsageError):
             people.baselines(margin)
@@ -355,10 +362,10 @@ def test_baselines_know_the_margins_that_only_one_answer_has(monkeypatch):
         people = hetdp.spaces.population(hetdp.questions.count("yes", threshold), [0.5] * 5)
         assert people.farthest() == 4
         found = people.baselines(4)
-        assert 0.5 < found["PE"] < found["least ε"] == pytest.approx(found["balanced"])
+        assert 0.5 < found["personalised exponential"] < found["one ε"] == pytest.approx(found["balanced"])
     for limit, sampled in ((5, True), (4, False)):
         monkeypatch.setattr("hetdp.people.populations.baselines.MOST_SAMPLED", limit)
-        assert ("Sampling" in people.baselines(1)) == sampled
+        assert ("sampling" in people.baselines(1)) == sampled
 
 
 def test_a_group_without_people_has_no_scores():

@@ -234,7 +234,7 @@ def by_definition(name, epsilon, yes, threshold, limit):
 
     if name == "dropping":
         return noisy_answer([who for who in range(number) if epsilon[who] >= limit])
-    if name == "Sampling":
+    if name == "sampling":
         chance = [
             flint.arb(1) if e >= limit else (flint.arb(e).exp() - 1) / (flint.arb(limit).exp() - 1) for e in epsilon
         ]
@@ -261,7 +261,7 @@ def test_baselines_are_private_and_as_accurate_as_reported(threshold, limit):
     epsilon = [0.125, 0.25, 0.5, 0.5, 1.0]
     people = hetdp.spaces.population(Q.count("yes", threshold), epsilon)
     every = subsets(range(5))
-    for name in ("dropping", "Sampling", "PE"):
+    for name in ("dropping", "sampling", "personalised exponential"):
         p = {frozenset(yes): by_definition(name, epsilon, yes, threshold, limit) for yes in every}
         for yes, who in product(every, range(5)):
             one, other = p[frozenset(yes)], p[frozenset(yes ^ {who})]
@@ -281,9 +281,9 @@ def test_baselines_are_private_and_as_accurate_as_reported(threshold, limit):
 def test_baselines_are_listed_beside_the_mechanism():
     people = hetdp.spaces.population(Q.majority(), 0.5, size=11)
     found = people.baselines(3)
-    assert list(found) == ["least ε", "dropping", "Sampling", "PE", "weighted-vote", "balanced"]
-    assert found["balanced"] == pytest.approx(found["least ε"], abs=1e-11)
-    assert "Sampling" not in hetdp.spaces.population(Q.majority(), 0.5, size=2001).baselines(1)
+    assert list(found) == ["one ε", "dropping", "sampling", "personalised exponential", "weighted-vote", "balanced"]
+    assert found["balanced"] == pytest.approx(found["one ε"], abs=1e-11)
+    assert "sampling" not in hetdp.spaces.population(Q.majority(), 0.5, size=2001).baselines(1)
     assert baselines.MOST_SAMPLED == 2000
     with pytest.raises(hetdp.UsageError, match="no table has the margin 99"):
         people.baselines(99)

@@ -188,8 +188,8 @@ def test_a_noisy_count_and_one_epsilon_for_all_are_as_accurate_as_the_least_epsi
     worst, _ = worst_by_number(alike, alike.design())
     for point in people.design().curves().by_share:
         noise = math.exp(-0.3 * (point.margin - 1)) / (1 + math.exp(0.3))
-        assert 1 - worst[point.number] == pytest.approx(point.baselines["one ε for all"], abs=1e-11)
-        assert point.baselines["noisy count"] == pytest.approx(noise, abs=1e-11)
+        assert 1 - worst[point.number] == pytest.approx(point.baselines["one ε"], abs=1e-11)
+        assert point.baselines["geometric noise"] == pytest.approx(noise, abs=1e-11)
         assert point.error <= noise + 1e-11
 
 
@@ -199,7 +199,7 @@ def test_the_noise_of_a_noisy_sum_is_scaled_to_the_largest_weight():
     for point in people.design().curves().by_share:
         need = people.share_scale.distance(point.number).need
         tail = sum((1 - ratio) / (1 + ratio) * ratio**k for k in range(need, 2000))
-        assert point.baselines["noisy count"] == pytest.approx(tail, abs=1e-9)
+        assert point.baselines["geometric noise"] == pytest.approx(tail, abs=1e-9)
 
 
 def test_a_share_between_two_numbers_takes_the_one_nearer_to_the_other_answer():
@@ -228,8 +228,8 @@ def test_baselines_by_margin_are_the_worse_of_the_two_numbers_with_the_margin():
     for point in curves.by_margin:
         there = [one.baselines for one in curves.by_share if one.margin == point.margin]
         assert point.baselines == {name: max(one[name] for one in there) for name in curves.names}
-    assert curves.names == ("one ε for all", "noisy count", "weighted-vote")
-    assert people.design("weighted-vote").curves().names == ("one ε for all", "noisy count")
+    assert curves.names == ("one ε", "geometric noise", "weighted-vote")
+    assert people.design("weighted-vote").curves().names == ("one ε", "geometric noise")
     assert people.design().curves(baselines=False).names == ()
 
 

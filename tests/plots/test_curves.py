@@ -14,6 +14,7 @@ from hetdp.plots.plot import drawing_of
 from tests.plots.shown import council, majority, senate, words
 
 MAJORITY = hetdp.questions.majority()
+PERSONALISED = "personalised exponential"
 
 
 def curves_of(what, baselines=True):
@@ -25,8 +26,8 @@ def test_curves_are_the_rows_of_the_report():
     curves = curves_of(report)
     assert set(curves) == {method.name for method in report.methods}
     for method in report.methods:
-        rows = [level for level in method.by_distance if level.distance is not None]
-        assert curves[method.name].across.tolist() == [level.distance for level in rows]
+        rows = [level for level in method.by_steps if level.steps is not None]
+        assert curves[method.name].across.tolist() == [level.steps for level in rows]
         assert np.allclose(curves[method.name].accuracy, [1 - level.mean_error for level in rows], atol=1e-9)
         assert curves[method.name].baseline == method.baseline
 
@@ -94,10 +95,14 @@ def test_margins_and_accuracies_are_those_of_the_population():
 def test_populations_are_drawn_beside_their_baselines():
     mechanism = senate().design()
     curves = curves_of(mechanism)
-    assert {"balanced", "least ε", "PE", "weighted-vote"} <= set(curves)
+    assert {"balanced", "one ε", "personalised exponential", "weighted-vote"} <= set(curves)
     assert not curves["balanced"].baseline
-    for margin, accuracy in zip(curves["PE"].across.tolist(), curves["PE"].accuracy.tolist(), strict=True):
-        assert accuracy == mechanism.population.baselines(int(margin))["PE"]
+    for margin, accuracy in zip(
+        curves[PERSONALISED].across.tolist(),
+        curves[PERSONALISED].accuracy.tolist(),
+        strict=True,
+    ):
+        assert accuracy == mechanism.population.baselines(int(margin))[PERSONALISED]
 
 
 def test_several_populations_by_name():
@@ -118,13 +123,13 @@ def test_promises_are_shown_by_area():
     for given in (list(promises), asked(by="town")):
         assert [curve.names for curve in drawing_of(given, None, None, False, True).data] == [("North", "South")]
     each = curves_of({promise.area: promise for promise in promises})
-    assert {"North", "South", "PE"} <= set(each)
+    assert {"North", "South", "personalised exponential"} <= set(each)
 
 
 def test_an_asked_table_is_shown_by_its_promises():
     curves = curves_of(asked())
     assert curves["answer 1"].across[0] == 1
-    assert {"least ε", "PE"} <= set(curves)
+    assert {"one ε", "personalised exponential"} <= set(curves)
 
 
 def test_a_mechanism_on_tallies_is_shown_at_the_margins_of_its_promise():

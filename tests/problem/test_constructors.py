@@ -84,12 +84,12 @@ def test_a_grid_may_have_an_epsilon_for_each_axis():
 
 def test_distances_along_a_grid_need_only_its_edges_and_give_its_mechanism():
     points = list(product(range(4), repeat=2))
-    by_distance = metric(points, lambda u, v: abs(u[0] - v[0]) + abs(u[1] - v[1]), 0.1)
-    assert edge_set(by_distance) == edge_set(grid((4, 4), 0.1))
+    by_steps = metric(points, lambda u, v: abs(u[0] - v[0]) + abs(u[1] - v[1]), 0.1)
+    assert edge_set(by_steps) == edge_set(grid((4, 4), 0.1))
     everything = metric(points, lambda u, v: abs(u[0] - v[0]) + abs(u[1] - v[1]), 0.1, pairs="all")
     assert everything.edge_count == 120
     query = {point: 1 if sum(point) > 2 else 2 for point in points}
-    few, all_ = (hetdp.design(hetdp.Problem(graph, query)) for graph in (by_distance, everything))
+    few, all_ = (hetdp.design(hetdp.Problem(graph, query)) for graph in (by_steps, everything))
     assert few.coordinates == pytest.approx(all_.coordinates, rel=1e-14)
 
 

@@ -104,5 +104,5 @@ def test_json_has_both_curves_with_their_baselines(tmp_path, capsys):
     assert {point["answer"] for point in points[:20]} == {"no"}
     assert curves["by_share"]["value"] == "yes"
     for point in (*points, *curves["by_margin"]["points"]):
-        assert point["error"] <= point["baselines"]["noisy count"]["error"] + 1e-9
-        assert list(point["baselines"]) == ["one ε for all", "noisy count", "weighted-vote"]
+        assert point["error"] <= point["baselines"]["geometric noise"]["error"] + 1e-9
+        assert list(point["baselines"]) == ["one ε", "geometric noise", "weighted-vote"]

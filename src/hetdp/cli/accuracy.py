@@ -26,14 +26,14 @@ EXAMPLES = """
 hetdp accuracy poll.json                          the objectives and the baselines
 hetdp accuracy poll.json mechanism.csv            your own mechanisms and the baselines
 hetdp accuracy poll.json -o accuracy.tex          a file: .csv, .tex, .txt or .json
-hetdp accuracy poll.json --format csv             every distance, as CSV
+hetdp accuracy poll.json --format csv             every number of steps, as CSV
 hetdp accuracy poll.json --odds                   also the effect of one person's data, by class
 """
 ABOUT = """
 Computes the accuracy of mechanisms exactly. It reads no personal data and spends no budget. For each mechanism it shows
-the worst accuracy, the mean, and the mean at each distance, that is, the number of edges to the nearest dataset with
-the other answer. Every baseline is proved private on the same edges; if one is at least as accurate as a mechanism, a
-line below the table says so. Without MECHANISM, it compares the objectives of hetdp design and ignores the values given
+the worst accuracy, the mean, and the mean by steps, that is, the number of edges to the nearest dataset with the other
+answer. Every baseline is proved private on the same edges; a line below the table names those that beat every mechanism
+or are as accurate as one. Without MECHANISM, it compares the objectives of hetdp design and ignores the values given
 in PROBLEM.
 """
 AVERAGE = "average"

@@ -174,10 +174,10 @@ def curves_by_distance(report: Any) -> list[Curve]:
     """
     found = []
     for method in report.methods:
-        near = method.levels.distances != NOWHERE
+        near = method.levels.steps != NOWHERE
         if not near.any():
             continue
-        distances = method.levels.distances[near].astype(np.float64)
+        distances = method.levels.steps[near].astype(np.float64)
         found.append(Curve((method.name,), method.baseline, distances, 1.0 - method.mean_errors[near]))
     return merge_equal(found)
 

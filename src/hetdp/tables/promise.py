@@ -132,7 +132,7 @@ class Promise:
         return _curves_of(self.mechanism).accuracy_at_share(share, answered)
 
     def curves(self, baselines: bool = True) -> AccuracyCurves:
-        """The guaranteed accuracy by margin and by true share, beside *one ε for all* and a *noisy count*.
+        """The guaranteed accuracy by margin and by true share, beside *one ε* and *geometric noise*.
 
         Args:
             baselines: whether to compute the baselines, too.

@@ -71,7 +71,7 @@ def mean_epsilon(units: Whole, people: Whole, unit: float) -> float:
 
 
 def keep_probability(epsilon: float, limit: float) -> tuple[float, float]:
-    """The probabilities that Sampling keeps a person or not: (e^ε − 1)/(e^limit − 1), and 1 from the limit on.
+    """The probabilities that sampling keeps a person or not: (e^ε − 1)/(e^limit − 1), and 1 from the limit on.
 
     >>> [round(chance, 6) for chance in keep_probability(0.1, 1.0)]
     [0.061207, 0.938793]

@@ -16,8 +16,8 @@ import pytest
 
 import hetdp
 from hetdp.cli.main import main
+from hetdp.mechanism.accuracy.baselines import GEOMETRIC, ONE_EPSILON
 from hetdp.mechanism.formatting import SMALL_ERROR
-from hetdp.people.populations.baselines import NOISY_COUNT, ONE_EPSILON
 from hetdp.studio.people import session as sessions
 from hetdp.studio.people import views
 from hetdp.studio.people.charts import charts_of
@@ -752,18 +752,18 @@ def test_what_an_accuracy_takes_says_what_was_done_and_that_nothing_changes_by_i
     assert "This is about question 2 alone. The others have the same ε, so they change, too" in shown
 
 
-def test_the_gain_of_levels_is_computed_and_compared_with_one_epsilon_and_a_noisy_count(pages):
+def test_the_gain_of_levels_is_computed_and_compared_with_one_epsilon_and_geometric_noise(pages):
     pages.fill_in()
     shown = pages.send("promise", {"share-at": "95"})
     promise = pages.session.dry_run().promises[0]
     (point,) = promise.mechanism.curves(numbers=[95]).by_share
-    same, noisy = (runs_words(point.baselines[name]) for name in (ONE_EPSILON, NOISY_COUNT))
+    same, noisy = (runs_words(point.baselines[name]) for name in (ONE_EPSILON, GEOMETRIC))
     ours = runs_words(point.error)
     assert ours != same
     right = f"the published answer is right in at least {ours} runs"
     assert f"The levels gain accuracy: if 95% truly count as yes (95 of 100 people), {right};" in shown
     strongest = f"with the strongest protection for all (ε = 0.1) in {same}"
-    assert f"{strongest}, and a noisy count with that ε in {noisy}." in shown
+    assert f"{strongest}, and with geometric noise of that ε in {noisy}." in shown
     assert "In return, open are charged more" in shown
     shown = pages.send("promise", {"protection": "one", "epsilon": "0.1"})
     assert "Everybody has the same ε, so there are no levels to gain from" in shown

@@ -25,13 +25,12 @@ from hetdp.mechanism.vote import person_weights, require_people, vote_coordinate
 from hetdp.problem.decimals import LARGEST_EXACT, UNIT
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
-from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices
 from hetdp.theory import voting
 from hetdp.theory.coordinate import LAPLACE
 from hetdp.theory.pure import PURE
 
-MOST_SAMPLED = 1 << 28  # most additions for Sampling: a few seconds, and at most 1 GB
+MOST_SAMPLED = 1 << 28  # most additions for sampling: a few seconds, and at most 1 GB
 LARGEST_SAMPLED = 700.0  # in z; tails beyond it are too small for a float, so labels are clipped
 
 
@@ -62,7 +61,7 @@ def weighted_vote(problem: Problem) -> Floats | None:
 
 
 def drop_people(problem: Problem) -> Floats | None:
-    """Dropping: ignores people below the mean ε, and adds Laplace noise to the count of the others."""
+    """Ignores people below the mean ε, and adds Laplace noise to the count of the others."""
     voters = _voters(problem)
     if voters is None:
         return None
@@ -74,7 +73,7 @@ def drop_people(problem: Problem) -> Floats | None:
 
 
 def sample_people(problem: Problem) -> Floats | None:
-    """Sampling: keeps people below the mean ε at random, so that noise for the mean ε protects them as promised."""
+    """Keeps people below the mean ε at random, so that noise for the mean ε protects them as promised."""
     voters = _voters(problem)
     if voters is None or _additions(voters.axes) > MOST_SAMPLED:
         return None
@@ -85,7 +84,8 @@ def sample_people(problem: Problem) -> Floats | None:
     return np.asarray(by_number[np.ix_(*voters.yes)].ravel())
 
 
-PEOPLE_BASELINES = (("weighted vote", weighted_vote), ("dropping", drop_people), ("Sampling", sample_people))
+WEIGHTED, DROPPING, SAMPLING = "weighted-vote", "dropping", "sampling"  # the first is an objective, too
+PEOPLE_BASELINES = ((WEIGHTED, weighted_vote), (DROPPING, drop_people), (SAMPLING, sample_people))
 
 
 def _voters(problem: Problem) -> Voters | None:
@@ -182,7 +182,7 @@ class BaselineSetting:
 
     @property
     def furthest(self) -> int:
-        """The largest distance."""
+        """The largest number of steps."""
         return int(np.max(self.steps, initial=NOWHERE))
 
 
@@ -234,7 +234,7 @@ def exponential(setting: BaselineSetting) -> Floats:
 
 
 def exponential_by_edge(setting: BaselineSetting) -> Floats:
-    """The exponential mechanism with own ε: the score is the smallest Σε along a path to the other answer."""
+    """The exponential mechanism with each edge's own ε: the score is the least Σε along a path to the other answer."""
     problem = setting.problem
     start = np.full(problem.graph.size, np.inf)
     for block in problem.graph.edge_blocks():
@@ -245,8 +245,8 @@ def exponential_by_edge(setting: BaselineSetting) -> Floats:
     return np.array([PURE.meet(score) for score in different.tolist()])[which]
 
 
-ONE_EPSILON, ONE_AVERAGE = "one ε", "one ε, average"
-OWN_EPSILON, PE = "exponential, own ε", "PE"  # called PE if the edges are people's, as in its paper
+ONE_EPSILON, ONE_AVERAGE, GEOMETRIC = "one ε", "one ε (average)", "geometric noise"
+PERSONALISED = "personalised exponential"
 
 
 class Baseline(NamedTuple):
@@ -255,23 +255,19 @@ class Baseline(NamedTuple):
     name: str
     labels: Callable[[BaselineSetting], Floats]
     pure_only: bool = True
-    otherwise: str = ""  # its name if the query is not a threshold along the graph
 
     def name_on(self, setting: BaselineSetting) -> str:
-        """Its name on a problem."""
-        if self.name == ONE_EPSILON:
-            return self.name.replace("ε", setting.problem.notion.main.letter)
-        if self.name == OWN_EPSILON and isinstance(setting.problem.graph, ProductSpace):
-            return PE
-        return self.otherwise if self.otherwise and not setting.threshold else self.name
+        """Its name on a problem: one ε is one μ where edges have μ."""
+        letter = setting.problem.notion.main.letter
+        return self.name.replace("ε", letter) if self.name == ONE_EPSILON else self.name
 
 
 BASELINES = (
     Baseline(ONE_EPSILON, one_epsilon, pure_only=False),
-    Baseline("geometric then threshold", geometric, otherwise="geometric on distance"),
-    Baseline("Laplace then threshold", laplace, otherwise="Laplace on distance"),
-    Baseline("exponential", exponential),
-    Baseline(OWN_EPSILON, exponential_by_edge),
+    Baseline(GEOMETRIC, geometric),
+    Baseline("Laplace noise", laplace),
+    Baseline("exponential mechanism", exponential),
+    Baseline(PERSONALISED, exponential_by_edge),
     Baseline("randomised response", randomised_response, pure_only=False),
 )
 

@@ -24,7 +24,7 @@ from hetdp.problem.space import Floats, Indices
 from hetdp.theory.pure import PURE
 
 Steps = NDArray[np.int64]
-NOWHERE = 0  # the distance of a dataset without a path to the other answer
+NOWHERE = 0  # the number of steps of a dataset without a path to the other answer
 
 
 def steps_to_the_other_answer(problem: Problem, engine: EngineName = "auto") -> Steps:
@@ -100,17 +100,17 @@ def deciders_of(problem: Problem) -> Deciders:
 # Measures of a mechanism ----------------------------------------------------------------------------------------------
 
 
-class AtDistance(NamedTuple):
-    """The accuracy of a method at the datasets of one distance.
+class AtSteps(NamedTuple):
+    """The accuracy of a method at the datasets that are so many steps from the other answer.
 
     Attributes:
-        distance: the smallest number of edges to a dataset of the other answer; None if there is no path.
+        steps: the smallest number of edges to a dataset of the other answer; None if there is no path.
         datasets: number of datasets.
         worst_error: the largest error among them.
         mean_error: their mean error under the prior; None if the prior gives them no weight.
     """
 
-    distance: int | None
+    steps: int | None
     datasets: int
     worst_error: float
     mean_error: float | None
@@ -134,12 +134,12 @@ class WhereDeciding(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """The datasets by distance, nearest first; those without a path to the other answer come last.
+    """The datasets by steps to the other answer, nearest first; those without a path to the other answer come last.
 
     Attributes:
         order: the datasets, level by level.
         starts: start of each level in `order`.
-        distances: distance of each level; 0 for datasets without a path.
+        steps: number of steps of each level; 0 for datasets without a path.
         counts: number of datasets of each level.
         weights: the prior, in graph order.
         deciders: for each class of edges the datasets at which one change of it decides.
@@ -147,7 +147,7 @@ class Levels:
 
     order: NDArray[np.int64]
     starts: NDArray[np.int64]
-    distances: Steps
+    steps: Steps
     counts: NDArray[np.int64]
     weights: Floats
     deciders: Deciders = field(default_factory=dict)
@@ -184,9 +184,9 @@ class Method:
         worst_error: the largest error.
         worst_at: the label of the first dataset with that error; None if there are no datasets.
         mean_error: the mean error under the prior.
-        worst_errors: the largest error at each distance.
-        mean_errors: the mean error at each distance under the prior; NaN if the prior gives it no weight.
-        levels: the datasets by distance.
+        worst_errors: the largest error at each number of steps.
+        mean_errors: the mean error at each number of steps under the prior; NaN if the prior gives it no weight.
+        levels: the datasets by steps.
     """
 
     name: str
@@ -210,12 +210,12 @@ class Method:
         return accuracy_of(self.mean_error)
 
     @property
-    def by_distance(self) -> list[AtDistance]:
-        """The accuracy at each distance to the other answer, nearest first."""
-        columns = (self.levels.distances, self.levels.counts, self.worst_errors, self.mean_errors)
+    def by_steps(self) -> list[AtSteps]:
+        """The accuracy at each number of steps to the other answer, nearest first."""
+        columns = (self.levels.steps, self.levels.counts, self.worst_errors, self.mean_errors)
         return [
-            AtDistance(None if distance == NOWHERE else distance, count, worst, None if math.isnan(mean) else mean)
-            for distance, count, worst, mean in zip(*(column.tolist() for column in columns), strict=True)
+            AtSteps(None if steps == NOWHERE else steps, count, worst, None if math.isnan(mean) else mean)
+            for steps, count, worst, mean in zip(*(column.tolist() for column in columns), strict=True)
         ]
 
     @property

@@ -15,7 +15,7 @@ from hetdp.errors import Fault, InputError, NoExtensionError, UsageError
 from hetdp.mechanism import design as designing
 from hetdp.mechanism.accuracy.baselines import BaselineSetting, baselines_on
 from hetdp.mechanism.accuracy.measures import (
-    AtDistance,
+    AtSteps,
     Levels,
     Method,
     WhereDeciding,
@@ -23,7 +23,15 @@ from hetdp.mechanism.accuracy.measures import (
     measure,
     steps_to_the_other_answer,
 )
-from hetdp.mechanism.accuracy.tables import Comparison, compare, csv_text, latex_lines, long_columns, text_lines
+from hetdp.mechanism.accuracy.tables import (
+    Comparison,
+    compare,
+    csv_text,
+    latex_lines,
+    long_columns,
+    table_rows,
+    text_lines,
+)
 from hetdp.mechanism.design import ObjectiveName, prior_of
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.formatting import accuracy_of
@@ -33,7 +41,7 @@ from hetdp.mechanism.verification import problem_and_values
 from hetdp.problem.partial import PartialMechanism, values_on
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats
-from hetdp.text import did_you_mean, format_value
+from hetdp.text import did_you_mean, format_value, html_table, pluralize
 
 AVERAGE = "average"  # the one objective that needs the prior
 DEFAULT_NAME = "mechanism"
@@ -102,12 +110,12 @@ class Accuracy:
 
     Attributes:
         methods: one entry per mechanism, then one per baseline. Each has `name`, `baseline` (true or false),
-            `mechanism`, `worst_accuracy`, `worst_error`, `worst_at`, `mean_accuracy`, `mean_error`, and `by_distance`:
-            a list with `distance` (None where no path leads to the other answer), `datasets`, `worst_error` and
+            `mechanism`, `worst_accuracy`, `worst_error`, `worst_at`, `mean_accuracy`, `mean_error`, and `by_steps`:
+            a list with `steps` (None where no path leads to the other answer), `datasets`, `worst_error` and
             `mean_error` (None where the prior gives no weight); and `by_class`, with `edge_class` in place of
-            `distance`: where one change of the class decides.
+            `steps`: where one change of the class decides.
         comparisons: baselines that tie with a mechanism or beat it; each has `baseline`, `outcome`, `method`,
-            `measures` and `distances`, and is a sentence as text.
+            `measures` and `steps`, and is a sentence as text.
         prior: the prior of the means: "uniform", "weight" (the problem's own weights) or "given".
         threshold: True if the query is a threshold along the graph: every edge changes the signed number of steps to
             the other answer by exactly one.
@@ -133,18 +141,26 @@ class Accuracy:
         return "\n".join(text_lines(self.methods, self.comparisons, self.prior))
 
     def __repr__(self) -> str:
-        return f"Accuracy({', '.join(method.name for method in self.methods)})"
+        ours = [method.name for method in self.methods if not method.baseline]
+        others = len(self.methods) - len(ours)
+        beside = f" beside {pluralize(others, 'baseline')}" if others else ""
+        return f"Accuracy({', '.join(ours)}{beside})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the table, with at most one remark below it."""
+        (header, *rows), remark = table_rows(self.methods, self.comparisons, self.prior)
+        return html_table("Accuracy", ["method", *header[1:]], rows, most=len(rows), note=remark)
 
     def columns(self) -> dict[str, list[Any]]:
-        """The whole table in columns ready for any data frame: each method over all datasets, and at each distance.
+        """The whole table in columns ready for any data frame: each method over all datasets, and by steps.
 
-        The columns are `method`, `baseline`, `distance` ("all", a number as text, or "none" if there is no path to the
+        The columns are `method`, `baseline`, `steps` ("all", a number as text, or "none" if there is no path to the
         other answer), `datasets`, `worst_accuracy`, `worst_error`, `worst_at`, `mean_accuracy` and `mean_error`.
 
         >>> import hetdp
         >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
         >>> problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})
-        >>> hetdp.accuracy(problem, baselines=False, objective="fair").columns()["distance"]
+        >>> hetdp.accuracy(problem, baselines=False, objective="fair").columns()["steps"]
         ['all', '1', '2']
         """
         return long_columns(self.methods)
@@ -188,7 +204,7 @@ def accuracy(
         prior: the weight of each dataset in a mean: "uniform", "weight" (the problem's own weights), a mapping
             label → number ≥ 0, or a sequence. By default the problem's weights if it has any, otherwise uniform.
         baselines: whether to measure baselines on the same problem, too; for votes and tallies these include the
-            ε-weighted vote, dropping people below the mean ε, Sampling and PE.
+            ε-weighted vote, dropping people below the mean ε, and sampling.
         objective: without a mechanism: the objectives to compare, one or several. By default all, except an average
             of more than 30,000 datasets (1,000 if the notion's bounds are not linear in p), which may take minutes.
         engine: "auto", "cpu" or "reference"; all give the same bits.
@@ -233,13 +249,14 @@ def accuracy(
     setting, levels = BaselineSetting(problem, steps, engine), Levels.of(steps, weights, deciders_of(problem))
     rows = [(False, name, each) for name, each in found]
     if baselines:
-        rows += [(True, name, each) for name, each in baselines_on(setting, AVERAGE in wanted, weights)]
+        others = baselines_on(setting, AVERAGE in wanted, weights)
+        rows += [(True, name, each) for name, each in others if name not in dict(found)]
     methods = [measure(problem, name, baseline, each, levels) for baseline, name, each in rows]
     return Accuracy(tuple(methods), tuple(compare(methods)), called, setting.threshold)
 
 
 def _accuracy_on_device(mechanism: ResidentMechanism, prior: Any) -> Accuracy:
-    """Worst and mean accuracy of a mechanism on a GPU; distances and baselines would need arrays in this process."""
+    """Worst and mean accuracy of a mechanism on a GPU; steps and baselines would need arrays in this process."""
     weights = mechanism.problem.factors
     name = prior if prior is not None else "uniform" if weights is None else "weight"
     if name not in ("uniform", "weight") or (name == "weight" and weights is None):
@@ -272,13 +289,13 @@ def _method(method: Method) -> dict[str, Any]:
         "mean_error": method.mean_error,
         "worse_than_coin": method.mechanism.against_coin.document(),
         "objective_gap": method.mechanism.objective_gap,
-        "by_distance": [
+        "by_steps": [
             {
-                "distance": level.distance,
+                "steps": level.steps,
                 "datasets": level.datasets,
                 **_worst_and_mean(level),
             }
-            for level in method.by_distance
+            for level in method.by_steps
         ],
         "by_class": [
             {
@@ -291,7 +308,7 @@ def _method(method: Method) -> dict[str, Any]:
     }
 
 
-def _worst_and_mean(part: AtDistance | WhereDeciding) -> dict[str, float | None]:
+def _worst_and_mean(part: AtSteps | WhereDeciding) -> dict[str, float | None]:
     """Worst and mean of some of the datasets, as accuracy and as error."""
     worst, mean = part.worst_error, part.mean_error
     return {
@@ -309,5 +326,5 @@ def _comparison(given: Comparison) -> dict[str, Any]:
         "outcome": given.outcome,
         "method": given.method,
         "measures": list(given.measures),
-        "distances": list(given.distances),
+        "steps": list(given.steps),
     }

@@ -5,19 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.mechanism.accuracy.measures import NOWHERE, Method
+from hetdp.mechanism.accuracy.measures import NOWHERE, Levels, Method
 from hetdp.mechanism.formatting import LEAST, accuracy_of, format_accuracy
 from hetdp.problem.space import Floats, Mask
 from hetdp.text import escape_unprintable, pluralize, round_up
 
 EQUAL_ERRORS = 1e-9  # relative; errors that differ by less are equal
 TIES, BEATS = "ties", "beats"
-MOST_LISTED = 6  # most distances that are listed one by one
+MOST_LISTED = 6  # most numbers of steps that are listed one by one
 
 
 class Comparison(NamedTuple):
@@ -28,29 +29,29 @@ class Comparison(NamedTuple):
         outcome: "ties" or "beats".
         method: the name of the mechanism.
         measures: "worst", "mean", both, or neither.
-        distances: the distances at which it ties in both worst and mean error, or wins in one without losing in the
-            other.
-        everywhere: True if these are all distances. (Datasets without a path to the other answer are not compared, nor
-            errors that are both too small for a float.)
+        steps: the numbers of steps to the other answer at which it ties in both worst and mean error, or wins in one
+            without losing in the other.
+        everywhere: True if these are all numbers of steps. (Datasets without a path to the other answer are not
+            compared, nor errors that are both too small for a float.)
     """
 
     baseline: str
     outcome: str
     method: str
     measures: tuple[str, ...]
-    distances: tuple[int, ...]
+    steps: tuple[int, ...]
     everywhere: bool
 
     def __str__(self) -> str:
-        """One line, such as ``geometric then threshold ties fair: worst, mean, every distance``."""
+        """One line, such as ``geometric noise ties fair: worst, mean, any number of steps``."""
         places = list(self.measures)
-        if self.everywhere and self.distances:
-            places.append("every distance")
-        elif self.distances:
-            named = ", ".join(map(str, self.distances[:MOST_LISTED]))
-            more = len(self.distances) - MOST_LISTED
-            word = "distance" if len(self.distances) == 1 else "distances"
-            places.append(f"{word} {named}" + (f" and {more:,} more" if more > 0 else ""))
+        if self.everywhere and self.steps:
+            places.append("any number of steps")
+        elif self.steps:
+            named = ", ".join(map(str, self.steps[:MOST_LISTED]))
+            more = len(self.steps) - MOST_LISTED
+            word = "step" if self.steps == (1,) else "steps"
+            places.append(f"{named}{f' and {more:,} more' if more > 0 else ''} {word}")
         return f"{self.baseline} {self.outcome} {self.method}: {', '.join(places)}"
 
 
@@ -65,7 +66,7 @@ def compare(methods: list[Method]) -> Iterator[Comparison]:
 def _outcomes(baseline: Method, method: Method) -> Iterator[Comparison]:
     ties, wins = _compare_errors(_overall(baseline), _overall(method))
     vanished = np.maximum(baseline.worst_errors, method.worst_errors) <= LEAST  # too small for a float; both may differ
-    counted = (method.levels.distances != NOWHERE) & ~vanished
+    counted = (method.levels.steps != NOWHERE) & ~vanished
     worst_ties, worst_wins = _compare_errors(baseline.worst_errors, method.worst_errors)
     mean_ties, mean_wins = _compare_errors(baseline.mean_errors, method.mean_errors)
     no_mean = np.isnan(method.mean_errors)
@@ -73,10 +74,10 @@ def _outcomes(baseline: Method, method: Method) -> Iterator[Comparison]:
     here_wins = (worst_wins & (mean_wins | mean_ties | no_mean)) | (mean_wins & worst_ties)
     for outcome, overall, here in ((TIES, ties, here_ties), (BEATS, wins, here_wins)):
         measures = tuple(name for name, holds in zip(("worst", "mean"), overall, strict=True) if holds)
-        distances = tuple(method.levels.distances[here & counted].tolist())
-        if measures or distances:
-            everywhere = len(distances) == int(np.count_nonzero(counted))
-            yield Comparison(baseline.name, outcome, method.name, measures, distances, everywhere)
+        steps = tuple(method.levels.steps[here & counted].tolist())
+        if measures or steps:
+            everywhere = len(steps) == int(np.count_nonzero(counted))
+            yield Comparison(baseline.name, outcome, method.name, measures, steps, everywhere)
 
 
 def _overall(method: Method) -> Floats:
@@ -93,14 +94,14 @@ def _compare_errors(errors: Floats, others: Floats) -> tuple[Mask, Mask]:
 # Tables ---------------------------------------------------------------------------------------------------------------
 
 
-MOST_COLUMNS = 5  # most distances and classes in a printed table; the long table has all distances
+MOST_COLUMNS = 5  # most columns by steps, and by class; the long table has all numbers of steps
 LONGEST_NAME = 40  # most characters of a name
 NO_VALUE = "-"
 SMALLEST_GAP = 1e-9  # smaller gaps are not mentioned
 COLUMNS = (
     "method",
     "baseline",
-    "distance",
+    "steps",
     "datasets",
     "worst_accuracy",
     "worst_error",
@@ -126,22 +127,21 @@ ESCAPES = {
 
 
 def text_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], prior: str) -> Iterator[str]:
-    """The table in aligned columns, followed by remarks."""
+    """The table in aligned columns, and at most one remark below it."""
     rows = _rows(methods, prior)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-    hidden = int(np.count_nonzero(methods[0].levels.distances != NOWHERE)) - MOST_COLUMNS
-    if hidden > 0:
-        yield f"({pluralize(hidden, 'more distance')}, only in the long table: as columns, CSV or JSON)"
-    unnamed = len(methods[0].levels.deciders) - len(_classes(methods[0]))
-    if unnamed > 0:
-        yield f"({unnamed:,} classes, and how accurate it is where one of them decides, only in JSON)"
     yield from (escape_unprintable(words) for words in _remarks(methods, comparisons))
 
 
+def table_rows(methods: Sequence[Method], comparisons: Sequence[Comparison], prior: str) -> tuple[list[list[str]], str]:
+    """The header and the rows of the table, and the remark below it, which may be empty."""
+    return _rows(methods, prior), "".join(_remarks(methods, comparisons))
+
+
 def latex_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], prior: str) -> Iterator[str]:
-    """The table as a LaTeX tabular that needs no package, followed by remarks."""
+    """The table as a LaTeX tabular that needs no package, with at most one remark below it."""
     rows = _rows(methods, prior)
     width = len(rows[0])
     yield rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}"
@@ -156,39 +156,101 @@ def latex_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], pr
     yield r"\end{tabular}"
 
 
-def _remarks(methods: Sequence[Method], comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """The remarks below the table: gaps, datasets where a coin does better, and comparisons with baselines."""
+def _remarks(methods: Sequence[Method], comparisons: Sequence[Comparison]) -> list[str]:
+    """The remark below the table, if there is one: what the numbers of the table do not show at a glance.
+
+    It names datasets where a coin does better, gaps, baselines that beat a mechanism, and those that are as good.
+    """
+    if methods and comparisons and all(method.worst_error == 0.0 for method in methods):
+        return ["every method is always right"]
+    parts = [
+        f"{method.name}: {method.mechanism.against_coin.short()}"
+        for method in methods
+        if not method.baseline and method.mechanism.against_coin.short()
+    ]
     for method in methods:
         gap = method.mechanism.objective_gap
         if gap is not None and gap > SMALLEST_GAP:
             most = round_up(gap, 2)
-            yield f"{method.name}: some private mechanism may have a mean accuracy larger by up to {most:.1e}"
+            parts.append(f"{method.name}: some private mechanism may have a mean accuracy larger by up to {most:.1e}")
+    parts += _summaries(methods, comparisons)
+    return ["; ".join(parts)] if parts else []
+
+
+def _summaries(methods: Sequence[Method], comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Baselines that beat all mechanisms in worst or mean, and those that tie with some in both."""
+    ours = [method.name for method in methods if not method.baseline]
+    for measure in ("worst", "mean"):
+        pairs = {(one.baseline, one.method) for one in comparisons if one.outcome == BEATS and measure in one.measures}
+        best = [one.name for one in methods if one.baseline and all((one.name, name) in pairs for name in ours)]
+        if best:
+            yield f"{_listed(best)} {'beats' if len(best) == 1 else 'beat'} {_listed(ours)} in {measure}"
+    alike: dict[tuple[str, ...], list[str]] = {}
     for method in methods:
-        if not method.baseline and str(method.mechanism.against_coin):
-            yield f"{method.name}: {method.mechanism.against_coin}"
-    if comparisons and all(method.worst_error == 0.0 for method in methods):
-        yield "every method is always right"
-    else:
-        yield from map(str, comparisons)
+        ties = [one for one in comparisons if one.outcome == TIES and one.baseline == method.name]
+        tied = tuple(one.method for one in ties if one.measures == ("worst", "mean"))
+        if tied:
+            alike.setdefault(tied, []).append(method.name)
+    for tied, names in alike.items():
+        yield f"{_listed(names)} {'ties' if len(names) == 1 else 'tie'} {_listed(tied)} in worst and mean"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> _listed(["a"]), _listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+class _Column(NamedTuple):
+    """A column of means by steps: its title, its levels, and how many datasets they have."""
+
+    title: str
+    levels: list[int]
+    datasets: int
+
+
+def _columns_by_steps(levels: Levels) -> list[_Column]:
+    """One column for each of the nearest numbers of steps, one for all others, and one where no path leads there."""
+    near = np.flatnonzero(levels.steps != NOWHERE).tolist()
+    groups = [[at] for at in near] if len(near) <= MOST_COLUMNS else [*([at] for at in near[: MOST_COLUMNS - 1])]
+    titles = [pluralize(int(levels.steps[at]), "step") for (at,) in groups]
+    if len(near) > MOST_COLUMNS:
+        groups.append(near[MOST_COLUMNS - 1 :])
+        titles.append(f"≥ {int(levels.steps[near[MOST_COLUMNS - 1]])} steps")
+    for at in np.flatnonzero(levels.steps == NOWHERE).tolist():
+        groups.append([at])
+        titles.append("no path")
+    return [_Column(title, group, int(levels.counts[group].sum())) for title, group in zip(titles, groups, strict=True)]
+
+
+def _mean_error(method: Method, levels: list[int]) -> float | None:
+    """The mean error of several levels under the prior; None if it gives them no weight."""
+    if len(levels) == 1:
+        return float(method.mean_errors[levels[0]])
+    weights = method.levels.totals[levels]
+    counted = weights > 0.0
+    total = math.fsum(weights.tolist())
+    return math.fsum((method.mean_errors[levels][counted] * weights[counted]).tolist()) / total if total else None
 
 
 def _rows(methods: Sequence[Method], prior: str) -> list[list[str]]:
     """The header, the numbers of datasets, and one row per method."""
     levels = methods[0].levels
-    near = np.flatnonzero(levels.distances != NOWHERE)[:MOST_COLUMNS]
-    shown = [*near.tolist(), *np.flatnonzero(levels.distances == NOWHERE).tolist()]
-    titles = ["no path" if levels.distances[at] == NOWHERE else f"distance {levels.distances[at]}" for at in shown]
-    classes = _classes(methods[0])
+    shown, classes = _columns_by_steps(levels), _classes(methods[0])
+    titles = [column.title for column in shown]
     titles += [_in_one_line(f"{_field_text(name)} decides") for name in classes]
     header = ["accuracy", "worst", "where", f"mean ({prior})", *titles]
-    counts = ["datasets", "", "", f"{len(levels.order):,}", *(f"{levels.counts[at]:,}" for at in shown)]
+    counts = ["datasets", "", "", f"{len(levels.order):,}", *(f"{column.datasets:,}" for column in shown)]
     counts += [f"{len(levels.deciders[name]):,}" for name in classes]
     return [header, counts, *(_row(method, shown) for method in methods)]
 
 
-def _row(method: Method, shown: Sequence[int]) -> list[str]:
+def _row(method: Method, shown: Sequence[_Column]) -> list[str]:
     errors: list[float | None] = [method.worst_error, method.mean_error]
-    errors += [float(method.mean_errors[at]) for at in shown]
+    errors += [_mean_error(method, column.levels) for column in shown]
     errors += [one.mean_error for one in method.by_class] if _classes(method) else []
     worst, *means = (NO_VALUE if error is None or error != error else format_accuracy(error) for error in errors)
     return [_in_one_line(method.name), worst, _in_one_line(_field_text(method.worst_at) or NO_VALUE), *means]
@@ -216,7 +278,7 @@ def _escape(text: str) -> str:
 
 
 def long_columns(methods: Sequence[Method]) -> dict[str, list[Any]]:
-    """One row for each method over all datasets, and one for each of its distances, as columns."""
+    """One row for each method over all datasets, and one for each number of steps, as columns."""
     rows = [row for method in methods for row in _long_rows(method)]
     return {name: [row[at] for row in rows] for at, name in enumerate(COLUMNS)}
 
@@ -228,10 +290,10 @@ def _long_rows(method: Method) -> Iterator[tuple[Any, ...]]:
         _accuracy_and_error(method.mean_error),
     )
     yield method.name, method.baseline, "all", len(method.levels.order), *worst, where, *mean
-    for level in method.by_distance:
-        distance = "none" if level.distance is None else str(level.distance)
+    for level in method.by_steps:
+        steps = "none" if level.steps is None else str(level.steps)
         worst, mean = _accuracy_and_error(level.worst_error), _accuracy_and_error(level.mean_error)
-        yield method.name, method.baseline, distance, level.datasets, *worst, None, *mean
+        yield method.name, method.baseline, steps, level.datasets, *worst, None, *mean
 
 
 def _accuracy_and_error(error: float | None) -> tuple[float | None, float | None]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import UsageError
+from hetdp.mechanism.accuracy.baselines import DROPPING, GEOMETRIC, ONE_EPSILON, PERSONALISED, SAMPLING
 from hetdp.numbers import parse_whole
 from hetdp.people.populations.population import BALANCED, WEIGHTED_VOTE, Population
 from hetdp.people.populations.shares import Distance
@@ -23,7 +24,6 @@ from hetdp.theory.coordinate import LAPLACE
 from hetdp.theory.voting import keep_probability, kept_distribution, mean_epsilon, threshold_share
 
 MOST_SAMPLED = 2000
-LEAST, DROPPING, SAMPLING, PE = "least ε", "dropping", "Sampling", "PE"
 
 
 class Table(NamedTuple):
@@ -59,9 +59,9 @@ def baselines_at(population: Population, margin: int, threshold: Any = None) -> 
     epsilon = np.repeat(units_to_floats(weights[order]), counted[order])
     mean = mean_epsilon(weights, counted, UNIT)
     limit = mean if threshold is None else float(units_to_floats(np.array([epsilon_to_units(threshold)]))[0])
-    found = {LEAST: _smaller_error(margin, float(epsilon[0]))}
+    found = {ONE_EPSILON: _smaller_error(margin, float(epsilon[0]))}
     tables = list(_worst_tables(epsilon, scores.threshold, int(margin)))
-    for name, chance in ((DROPPING, drop_people), (SAMPLING, sample_people), (PE, exponential)):
+    for name, chance in ((DROPPING, drop_people), (SAMPLING, sample_people), (PERSONALISED, exponential)):
         if name != SAMPLING or len(epsilon) <= MOST_SAMPLED:
             found[name] = min(chance(table, limit) if yes else 1.0 - chance(table, limit) for table, yes in tables)
     for objective in (WEIGHTED_VOTE, BALANCED):
@@ -69,13 +69,10 @@ def baselines_at(population: Population, margin: int, threshold: Any = None) -> 
     return found
 
 
-ONE_EPSILON, NOISY_COUNT = "one ε for all", "noisy count"
-
-
 def baselines_by_distance(population: Population, objective: str) -> dict[str, Callable[[Distance], float]]:
     """The worst error of each method over all tables at a distance from the other answer, by name.
 
-    *One ε for all* is the balanced mechanism where everybody has the least ε of all. *Noisy count* adds geometric noise
+    *One ε* is the balanced mechanism where everybody has the least ε of all. *Geometric noise* adds it
     at the least ε to the sum and compares the result with the threshold; for counts the two have the same error. The
     weighted vote is for questions in which people have equal weights.
 
@@ -97,7 +94,7 @@ def baselines_by_distance(population: Population, objective: str) -> dict[str, C
     def noisy_count(distance: Distance) -> float:
         return geometric_error(distance.need, epsilon)
 
-    found: dict[str, Callable[[Distance], float]] = {ONE_EPSILON: one_epsilon, NOISY_COUNT: noisy_count}
+    found: dict[str, Callable[[Distance], float]] = {ONE_EPSILON: one_epsilon, GEOMETRIC: noisy_count}
     moving = scores.most[scores.most > 0]
     if objective != WEIGHTED_VOTE and (moving == moving[0]).all():
         found[WEIGHTED_VOTE] = population.design(WEIGHTED_VOTE).error_at
@@ -175,7 +172,9 @@ def sample_people(table: Table, limit: float) -> float:
 
 
 def exponential(table: Table, _limit: float = 0.0) -> float:
-    """Pr[answer 1] by PE: the odds of the true answer are e^(D/2), with D the least sum of ε to the other one.
+    """Pr[answer 1] by the personalised exponential mechanism: the odds of the true answer are e^(D/2).
+
+    D is the least sum of ε to the other answer.
 
     Args:
         table: the table.

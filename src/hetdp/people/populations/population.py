@@ -220,22 +220,22 @@ class Population(SolvesEpsilon):
     def baselines(self, margin: int, threshold: Any = None) -> dict[str, float]:
         """The worst accuracy of other methods over all tables of one margin, by name.
 
-        They are the least ε for all, dropping people, Sampling and PE (Jorgensen, Yu and Cormode), weighted vote, and
-        balanced.
+        They are one ε (the least) for all, dropping people, sampling and the personalised exponential mechanism
+        (Jorgensen, Yu and Cormode), weighted vote, and balanced.
 
         Args:
             margin: how many people must change before the answer does.
             threshold: the ε below which people are dropped, or sampled; the mean, if not given.
 
         Returns:
-            accuracies by name; Sampling is left out for more than 2,000 people who count
+            accuracies by name; sampling is left out for more than 2,000 people who count
 
         Raises:
             UsageError: the question is not a count, or no table has such a margin.
 
         >>> import hetdp
         >>> people = hetdp.spaces.population(hetdp.questions.majority(), [0.1] * 11 + [1.0] * 10)
-        >>> {name: round(accuracy, 3) for name, accuracy in people.baselines(5).items()}["PE"]
+        >>> {name: round(accuracy, 3) for name, accuracy in people.baselines(5).items()}["personalised exponential"]
         0.562
         """
         from hetdp.people.populations.baselines import baselines_at

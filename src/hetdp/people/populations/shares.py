@@ -400,7 +400,7 @@ class ComputesCurves(ABC):
         return self._point(scale, found, {})
 
     def curves(self, baselines: bool = True, numbers: Iterable[int] | None = None) -> AccuracyCurves:
-        """The guaranteed accuracy by margin and by true share, beside the baselines *one ε for all* and *noisy count*.
+        """The guaranteed accuracy by margin and by true share, beside the baselines *one ε* and *geometric noise*.
 
         Args:
             baselines: whether to compute the baselines, too.
@@ -410,7 +410,7 @@ class ComputesCurves(ABC):
         >>> import hetdp
         >>> curves = hetdp.spaces.population(hetdp.questions.majority(), [0.1] * 50 + [1.0] * 51).design().curves()
         >>> point = curves.by_share[60]
-        >>> point.number, point.answer, round(point.accuracy, 2), round(1 - point.baselines["noisy count"], 2)
+        >>> point.number, point.answer, round(point.accuracy, 2), round(1 - point.baselines["geometric noise"], 2)
         (60, 'yes', 0.81, 0.81)
         """
         try:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from hetdp.mechanism.accuracy.baselines import GEOMETRIC, ONE_EPSILON
 from hetdp.people.populations.shares import AccuracyCurves, AccuracyPoint
 from hetdp.problem.answer_words import margin_words
 from hetdp.studio.people.wording import runs_words
@@ -18,8 +19,8 @@ from hetdp.tables.request import plain_words
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 52, 24, 14, 46
 OURS = "this plan"
-NAMES = {"one ε for all": "one ε for all", "noisy count": "a noisy count"}  # baselines that are drawn
-STYLES = {OURS: "ours", "one ε for all": "uniform", "noisy count": "noisy"}
+DRAWN = (ONE_EPSILON, GEOMETRIC)  # baselines
+STYLES = {OURS: "ours", ONE_EPSILON: "uniform", GEOMETRIC: "noisy"}
 MOST_ROWS = 12
 INVISIBLE = 0.005  # differences of probabilities that a line does not show
 LEAST_SHOWN = 0.4  # probability at the lower edge
@@ -66,7 +67,7 @@ def _lines(points: Sequence[AccuracyPoint], place: Callable[[AccuracyPoint], flo
     """Our line first, so that the thinner ones are seen where they are the same."""
     others = [
         Line(name, tuple((place(one), 1.0 - one.baselines[name]) for one in points if name in one.baselines))
-        for name in NAMES
+        for name in DRAWN
     ]
     ours = Line(OURS, tuple((place(one), one.accuracy) for one in points))
     return [ours, *(line for line in others if line.points)]
@@ -101,8 +102,8 @@ def _margin_chart(curves: AccuracyCurves) -> Chart:
 def _same_words(points: Sequence[AccuracyPoint]) -> str:
     """A sentence about the baselines whose lines cannot be told from ours; empty if there are none."""
     same = [
-        words
-        for name, words in NAMES.items()
+        name
+        for name in DRAWN
         if any(name in one.baselines for one in points)
         and all(abs(one.baselines.get(name, one.error) - one.error) < INVISIBLE for one in points)
     ]
@@ -112,11 +113,11 @@ def _same_words(points: Sequence[AccuracyPoint]) -> str:
 
 
 def _head(first: str, lines: list[Line]) -> tuple[str, ...]:
-    return (first, OURS, *(NAMES[line.name] for line in lines[1:]))
+    return (first, OURS, *(line.name for line in lines[1:]))
 
 
 def _row(where: str, one: AccuracyPoint) -> tuple[str, ...]:
-    return (where, *map(runs_words, (one.error, *(one.baselines[name] for name in NAMES if name in one.baselines))))
+    return (where, *map(runs_words, (one.error, *(one.baselines[name] for name in DRAWN if name in one.baselines))))
 
 
 def _nearest(points: Sequence[AccuracyPoint], share: float) -> AccuracyPoint:

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from hetdp.errors import HetdpError, UsageError
+from hetdp.mechanism.accuracy.baselines import GEOMETRIC, ONE_EPSILON
 from hetdp.mechanism.formatting import SMALL_ERROR, format_runs
 from hetdp.people.names import join_names
-from hetdp.people.populations.baselines import NOISY_COUNT, ONE_EPSILON, least_units
+from hetdp.people.populations.baselines import least_units
 from hetdp.people.populations.mechanism import PopulationMechanism
 from hetdp.people.populations.shares import AccuracyPoint
 from hetdp.people.privacy.epsilons import UNBOUNDED, format_epsilon, shortest_decimal
@@ -206,7 +207,7 @@ def runs_words(error: float) -> str:
 
 
 def gain_sentence(promise: Promise, column: str, share: str | None = None) -> str:
-    """What different ε gain or cost, compared with the strongest protection for all and with a noisy count.
+    """What different ε gain or cost, compared with the strongest protection for all and with geometric noise.
 
     It is said at the true share that is given or, without one or if they do not differ there, where they differ most.
     Empty where accuracy by true share is not known, or nothing is drawn at random.
@@ -230,25 +231,25 @@ def gain_sentence(promise: Promise, column: str, share: str | None = None) -> st
     units = least_units(mechanism.population)
     least = math.inf if units >= UNBOUNDED else float(shortest_decimal(units))
     differ = any(one.largest > least for one in promise.protections)
-    best = max(points, key=lambda one: one.baselines[ONE_EPSILON if differ else NOISY_COUNT] - one.error)
+    best = max(points, key=lambda one: one.baselines[ONE_EPSILON if differ else GEOMETRIC] - one.error)
     if chosen and runs_words(chosen[0].error) != runs_words(chosen[0].baselines[ONE_EPSILON]):
         best = chosen[0]
-    same, noisy = (runs_words(best.baselines[name]) for name in (ONE_EPSILON, NOISY_COUNT))
+    same, noisy = (runs_words(best.baselines[name]) for name in (ONE_EPSILON, GEOMETRIC))
     ours, where = runs_words(best.error), _where_words(mechanism.share_scale, best)
     right = f"the published answer is right in at least {ours} runs"
     if not differ:
-        beside = "as often as a noisy count" if noisy == ours else f"a noisy count in {noisy}"
+        beside = "as often as with geometric noise" if noisy == ours else f"with geometric noise in {noisy}"
         return f"Everybody has the same ε, so there are no levels to gain from: if {where}, {right}, {beside}."
     what, verb = ("The levels", "") if column else ("Having different ε", "s")
     strongest = f"the strongest protection for all (ε = {format_epsilon(least)})"
     where += "," if chosen and best is chosen[0] else ", where they differ most,"
     if ours == same:
         found = f"{what} gain{verb} nothing that is seen here: if {where} {right}, as often as with {strongest};"
-        found += f" a noisy count with that ε is right in {noisy}."
+        found += f" geometric noise with that ε is right in {noisy}."
     else:
         gain = "gain" if best.error < best.baselines[ONE_EPSILON] else "cost"
-        found = f"{what} {gain}{verb} accuracy: if {where} {right}; with {strongest} in {same}, and a noisy count"
-        found += f" with that ε in {noisy}."
+        found = f"{what} {gain}{verb} accuracy: if {where} {right}; with {strongest} in {same}, and with geometric"
+        found += f" noise of that ε in {noisy}."
     return f"{found} {_price_words(promise.protections, column, least, 'Yet' if ours == same else 'In return')}"
 
 
