@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 import hetdp
@@ -12,6 +13,7 @@ from tests.plots.shown import HOSTILE, hostile, line, voters
 
 ALLOWED = {"table", "caption", "tr", "th", "td", "p"}
 LONGEST = 20_000  # characters
+NUMBERS = ("multiple of every ε", "not enough")
 
 
 class TableParser(HTMLParser):
@@ -135,3 +137,70 @@ def test_the_rest_of_the_rows_is_counted():
     assert "more" not in TableParser(html_table("a", [], (row for row in rows))).words
     assert TableParser(html_table("a", [], [(1, 2)])).tags == {"table", "caption", "tr", "th", "td"}
     assert "th" not in TableParser(html_table("a", [], [])).tags
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Each public result, by name."""
+    folder, problem = tmp_path_factory.mktemp("results"), voters()
+    classes = ["Ann"] * problem.graph.edge_count
+    graph = hetdp.DatasetGraph.from_edges(*problem.graph.edges()[:3], classes=classes)
+    classed = hetdp.Problem(graph, problem.answers, about={"title": "A\npoll"})
+    mechanism = hetdp.design(classed)
+    hetdp.save(problem, folder / "problem.json", {"112": 0.55, "212": 0.5})
+    ledger = hetdp.Ledger.create(folder / "poll.ledger", source="poll", cap=5)
+    verdict = hetdp.check(problem, {"112": 0.9, "212": 0.1})
+    people = hetdp.spaces.population(hetdp.questions.majority(), [0.1, 1.0, 1.0])
+    return {
+        "Accuracy": hetdp.accuracy(problem),
+        "Certificate": mechanism.certificate,
+        "ClassOdds": hetdp.odds(mechanism).by_class["Ann"],
+        "Ledger": ledger,
+        "Odds": hetdp.odds(mechanism),
+        "Odds of people": hetdp.odds(people.design()),
+        "ProblemFile": hetdp.read_problem(folder / "problem.json"),
+        "Release": hetdp.release(mechanism, 3, ledger=ledger),
+        "Repair": verdict.repair,
+        "SolvedEpsilon": hetdp.solve_epsilon(problem, 0.9),
+        "SolvedEpsilon of people": hetdp.solve_epsilon(people, 0.9),
+        "Sweep": hetdp.sweep(problem, [1, 2], "fair"),
+        "Verdict": verdict,
+        "Witness": verdict.witness,
+    }
+
+
+def test_each_result_is_a_table_without_a_literal_line_break_or_a_wrapped_caption(results):
+    for name, result in results.items():
+        found = parse_repr(result)
+        assert "table" in found.tags, name
+        assert "\\n" not in found.words.replace("A\\npoll", ""), name
+        assert "caption-side: top; text-align: left; font-weight: bold; padding: 0.2em 0; white-space: nowrap" in (
+            result._repr_html_()
+        )
+
+
+def test_the_repr_of_each_result_is_one_short_line_with_its_name(results):
+    for name, result in results.items():
+        text = repr(result)
+        assert text.startswith(f"{name.partition(' ')[0]}("), name
+        assert "\n" not in text, name
+        assert len(text) <= 120, name
+    assert repr(hetdp.PartialMechanism(z=np.zeros(1000))).count("\n") == 0
+
+
+def test_tables_of_results_show_their_numbers(results):
+    words = {name: parse_repr(result).words.replace("\n", "").replace("||", "|") for name, result in results.items()}
+    accuracy = results["Accuracy"]
+    assert all(f"|{method.name}|" in words["Accuracy"] for method in accuracy.methods)  # also beyond ten rows
+    assert "geometric noise" in words["Accuracy"]
+    assert "1 step|" in words["Accuracy"]
+    assert f"|'Ann'|{results['ClassOdds'].answer}|" in words["Odds"]
+    assert str(results["Odds"].largest) in words["Odds"]
+    assert "|poll|Ann|5|" in words["Ledger"]
+    assert f"|{results['Release']}|" in words["Release"]
+    assert "|212|0.1|" in words["Repair"]
+    assert str(results["Witness"]) in words["Witness"]
+    assert "The file gives 2 values." in words["ProblemFile"]
+    assert "|target|0.9|" in words["SolvedEpsilon"]
+    multiple, below = (words["SolvedEpsilon"].partition(f"|{name}|")[2].partition("|")[0] for name in NUMBERS)
+    assert multiple != below

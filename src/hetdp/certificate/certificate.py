@@ -127,7 +127,7 @@ class RemoteClaim(ABC):
         """The largest loss along each axis, rounded up to nine places, and never above what is allowed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """The result of `verify`, in exact arithmetic.
 
@@ -166,6 +166,13 @@ class Certificate:
         """The number of violations and the worst one, in words."""
         found = f"{pluralize(self.violations, 'violation')} in {pluralize(self.edges, 'edge')}"
         return f"{found}; the worst is {self.worst_edge}"
+
+    def __repr__(self) -> str:
+        private = "private" if self.private else "NOT PRIVATE"
+        optimal = "optimal" if self.optimal else "not shown optimal"
+        return (
+            f"Certificate({private}, {optimal}, {pluralize(self.edges, 'edge')} checked, least slack {self.slack:.1e})"
+        )
 
     def _repr_html_(self) -> str:
         """For notebooks."""

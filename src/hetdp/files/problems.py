@@ -44,7 +44,7 @@ from hetdp.problem.query import Answers, answers_of
 from hetdp.problem.space import Floats, Indices
 from hetdp.problem.spelling import find_label
 from hetdp.problem.values import PIN, weights_of
-from hetdp.text import format_value
+from hetdp.text import NOTE, format_value, pluralize
 from hetdp.theory.catalogue import notion_of
 from hetdp.theory.notion import BACK, Notion
 from hetdp.theory.pure import PURE
@@ -208,6 +208,19 @@ class ProblemFile(NamedTuple):
 
     problem: Problem
     partial: PartialMechanism
+
+    def __repr__(self) -> str:
+        return f"ProblemFile({self.problem!r}, {self._pinned()} pinned)"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the problem, and how many values the file gives."""
+        note = (
+            f"The file gives {pluralize(self._pinned(), 'value')}." if self._pinned() else "The file gives no values."
+        )
+        return f'{self.problem._repr_html_()}\n<p style="{NOTE}">{note}</p>'
+
+    def _pinned(self) -> int:
+        return int(np.count_nonzero(~np.isnan(pins_on(self.problem, self.partial))))
 
 
 def read_problem(path: str | Path, duplicates: Literal["error", "min"] = "error", positive: Any = None) -> ProblemFile:

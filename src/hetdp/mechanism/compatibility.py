@@ -15,11 +15,11 @@ from hetdp.mechanism.local import steps_of
 from hetdp.mechanism.repair import Repair
 from hetdp.mechanism.steps import NEAR_MISS, Closure, FreeBoundary, RemoteProblem, Steps
 from hetdp.problem.problem import Problem
-from hetdp.text import escape_unprintable, html_table, pluralize
+from hetdp.text import NOTE, escape_unprintable, html_table, pluralize
 from hetdp.theory.notion import Notion
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Witness:
     """Two pinned datasets that cannot both keep their values, which is proved in exact arithmetic.
 
@@ -33,6 +33,14 @@ class Witness:
     value: float
     complement: float
 
+    def __repr__(self) -> str:
+        first, last = self.path.names[0], self.path.names[-1]
+        return f"Witness({first} to {last}, {pluralize(len(self.path.parameters), 'step')})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the contradiction, and the path that proves it."""
+        return f'<p style="{NOTE}">{escape(escape_unprintable(str(self)))}</p>\n{self.path._repr_html_()}'
+
     def __str__(self) -> str:
         path, steps = self.path, len(self.path.parameters)
         first, last = path.names[0], path.names[-1]
@@ -43,7 +51,7 @@ class Witness:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The answer to whether a private extension exists.
 
@@ -63,15 +71,16 @@ class Verdict:
     def __bool__(self) -> bool:
         return self.compatible
 
+    def __repr__(self) -> str:
+        return "Verdict(compatible)" if self.compatible else f"Verdict(not compatible, {self.witness!r})"
+
     def _repr_html_(self) -> str:
         """For notebooks: the verdict and, if the pins are incompatible, the witness."""
         rows = [("a private extension exists", self.compatible), ("pins move in z by at most", self.moved)]
         if self.witness is None:
             return html_table("Verdict", [], rows)
-        path = self.witness.path._repr_html_()
-        return "\n".join(
-            [html_table("Verdict", [], rows), f"<p>{escape(escape_unprintable(str(self.witness)))}</p>", path]
-        )
+        repair = [] if self.repair is None else [self.repair._repr_html_()]
+        return "\n".join([html_table("Verdict", [], rows), self.witness._repr_html_(), *repair])
 
     def __str__(self) -> str:
         return "a private extension exists" if self.compatible else f"no private extension exists: {self.witness}"

@@ -28,7 +28,7 @@ from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices
 from hetdp.problem.spelling import shorten_label
-from hetdp.text import did_you_mean, escape_unprintable, format_value
+from hetdp.text import did_you_mean, escape_unprintable, format_value, html_table
 from hetdp.theory.catalogue import PARAMETERS
 from hetdp.theory.coordinate import Coordinate
 
@@ -67,6 +67,22 @@ class ClassOdds(ABC):
     def __str__(self) -> str:
         """The sentence for the people concerned."""
 
+    def __repr__(self) -> str:
+        change = f"answer {self.answer} in {self.high:.4g} instead of {self.low:.4g}"
+        return f"ClassOdds({change}, loss {self.loss:.4g} of ε = {self.epsilon:.4g})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the numbers, and the sentence."""
+        return html_table("Odds", list(ODDS_COLUMNS), [odds_row(self)], note=str(self))
+
+
+ODDS_COLUMNS = ("answer", "probability at most", "instead of", "loss", "largest ε", "without protection")
+
+
+def odds_row(one: ClassOdds) -> tuple[Any, ...]:
+    """The cells of one class in a table for notebooks."""
+    return one.answer, one.high, one.low, one.loss, one.epsilon, one.unprotected
+
 
 @dataclass(frozen=True)
 class Odds:
@@ -98,7 +114,13 @@ class Odds:
 
     def __repr__(self) -> str:
         largest = self.largest
-        return f"Odds({len(self.by_class)} by class, largest change from {largest.low:.4g} to {largest.high:.4g})"
+        classes = f"{len(self.by_class)} {'class' if len(self.by_class) == 1 else 'classes'}"
+        return f"Odds({classes}, largest change from {largest.low:.4g} to {largest.high:.4g})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a row for each class, and the sentence about the largest change."""
+        rows = [(class_name(name), *odds_row(one)) for name, one in self.by_class.items()]
+        return html_table("Odds", ["class", *ODDS_COLUMNS], rows, note=str(self.largest))
 
     def __str__(self) -> str:
         if len(self.by_class) == 1:
@@ -220,7 +242,7 @@ class Change(NamedTuple):
     log_ratio: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EdgeOdds(ClassOdds):
     """The odds of one class of edges of a graph; in addition to `ClassOdds`, it names the datasets.
 

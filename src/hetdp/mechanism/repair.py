@@ -15,6 +15,8 @@ from hetdp.problem.labels import Labels
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats
+from hetdp.problem.spelling import spell_label
+from hetdp.text import html_table, pluralize
 
 
 class Repair:
@@ -30,7 +32,15 @@ class Repair:
         self._where = np.flatnonzero(~np.isnan(pins))
 
     def __repr__(self) -> str:
-        return f"Repair({len(self._where)} pins; .pins extends, .below, .above, .intervals())"
+        return f"Repair({pluralize(len(self._where), 'pin')}; .pins extends, .below, .above, .intervals())"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the given values, and compatible ones around them."""
+        given = self._coordinate.probability(self._pins[self._where]).tolist()
+        columns = (self._labels, given, self.probabilities.values(), self.below.values(), self.above.values())
+        rows = [(spell_label(label, self.labels), *rest) for label, *rest in zip(*columns, strict=True)]
+        header = ["dataset", "p given", "p that works", "greatest below", "smallest above"]
+        return html_table("Compatible values", header, rows)
 
     @property
     def labels(self) -> Labels:

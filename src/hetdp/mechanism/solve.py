@@ -30,10 +30,11 @@ from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.space import Floats, Indices
 from hetdp.problem.spelling import shorten_label
-from hetdp.text import format_type, format_value, round_up
+from hetdp.text import format_type, format_value, html_table, round_up
 from hetdp.theory.pure import PURE
 
 WORST, MEAN = "worst", "mean"
+MOST_LEVELS = 10  # shown in a notebook
 ULP = 2.0**-52
 
 
@@ -283,7 +284,7 @@ class ScaledLevel(NamedTuple):
     deciding: bool
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SolvedEpsilon:
     """The smallest multiple of all ε at which an accuracy is reached.
 
@@ -323,6 +324,21 @@ class SolvedEpsilon:
     def epsilon(self) -> Decimal | None:
         """The ε to promise, if all people who have a finite ε above 0 have the same; None if there are several."""
         return self.levels[0].after if len(self.levels) == 1 else None
+
+    def __repr__(self) -> str:
+        return f"SolvedEpsilon({self.multiple:.6g} times ε, accuracy {format_accuracy(self.error, PRINTED_DIGITS)})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        enough = f"{round_up(self.multiple, PRINTED_DIGITS):.{PRINTED_DIGITS}g}"
+        below = "" if self.below is None else f"{self.below:.{PRINTED_DIGITS}g}"
+        rows: list[tuple[str, Any]] = [("multiple of every ε", enough), ("not enough", below)]
+        rows += [("accuracy", format_accuracy(self.error)), ("target", self.target), ("measured", self._place())]
+        rows += [(f"ε = {level.before}", level.after) for level in self.levels[:MOST_LEVELS]]
+        return html_table("ε for an accuracy", [], rows, most=len(rows), note=str(self))
+
+    def _place(self) -> str:
+        return Goal(self.target, self.at).place() if not self.statement else str(self.at)
 
     def __str__(self) -> str:
         if self.statement:

@@ -14,9 +14,10 @@ from hetdp.problem.problem import EdgelessProblem, Problem, require_problem
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import shorten_label
 from hetdp.problem.values import PIN, VALUE, MessageWords, order_values
+from hetdp.text import format_value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PartialMechanism:
     """Pins, each given as p, as z or as error; a mapping label → number, or an array with NaN where not given.
 
@@ -34,6 +35,10 @@ class PartialMechanism:
     p: Any = None
     z: Any = None
     error: Any = None
+
+    def __repr__(self) -> str:
+        values = (" ".join(format_value(value).split()) for value in (self.p, self.z, self.error))
+        return "PartialMechanism(p={}, z={}, error={})".format(*values)
 
 
 @dataclass(frozen=True, eq=False)

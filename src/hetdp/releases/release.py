@@ -36,9 +36,11 @@ from hetdp.releases.record.facts import composition_of
 from hetdp.releases.record.page import bundle_page_of, page_of
 from hetdp.releases.record.summary import headline_of
 from hetdp.releases.request import THEME, AnyRequest, Document, DrawRequest, check_version, open_request, words_of_entry
+from hetdp.text import format_value, html_table
 from hetdp.version import VERSION as SOFTWARE
 
 MOST_NAMED_AREAS = 1000  # in the entry of a release; the record has all of them
+MOST_SHOWN = 3  # answers in one line
 
 
 class Answer(NamedTuple):
@@ -55,7 +57,7 @@ class Answer(NamedTuple):
     words: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Release:
     """The published answers and their entry in the ledger. It contains nothing else about the data.
 
@@ -104,13 +106,28 @@ class Release:
         """The record as a page."""
         return page_of(self.record)
 
+    def __repr__(self) -> str:
+        answers = ", ".join(format_value(line) for line in str(self).splitlines()[:MOST_SHOWN])
+        more = ", …" if len(self.answers) > MOST_SHOWN else ""
+        again = ", repeated" if self.repeated else ""
+        return f"{type(self).__name__}({answers}{more}, entry {self.receipt['entry']}{again})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the published answers, and their entry in the ledger."""
+        rows = [(one.area or self.question, one.words) for one in self.answers]
+        again = "; it was released before, so nothing was spent" if self.repeated else ""
+        note = f"Entry {self.receipt['entry']} of the ledger {self.receipt['ledger']}{again}."
+        return html_table(
+            "Release", ["question" if self.answers[0].area is None else "area", "answer"], rows, note=note
+        )
+
     def __str__(self) -> str:
         if len(self.answers) == 1 and self.answers[0].area is None:
             return self.answers[0].words
         return "\n".join(f"{one.area!r}: {one.words}" for one in self.answers)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ReleaseBundle(Release):
     """The releases of several questions that were asked together."""
 
@@ -125,6 +142,10 @@ class ReleaseBundle(Release):
     def releases(self) -> tuple[Release, ...]:
         """The release of each question."""
         return self._releases
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the release of each question."""
+        return "\n".join(one._repr_html_() for one in self.releases)
 
     @cached_property
     def record(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ SMALLEST = float(np.finfo(np.float64).tiny)
 ByRank = Callable[[Indices], Floats]  # from places in increasing order to ε
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PopulationOdds(ClassOdds):
     """The odds of one group of a population. Beside what `hetdp.odds` gives for every class, it counts people.
 

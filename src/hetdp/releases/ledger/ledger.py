@@ -54,7 +54,7 @@ from hetdp.releases.ledger.neighbours import NEIGHBOURS, Neighbours, parse_neigh
 from hetdp.releases.ledger.sqlite import SqliteDatabase
 from hetdp.releases.ledger.status import PersonAccount, Status, history_of, person_account, status_of
 from hetdp.releases.ledger.verification import VerifiedLedger, verify_chain
-from hetdp.text import format_value
+from hetdp.text import format_value, html_table
 
 TIMEOUT = 30.0
 
@@ -133,6 +133,16 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"Ledger({self.place!r})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what each account of each source may spend, and what was spent. It names no person."""
+        rows: list[tuple[Any, ...]] = []
+        for source in self.status():
+            rows += [(source.source, one.name, one.cap, one.spent, one.left) for one in source.classes]
+            if source.people or not source.classes:
+                people = "1 person" if source.people == 1 else f"{source.people:,} people"
+                rows.append((source.source, people, source.cap, source.most_spent, source.least_left))
+        return html_table(f"Ledger {self.place}", ["source", "account", "cap", "spent (most)", "left (least)"], rows)
 
     @property
     def id(self) -> str:
