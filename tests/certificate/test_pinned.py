@@ -43,3 +43,19 @@ def test_a_pin_that_is_not_a_dataset_is_refused_with_a_suggestion():
 def test_pins_beside_a_mechanism_are_refused():
     with pytest.raises(hetdp.UsageError, match="pinned= together with a mechanism"):
         hetdp.verify(PROBLEM, BEST, pinned=["b"])
+
+
+def test_values_that_lack_something_name_the_dataset_that_lacks_most():
+    problem = hetdp.Problem(hetdp.spaces.path(5, [1, 0.5, 1, 1]), [2, 2, 1, 1, 1])
+    best = hetdp.extend(problem, {1: 0.4, 2: 0.6})
+    exact = hetdp.PartialMechanism(z=best.coordinates)
+    assert hetdp.verify(problem, exact, pinned=[1, 2]).optimal
+    lacking = hetdp.verify(problem, [0.15, 0.4, 0.6, 0.85, 0.94], pinned=[1, 2])
+    assert lacking.private
+    assert not lacking.optimal
+    assert lacking.shortfall == "dataset 4 is answered right with probability 0.94, and 0.945865 is possible"
+    free = hetdp.verify(problem, [0.15, 0.4, 0.6, 0.85, 0.94], pinned=[1])
+    assert (free.private, free.shortfall) == (True, "a boundary dataset is not pinned (dataset 2)")
+    for pinned in (1, "12"):
+        with pytest.raises(hetdp.UsageError, match="it lists the datasets whose values were given"):
+            hetdp.verify(problem, [0.15, 0.4, 0.6, 0.85, 0.94], pinned=pinned)

@@ -93,3 +93,23 @@ def test_notes_about_a_mechanism_file_are_said_where_they_matter():
     assert collect_words(made_for_another=True) == ["m.csv was made for another problem; it is verified on this one"]
     assert collect_words(column="p") == ["m.csv has no column z, so its values are those of the rounded column p"]
     assert collect_words(differing=1) == ["its values differ from the problem's own at 1 dataset"]
+
+
+def test_a_table_from_elsewhere_is_judged_with_the_values_that_the_problem_gives(hetdp):
+    Path("paper.csv").write_text("dataset,p\n0,0.14\n1,0.4\n2,0.6\n3,0.85\n4,0.94\n")
+    result = hetdp("verify", "poll.json", "paper.csv")
+    assert result.code == 5
+    assert "NOT PRIVATE: 1 violation in 4 edges; the worst is 0 to 1, ε = 1, slack -0.05" in result.out
+    Path("paper.csv").write_text("dataset,p\n0,0.15\n1,0.4\n2,0.6\n3,0.85\n4,0.94\n")
+    result = hetdp("verify", "poll.json", "paper.csv")
+    assert "its pinned values are taken to be those of the datasets that the problem gives values to" in result.err
+    lacking = "not shown optimal: dataset 4 is answered right with probability 0.94, and 0.945865 is possible"
+    assert lacking in result.out
+
+
+def test_a_table_from_elsewhere_may_say_itself_which_values_were_given(hetdp):
+    rows = ["0,0.15,false", "1,0.4,true", "2,0.6,true", "3,0.85,false", "4,0.94,false"]
+    Path("paper.csv").write_text("\n".join(["dataset,p,pinned", *rows, ""]))
+    result = hetdp("verify", "poll.json", "paper.csv")
+    assert "dataset 4 is answered right with probability 0.94, and 0.945865 is possible" in result.out
+    assert "taken to be those" not in result.err

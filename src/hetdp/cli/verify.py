@@ -23,7 +23,9 @@ hetdp verify poll.json mechanism.csv --json      the whole certificate
 """
 ABOUT = """
 Checks every edge of PROBLEM in exact arithmetic, with code that is independent of the search, and checks whether the
-mechanism is the most accurate one with its given values. Exit code 0 if it is private, 5 if not.
+mechanism is the most accurate one with its given values; if it is not, it names the dataset that lacks most. MECHANISM
+may be a table from elsewhere, with columns dataset and p: its pinned values are those marked in a column pinned, or
+those that PROBLEM gives. Exit code 0 if it is private, 5 if not.
 """
 MECHANISM = click.Argument(["mechanism"], type=PATH, metavar="MECHANISM")
 
@@ -49,6 +51,7 @@ def verify(
     from hetdp.cli.writing import say_accuracy
     from hetdp.errors import VerificationError
     from hetdp.files.mechanisms import read_claim
+    from hetdp.mechanism.verification import verify_with_pins
 
     source = source_of(engine, cluster)
     require_input(problem, mechanism)
@@ -57,7 +60,11 @@ def verify(
         claim = read_claim(mechanism, asked, given)
         say_claim_notes(out, mechanism, claim)
         progress.report_stage("proving every edge")
-        certificate = prove(asked, claim.mechanism)
+        pinned = pinned_elsewhere(out, asked, claim.mechanism, given)
+        if pinned is None:
+            certificate = prove(asked, claim.mechanism)
+        else:
+            certificate = verify_with_pins(asked, claim.mechanism.coordinates, pinned)
         if claim.column != "z":
             certificate = replace(certificate, method=EVERY_EDGE_ROUNDED)
         if as_json:
@@ -66,6 +73,26 @@ def verify(
             out.emit([str(certificate)])
         say_accuracy(out, claim.mechanism.against_coin)
     return 0 if certificate.private else VerificationError.exit_code
+
+
+def pinned_elsewhere(out: Output, problem: Any, mechanism: Any, given: Any) -> Any:
+    """The pinned datasets of a table from elsewhere, which has no links; None for mechanisms of hetdp.
+
+    If the table does not say which values are pinned, they are those that the problem gives.
+    """
+    import numpy as np
+
+    from hetdp.mechanism.mechanism import LocalMechanism
+
+    if not isinstance(mechanism, LocalMechanism) or mechanism.pinned.all() or (mechanism.links >= 0).any():
+        return None
+    if mechanism.pinned.any():
+        return mechanism.pinned
+    known = None if given is None else ~np.isnan(given.z)
+    if known is None or not known.any():
+        return None
+    out.say("its pinned values are taken to be those of the datasets that the problem gives values to")
+    return known
 
 
 def say_claim_notes(out: Output, name: str, claim: LoadedClaim[Any]) -> None:

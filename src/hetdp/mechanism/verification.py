@@ -14,12 +14,17 @@ import numpy as np
 
 from hetdp.certificate.certificate import EVERY_EDGE_ROUNDED, Certificate, values_of
 from hetdp.certificate.certificate import verify as certify
-from hetdp.errors import NoExtensionError, UsageError
+from hetdp.errors import InputError, NoExtensionError, UsageError
 from hetdp.mechanism.extension import extend
+from hetdp.mechanism.formatting import format_accuracy
 from hetdp.mechanism.mechanism import LocalMechanism, Mechanism
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem, require_edges
-from hetdp.text import format_type
+from hetdp.problem.space import Floats, Mask
+from hetdp.problem.spelling import shorten_label
+from hetdp.text import format_type, format_value
+
+LACKING = 1e-9  # in z, relative: values that are this close to the best ones are the best ones up to rounding
 
 
 @overload
@@ -36,8 +41,9 @@ def verify(mechanism: Any, values: Any = None, /, pinned: Iterable[Any] | None =
         values: with a problem only: a mechanism, on whatever problem it was made; or one value for each dataset, as
             `extend` takes them: a mapping label → p, an array, or a PartialMechanism. What is proved of p is proved of
             the z that p is rounded to, as `method` then says.
-        pinned: with values only: the labels whose values were given, so that the others can be shown optimal. Without
-            it, values can be shown private, but not optimal.
+        pinned: with values only: the labels whose values were given, so that the others can be shown optimal; if they
+            are not, `shortfall` names the dataset that lacks most. Without it, values can be shown private, but not
+            optimal. Values that are not private, perhaps only because a table rounds them, are mended by `polish`.
 
     Raises:
         UsageError: the mechanism was read without its problem.
@@ -58,6 +64,8 @@ def verify(mechanism: Any, values: Any = None, /, pinned: Iterable[Any] | None =
         return certify(problem, claim)
     if isinstance(claim, Mechanism):
         raise UsageError("pinned= together with a mechanism", "a mechanism knows which of its values were given")
+    if isinstance(pinned, str) or not isinstance(pinned, Iterable):
+        raise UsageError(f"pinned={format_value(pinned)}", "it lists the datasets whose values were given")
     return _verify_values(problem, claim, list(pinned))
 
 
@@ -86,15 +94,43 @@ def problem_and_values(first: Any, values: Any, rule: str) -> tuple[Any, Any]:
 
 
 def _verify_values(problem: Problem, values: Any, given: list[Any]) -> Certificate:
-    """Judges values of which some were given; links come from the extension of these."""
+    """Judges values of which some were given."""
     z, pinned = values_of(problem, values), np.zeros(problem.graph.size, dtype=np.bool_)
     pinned[[problem.labels.index(label) for label in given]] = True
+    exact = isinstance(values, PartialMechanism) and values.p is None and values.error is None
+    certificate = verify_with_pins(problem, z, pinned)
+    return certificate if exact else replace(certificate, method=EVERY_EDGE_ROUNDED)
+
+
+def verify_with_pins(problem: Problem, z: Floats, pinned: Mask) -> Certificate:
+    """Judges values from elsewhere; the best mechanism with the pinned ones gives links, and shows what is lacking.
+
+    Args:
+        problem: the problem.
+        z: the values in graph order.
+        pinned: the datasets whose values were given.
+    """
+    found = None
     try:
         found = extend(problem, PartialMechanism(z=np.where(pinned, z, np.nan)), verify=False)
-    except NoExtensionError:
+    except (NoExtensionError, InputError):  # incompatible pins, or a boundary that is not pinned
         links = np.full(len(z), -1)
     else:
         links = np.where(pinned, -1, found.links)
-    exact = isinstance(values, PartialMechanism) and values.p is None and values.error is None
     certificate = certify(problem, LocalMechanism(problem, z.copy(), pinned, links))
-    return certificate if exact else replace(certificate, method=EVERY_EDGE_ROUNDED)
+    if found is None or certificate.optimal or not certificate.private:
+        return certificate
+    return replace(certificate, shortfall=_shortfall(problem, z, found.coordinates) or certificate.shortfall)
+
+
+def _shortfall(problem: Problem, z: Floats, best: Floats) -> str:
+    """The dataset at which values fall furthest behind the best ones, in words; empty if none does."""
+    with np.errstate(invalid="ignore"):
+        lacking = np.nan_to_num(np.where(problem.answers == 1, best - z, z - best), nan=0.0)
+    worst = int(np.argmax(lacking))
+    if lacking[worst] <= LACKING * max(1.0, abs(z[worst])):
+        return ""
+    error = problem.notion.coordinate.error
+    ours, possible = (format_accuracy(float(error(values[worst], problem.answers[worst]))) for values in (z, best))
+    name = shorten_label(problem.labels.names[worst])
+    return f"dataset {name} is answered right with probability {ours}, and {possible} is possible"
