@@ -30,7 +30,7 @@ test: $(VENV)/test.stamp  ## all checks: lint, types, layers, tests, doctests, a
 	@echo "hetdp: tests"
 	@$(PYTEST)
 	@echo "hetdp: the CPU engine's tests again, with the JIT switched off"
-	@NUMBA_DISABLE_JIT=1 $(PYTEST) -m "jit_off and not long" $(JIT_OFF)
+	@NUMBA_DISABLE_JIT=1 $(PYTEST) --maxprocesses 2 -m "jit_off and not long" $(JIT_OFF)  # more would collect longer than run
 
 stress: $(VENV)/test.stamp  ## the long runs, of which `make test` does a part: fuzzing, kills, races (STRESS=5: five times as much)
 	@echo "hetdp: stress, $(STRESS) times as much as make test"

@@ -196,7 +196,7 @@ def visit(context: Any, address: str) -> tuple[Any, dict[str, int]]:
         The page, and the bytes that came over the network for each address; 0 if the browser had stored them.
     """
     page = context.new_page()
-    page.set_default_timeout(120_000)
+    page.set_default_timeout(540_000)  # a busy machine may have to compile the search first
     names: dict[str, str] = {}
     found: dict[str, int] = {}
     network = context.new_cdp_session(page)

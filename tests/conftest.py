@@ -7,7 +7,8 @@ import os
 import shutil
 import signal
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ BEGIN_WITH = (  # the longest, part of which is waiting: begun first, each by an
     "documents/test_pages.py",
     "partitioned/test_cluster.py",
     "test_working_folder.py",
+    "studio/people/test_walk.py",
     "test_benchmarks.py",
     "test_packaging.py",
 )
@@ -131,14 +133,23 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """Debian's chromium, started once: a process can run one driver at a time."""
+    """Debian's chromium, started once: a process can run one driver at a time. Its pages wait as long as tests may."""
     from benchmarks.studio import CHROMIUM
     from benchmarks.studio import browser as started_browser
 
     if shutil.which(CHROMIUM) is None:
         pytest.skip(f"tests in a browser: there is no {CHROMIUM} (Debian: apt-get install chromium)")
-    with started_browser() as started:
+    with started_browser() as started, pytest.MonkeyPatch.context() as patch:
+        for name in ("new_context", "new_page"):
+            patch.setattr(started, name, partial(_open_patiently, getattr(started, name)))
         yield started
+
+
+def _open_patiently(open_: Callable[..., Any], **options: Any) -> Any:
+    """Opens a context or a page whose time-out is not Playwright's half a minute, which a busy machine exceeds."""
+    opened = open_(**options)
+    opened.set_default_timeout(1000 * LONGEST * 0.9)  # so that the test says what it has waited for
+    return opened
 
 
 def _limit_child() -> None:

@@ -16,6 +16,7 @@ from tests.mechanism.problems import ENGINES, bits, signed_z, violated_arcs
 from tests.oracle.random_problems import compatible_problems
 from tests.paper.library import problem_of
 from tests.partitioned.problems import SHAPES, random_problem, rounded_pins
+from tests.stress import stress, times
 
 PAIR = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], ["b"], [1.0]), {"a": 1, "b": 2})
 TIGHT = list(compatible_problems(seed=51, count=90))
@@ -143,10 +144,11 @@ def calls(monkeypatch) -> list[str]:
     return seen
 
 
+@stress
 @pytest.mark.parametrize("notion", NOTIONS)
 def test_whether_pins_are_closed_at_once_or_after_a_search_changes_no_bit_on_any_engine(notion, monkeypatch, calls):
     moves = 0
-    for seed in range(12):
+    for seed in range(times(8, stressed=12)):
         problem, pins = random_problem(seed, SHAPES[seed % 4], notion=notion)
         given = rounded_pins(problem, pins)
         found = {}

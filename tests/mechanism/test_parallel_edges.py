@@ -42,6 +42,7 @@ def test_values_are_those_of_the_graph_with_the_tightest_edges(notion, data):
     assert several.boundary == one.boundary
 
 
+@settings(max_examples=times(15, stressed=50))
 @given(multigraphs("approximate"))
 def test_with_delta_every_promise_of_a_pair_holds_and_the_engines_agree(drawn):
     problem = drawn.problem()

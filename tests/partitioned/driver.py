@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import resource
 import signal
 import sys
 import threading
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import dask
+import psutil  # type: ignore[import-untyped]
 
 from hetdp.cli.main import main
 from hetdp.partitioned import cluster as dask_cluster
@@ -47,13 +49,25 @@ def run_slowly(seconds: float, mebibytes: int, task: Any, *arguments: Any) -> An
     return task(*arguments)
 
 
-def add_load(seconds: float, mebibytes: int) -> Any:
-    """Makes every task slower and the first of several use more memory; returns a function that undoes this."""
+def run_starved(limit: int, task: Any, *arguments: Any) -> Any:
+    """Runs a task that first asks the system for twice the memory, in MiB, that it may still give to its worker."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    if limit:
+        resource.setrlimit(resource.RLIMIT_AS, (psutil.Process().memory_info().vms + (limit << 20), before[1]))
+    try:
+        bytearray(limit << 21)
+        return task(*arguments)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def add_load(wrapper: Any, *amounts: float) -> Any:
+    """Wraps all tasks, with the last amount zero but for the first of several; returns a function that undoes this."""
     run = dask_cluster.Cluster.run
 
     def run_with_load(self: Any, task: Any, items: Any, words: str = "") -> Any:
-        loaded_items = [(seconds, 0 if at else mebibytes, task, *item) for at, item in enumerate(items)]
-        return run(self, run_slowly, loaded_items, words)
+        loaded_items = [(*amounts[:-1], 0 if at else amounts[-1], task, *item) for at, item in enumerate(items)]
+        return run(self, wrapper, loaded_items, words)
 
     dask_cluster.Cluster.run = run_with_load  # type: ignore[method-assign]
     return lambda: setattr(dask_cluster.Cluster, "run", run)
@@ -118,7 +132,9 @@ def serve() -> None:
         else:
             set_limits(**limits)
             if request.get("slow") or request.get("hungry"):
-                undo = add_load(request.get("slow", 0.0), request.get("hungry", 0))
+                undo = add_load(run_slowly, request.get("slow", 0.0), request.get("hungry", 0))
+            elif request.get("starved"):
+                undo = add_load(run_starved, request["starved"])
         dask_cluster.mark_folder = partial(mark_as, request.get("software"))  # type: ignore[attr-defined]
         output, errors = io.StringIO(), io.StringIO()
         with dask.config.set(request.get("config", {})), redirect_stdout(output), redirect_stderr(errors):

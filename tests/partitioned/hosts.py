@@ -3,7 +3,8 @@
 A driver, a scheduler and workers have a network of their own each, and are started by the commands of
 docs/how-to/cluster.md, with addresses and folders put in place. Where no namespaces can be made, the hosts are
 addresses of loopback, and what would be cut off is stopped instead: it does not answer either. Names hold the number
-of this process, so that several test runs do not meet; everything is removed at the end.
+of this process and random letters, so that test runs do not meet, and leftovers of one that was killed are found;
+everything is removed at the end.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def _ip(*words: str) -> None:
 
 def can_make_namespaces() -> bool:
     """Whether hosts can have networks of their own here."""
-    name = f"{PREFIX}{os.getpid()}-try"
+    name = f"{PREFIX}{os.getpid()}-try-{os.urandom(4).hex()}"
     try:
         if os.environ.get("HETDP_TEST_LOOPBACK", "") not in ("", "0"):
             return False
@@ -91,7 +92,7 @@ class Hosts:
         atexit.register(self.close)
         self.shared, self.keys = self._base / "shared", self._base / "keys"
         self.shared.mkdir(0o700)
-        self._names = {host: f"{PREFIX}{os.getpid()}-{host}" for host in (*HOSTS, "switch")}
+        self._names = {host: f"{self._base.name}-{host}" for host in (*HOSTS, "switch")}  # of this run alone
         self._address = {
             host: f"10.213.7.{at}" if has_namespaces else f"127.0.0.{at + 10}" for at, host in enumerate(HOSTS, 1)
         }

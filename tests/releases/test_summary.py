@@ -18,6 +18,7 @@ from hetdp.releases.record.page import page_of
 from hetdp.releases.record.summary import headline_of, join_some, nearest, protections_of, statement, sureness_of
 from tests.releases.test_record import make_hostile, parse_page, promise_of
 from tests.releases.worlds import LABELS, make_ledger, poll_mechanism
+from tests.stress import mostly_long
 
 WORDS: dict[str, Any] = {"title": "Should we move?", "yes": "Yes, we move", "no": "No, we stay"}
 LEVELS: dict[str, Any] = {"group": "level", "epsilon_by": {"strict": 0.1, "usual": 0.4, "open": 1}}
@@ -172,8 +173,10 @@ def browser_page(browser):
     opened.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1440])
+LOOKS = [(390, "light"), (1440, "dark"), (390, "dark"), (1440, "light")]  # the first two have every width and colour
+
+
+@pytest.mark.parametrize(("width", "scheme"), mostly_long(LOOKS, 2))
 def test_every_page_is_accessible_and_fits_a_phone(records, several, browser_page, width, scheme):
     from axe_playwright_python.sync_playwright import Axe
 

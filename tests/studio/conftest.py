@@ -30,7 +30,6 @@ class Studio:
         self.place = create_server(self.session)
         threading.Thread(target=self.place.serve, daemon=True).start()
         self.page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-        self.page.set_default_timeout(120_000)  # a busy machine may have to compile the search first
         self.complaints: list[str] = []
         self.requested_urls: list[str] = []
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -88,7 +87,6 @@ class Studio:
                 f"""(expected) => JSON.stringify(({expression})(document.getElementById('graph')._cyreg.cy))
                     === JSON.stringify(expected)""",
                 arg=expected,
-                timeout=60_000,
             )
         except Late:
             assert self.in_graph(expression) == expected

@@ -11,6 +11,7 @@ import pytest
 import hetdp
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.session import new_document
+from tests.stress import STRESSED, stress
 
 SELECTED = "(cy) => cy.$('.selected').map((one) => one.id())"
 
@@ -175,9 +176,10 @@ def test_keys_pressed_before_the_first_answer_are_handled(studio):
     assert opened.session.selection.kind == "edge"
 
 
+@stress
 def test_a_selection_made_at_any_moment_around_an_answer_is_shown(studio):
     opened = studio(GALLERY["five-voters"].make())
-    for moment in range(24):
+    for moment in range(0, 24, 1 if STRESSED else 3):
         opened.session.select("dataset", moment)  # by another page: the next answer fills the panels anew
         chosen = (7 * moment + 3) % 32
         opened.page.evaluate(
