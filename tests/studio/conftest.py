@@ -149,8 +149,9 @@ class Studio:
         self.page.screenshot(path=str(SCREENSHOTS / f"{name}.png"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shared_studio(browser):
+    """Closed after the last test of this folder: its page went on using processor time during the tests that follow."""
     one = Studio(browser)
     yield one
     one.page.context.close()
