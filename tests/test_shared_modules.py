@@ -36,7 +36,7 @@ def test_few_entries_and_one_core_need_no_thread(monkeypatch):
 
 def test_as_many_pieces_as_cores_are_worked_on_at_the_same_time(monkeypatch):
     monkeypatch.setattr(threads, "CORES", 3)
-    met, places = threading.Barrier(3, timeout=300), []
+    met, places = threading.Barrier(3, timeout=540), []
     threads.run_in_threads(lambda _: places.append(met.wait()), range(1, 7))  # fewer than three would wait in vain
     assert sorted(places) == [0, 0, 1, 1, 2, 2]
 

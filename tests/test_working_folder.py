@@ -40,7 +40,7 @@ from tests.stress import long
 ROOT = Path(__file__).parents[1]
 HETDP = str(Path(sys.executable).parent / "hetdp")
 POSTGRES = os.environ.get("HETDP_TEST_POSTGRES", "")
-TIMEOUT = 300  # seconds, on a very busy machine
+TIMEOUT = 540  # seconds, on a very busy machine
 
 # What is run: each verb, and each of its ways to read, search and write -----------------------------------------------
 

@@ -23,7 +23,7 @@ from hetdp.cli import (
 from hetdp.cli import output as bar
 from hetdp.cli.output import Bar, Output, line
 
-TIMEOUT = 30.0  # seconds after which a test has failed
+TIMEOUT = 540.0  # seconds after which a test has failed
 SCRIPT = """
 import sys, time
 from hetdp import progress

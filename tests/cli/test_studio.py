@@ -34,12 +34,12 @@ def test_it_prints_its_address_and_ends_quietly(number):
         assert running.stdout is not None
         address = running.stdout.readline().strip()
         assert address.startswith("http://127.0.0.1:")
-        with urllib.request.urlopen(address, timeout=300) as answer:
+        with urllib.request.urlopen(address, timeout=540) as answer:
             assert answer.status == 200
         with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(address.rsplit("/", 2)[0] + "/", timeout=300)
+            urllib.request.urlopen(address.rsplit("/", 2)[0] + "/", timeout=540)
         running.send_signal(number)
-        out, words = running.communicate(timeout=300)
+        out, words = running.communicate(timeout=540)
     assert running.returncode == 0
     assert out == ""
     assert words == "press Ctrl-C to stop\n"

@@ -20,7 +20,7 @@ RUN_KINDS = {"console", "python"}  # kinds of blocks that are run
 SHOWN_KINDS = {"text", "json", "csv"}  # kinds of blocks that are only shown
 PROMPT = "$ "
 END = "\x1e\n"  # separates the outputs of two commands
-TIMEOUT = 240  # seconds for one block, on a busy machine that compiles everything anew
+TIMEOUT = 540  # seconds for one block, on a busy machine that compiles everything anew
 FLAGS = doctest.ELLIPSIS | doctest.DONT_ACCEPT_TRUE_FOR_1
 
 _ROUNDING = re.compile(r"\b(\d\.\de-(1[5-9]|[2-9]\d|\d{3})|0\.0e\+00)\b")  # which one depends on the processor

@@ -112,7 +112,7 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path):
     os.mkfifo(pipe)
     reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True)
     hetdp.save(MECHANISM, pipe)
-    assert reader.communicate(timeout=300)[0].startswith('{\n  "schema_version": 1,')
+    assert reader.communicate(timeout=540)[0].startswith('{\n  "schema_version": 1,')
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
@@ -327,7 +327,7 @@ else:
     hetdp.read_problem("p")
 """
     hetdp.save(PROBLEM, tmp_path / "p")
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=540)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -261,7 +261,7 @@ def test_no_dashboard_is_served_and_other_dashboards_stay(monkeypatch, tmp_path)
         port = scheduler.scheduler.http_server.port
         for page in ("/", "/status", "/info/main/workers.html", "/json/counts.json", "/metrics", "/health"):
             with pytest.raises(urllib.error.HTTPError, match="404"):
-                urllib.request.urlopen(f"http://127.0.0.1:{port}{page}", timeout=300)
+                urllib.request.urlopen(f"http://127.0.0.1:{port}{page}", timeout=540)
     finally:
         scheduler.close()
     assert not shown
@@ -340,7 +340,7 @@ def test_ctrl_c_ends_the_workers_and_leaves_nothing(tmp_path):
     workers = children_of(place)
     assert workers
     started.send_signal(signal.SIGINT)
-    assert started.wait(timeout=300) == 130
+    assert started.wait(timeout=540) == 130
     assert not list(place.glob("hetdp-*"))
     assert not (tmp_path / "out").exists()
     assert not children_of(place)

@@ -64,7 +64,7 @@ thread.join()
 def run(script: str) -> list[str]:
     environment = {**os.environ, "PYTHONPATH": SOURCES, "PYTHONWARNINGS": "ignore"}  # that a fork with threads is risky
     result = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, env=environment, timeout=300, check=True
+        [sys.executable, "-c", script], capture_output=True, text=True, env=environment, timeout=540, check=True
     )
     return result.stdout.split()
 

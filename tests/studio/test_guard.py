@@ -32,7 +32,7 @@ def ask(place):
     def get(
         path: str, host: str | None = None, method: str = "GET", length: int = 0, body: bytes = b"", **headers: str
     ):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=540)
         connection.putrequest(method, path.format(token=token), skip_host=True)
         connection.putheader("Host", (host or "127.0.0.1:{port}").format(port=port))
         for name, value in headers.items():
@@ -176,7 +176,7 @@ def status_of(place, method: str, headers: dict[str, str], *more: tuple[str, str
         lines += ["Content-Type: application/json", "Content-Length: 2"]
     path = target or ("/{token}/_dash-update-component" if method == "POST" else "/{token}/_dash-layout")
     request = "\r\n".join([f"{method} {path.replace('{token}', token)} HTTP/1.1", *lines, "Connection: close", "", ""])
-    with socket.create_connection(("127.0.0.1", int(port)), timeout=300) as connection:
+    with socket.create_connection(("127.0.0.1", int(port)), timeout=540) as connection:
         connection.sendall((request + ("{}" if method == "POST" else "")).encode("latin-1"))
         return int(connection.makefile("rb").readline().split()[1])
 
@@ -260,7 +260,7 @@ def test_invalid_requests_are_refused_and_no_log_contains_the_token(ask, place, 
 
 def request_asset(place, path: str, **headers: str) -> tuple[http.client.HTTPResponse, bytes]:
     """The answer to a request below the token, as bytes."""
-    connection = http.client.HTTPConnection(place.address.split("/")[2], timeout=300)
+    connection = http.client.HTTPConnection(place.address.split("/")[2], timeout=540)
     connection.request("GET", f"/{place.address.split('/')[3]}/{path}", headers=headers)
     answer = connection.getresponse()
     content = answer.read()

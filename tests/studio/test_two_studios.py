@@ -37,7 +37,7 @@ def port_and_token(place: StudioServer) -> tuple[int, str]:
 
 
 def send_request(port: int, path: str, body: Any = None, **headers: str) -> tuple[int, str, list[tuple[str, str]]]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=540)
     given = {"Content-Type": "application/json"} if body is not None else {}
     sent = None if body is None else json.dumps(body)
     connection.request("GET" if body is None else "POST", path, sent, given | headers)

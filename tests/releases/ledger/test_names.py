@@ -280,7 +280,7 @@ def test_a_file_in_place_of_the_journal_is_refused(tmp_path, suffix, kind):
     if kind == "pipe":  # SQLite would wait for it for ever
         script = f"import hetdp; hetdp.Ledger({str(place)!r}).verify()"
         result = subprocess.run(
-            [sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=False
+            [sys.executable, "-c", script], capture_output=True, text=True, timeout=540, check=False
         )
         assert f"beside it is {journal.name}, which is not a plain file; nothing was spent" in result.stderr
     with pytest.raises(LedgerError, match=f"beside it is {journal.name}, which is not a plain file; nothing was spent"):
