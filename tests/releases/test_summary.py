@@ -199,6 +199,13 @@ def test_a_page_of_several_questions_says_which_digest_is_of_which(several):
     assert several.count("<dt>the ledger</dt>") == 1
 
 
+def test_a_page_of_several_questions_names_the_area_of_each_answer(several):
+    shown = " ".join(" ".join(parse_page(several).text).split())
+    for title in ("Should we move?", "Should we stay? (Harbour)", "Should we stay? (Town)"):
+        assert re.search(rf"{re.escape(title)} (yes|no)\b", shown), title
+    assert "Should we move? (" not in shown
+
+
 # The statement --------------------------------------------------------------------------------------------------------
 
 

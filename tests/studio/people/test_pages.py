@@ -579,6 +579,26 @@ def test_a_promise_has_a_chart_by_share_if_that_is_known_and_one_by_margin():
     assert [one.key for one in charts_of(people.design().curves())] == ["margin"]
 
 
+def test_a_column_that_a_saved_plan_counts_stays_private(pages):
+    pages.fill_in()
+    pages.save()
+    pages.send("table", {"role-3": "public"})
+    assert "is counted by a plan that was saved" in pages.session.shown_faults("table")["role-3"]
+    assert pages.session.require_table().roles["answer"] == "counted"
+    for step in NAMES:
+        pages.get(step)
+    assert SECRET not in "".join(pages.responses)
+
+
+def test_there_is_no_epsilon_to_use_without_a_wish_and_for_a_column_of_them(pages, tmp_path):
+    pages.fill_in()
+    before = pages.session.draft.arguments(pages.session.require_table())
+    with pytest.raises(hetdp.UsageError, match="no ε to use"):
+        pages.session.use_solved_epsilon()
+    assert "no ε to use" in pages.send("promise", {"do": "use-epsilon"})
+    assert pages.session.draft.arguments(pages.session.require_table()) == before
+
+
 def test_there_is_no_other_step(pages):
     before = pages.session.revision
     for ask in (pages.client.get, pages.client.post):
@@ -657,6 +677,7 @@ def test_several_questions_are_approved_released_and_published_together(pages, t
         )
         assert row in shown
     shown = pages.send("promise", {"question-at": "0"})
+    assert pages.session.draft.at == 0
     assert "If 60 people truly have “move”" in pages.send("promise", {"share-at": "60"})
     pages.save()
     plan = json.loads((tmp_path / "plan.json").read_text())
