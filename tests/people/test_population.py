@@ -320,6 +320,16 @@ def test_a_weighted_vote_with_one_answer_is_certain_and_needs_no_caution():
     assert "at which tables was not computed" in caution.certificate.caution
 
 
+def test_a_question_that_no_formula_answers_is_refused():
+    count = hetdp.questions.count
+    question = (count("yes", 2) & count("no", 2)) | count("yes", 4)
+    with pytest.raises(
+        hetdp.UsageError, match="; a population answers a threshold question: a count, a share"
+    ) as refused:
+        hetdp.spaces.population(question, 0.5, ("yes", "no", "blank"), size=6)
+    assert refused.value.hint == "other questions are for spaces whose tables are listed"
+
+
 def test_scores_without_common_factors_have_a_limit():
     def ask(weight):
         question = hetdp.questions.weighted_sum({"a": weight, "b": 1}, at_least=weight)

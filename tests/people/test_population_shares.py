@@ -176,8 +176,11 @@ def test_methods_are_compared_by_margin_only_where_the_share_assumes_nothing():
     cases = ((Q.majority(), True), (Q.majority(of="respondents"), False), (Q.versus("yes", "no"), False))
     for question, compared in cases:
         curves = hetdp.spaces.population(question, [0.2] * 20 + [1.0] * 20, VALUES).design().curves()
-        assert all(bool(point.baselines) == compared for point in curves.by_margin)
-        assert all(point.baselines for point in curves.by_share)
+        assert {bool(point.baselines) for point in curves.by_margin} == {compared}
+        assert {bool(point.baselines) for point in curves.by_share} == {True}
+    weights = Q.weighted_sum({"a": 3, "b": 1}, 40)
+    curves = hetdp.spaces.population(weights, [0.2] * 20, groups=["a"] * 10 + ["b"] * 10).design().curves()
+    assert {bool(point.baselines) for point in curves.by_margin} == {False}
 
 
 @pytest.mark.parametrize("question", [Q.count("yes", 4), Q.share("yes", "60%", strict=True)])

@@ -467,6 +467,7 @@ def test_the_sums_of_questions_that_were_never_asked_together_are_checked_by_the
     assert released.repeated
     assert ledger.status()[0].most_spent == "1.517812888"
     assert "title" not in released.record["together"], "no entry could confirm it"
+    assert released.record["schema_version"] == 1
     verdict = hetdp.verify_record(released.record, ledger=ledger)
     assert verdict.valid
     assert any("which the plan can confirm" in words for words in verdict.unchecked)
