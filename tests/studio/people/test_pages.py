@@ -781,7 +781,8 @@ def test_the_gain_of_levels_is_computed_and_compared_with_one_epsilon_and_geomet
     same, noisy = (runs_words(point.baselines[name]) for name in (ONE_EPSILON, GEOMETRIC))
     ours = runs_words(point.error)
     assert ours != same
-    right = f"the published answer is right in at least {ours} runs"
+    least = "" if ours.startswith("more than") else "at least "
+    right = f"the published answer is right in {least}{ours} runs"
     assert f"The levels gain accuracy: if 95% truly count as yes (95 of 100 people), {right};" in shown
     strongest = f"with the strongest protection for all (ε = 0.1) in {same}"
     assert f"{strongest}, and with geometric noise of that ε in {noisy}." in shown

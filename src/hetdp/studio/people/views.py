@@ -45,6 +45,7 @@ from hetdp.studio.people.wording import (
     level_name,
     question_sentence,
     refusal_words,
+    right_in_words,
     runs_words,
 )
 from hetdp.tables.ask import AskedQuestion, AskResult
@@ -339,7 +340,7 @@ def _at_share(session: PeopleSession, promise: Promise, at: int) -> dict[str, An
     also = f" and {assumed}" if assumed else ""
     words = (
         f"If {point.number:,} people truly{who or ' count as yes'}{also}, the right answer is {point.answer}, and the"
-        f" published answer is right in at least {runs_words(point.error)} runs."
+        f" published answer is {right_in_words(point.error)}."
     )
     return {"at_share": words}
 

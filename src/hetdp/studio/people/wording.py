@@ -196,11 +196,20 @@ def runs_words(error: float) -> str:
     """How often an answer is right at least; very small errors are not spelt out.
 
     >>> runs_words(0.025), runs_words(1e-9), runs_words(0.0)
-    ('97 of 100', 'more than 9,999 of 10,000', 'always')
+    ('97 of 100', 'more than 9,999 of 10,000', 'all')
     """
     if error == 0.0:
-        return "always"
+        return "all"
     return format_runs(error) if error >= SMALL_ERROR else "more than 9,999 of 10,000"
+
+
+def right_in_words(error: float) -> str:
+    """How often an answer is right at least, as the end of a sentence.
+
+    >>> right_in_words(0.025), right_in_words(1e-9), right_in_words(0.0)
+    ('right in at least 97 of 100 runs', 'right in more than 9,999 of 10,000 runs', 'right in all runs')
+    """
+    return f"right in {'at least ' if error >= SMALL_ERROR else ''}{runs_words(error)} runs"
 
 
 # What levels gain -----------------------------------------------------------------------------------------------------
@@ -236,7 +245,7 @@ def gain_sentence(promise: Promise, column: str, share: str | None = None) -> st
         best = chosen[0]
     same, noisy = (runs_words(best.baselines[name]) for name in (ONE_EPSILON, GEOMETRIC))
     ours, where = runs_words(best.error), _where_words(mechanism.share_scale, best)
-    right = f"the published answer is right in at least {ours} runs"
+    right = f"the published answer is {right_in_words(best.error)}"
     if not differ:
         beside = "as often as with geometric noise" if noisy == ours else f"with geometric noise in {noisy}"
         return f"Everybody has the same ε, so there are no levels to gain from: if {where}, {right}, {beside}."
