@@ -10,8 +10,18 @@ from docs.pictures.drawn import PICTURES
 from tests.plots.overlaps import overlaps
 from tests.plots.scenes import SCENES, WIDTHS
 from tests.plots.shown import voters
+from tests.stress import long, mostly_long
+
+DENSE = ("4 voters", "5 voters", "6 voters", "directed path", "metric grid", "64 datasets")
+GALLERY = sorted(PICTURES, key="groups".__eq__)  # the slowest one last
 
 
+@pytest.mark.parametrize("scene", DENSE)
+def test_nothing_overlaps_in_a_column(scene):
+    assert overlaps(hetdp.plot(**SCENES[scene](), width="column")) == []
+
+
+@long
 @pytest.mark.parametrize("scene", SCENES)
 def test_nothing_overlaps_at_any_width(scene):
     arguments = SCENES[scene]()
@@ -20,7 +30,7 @@ def test_nothing_overlaps_at_any_width(scene):
         pyplot.close("all")
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", mostly_long(GALLERY, len(GALLERY) - 1))
 def test_nothing_overlaps_in_the_gallery(name):
     assert overlaps(PICTURES[name]()) == []
 
@@ -38,7 +48,7 @@ def test_overlaps_are_found():
     assert "sticks out of the page" in found
 
 
-@pytest.mark.parametrize("count", [3, 5])
+@pytest.mark.parametrize("count", mostly_long([5, 3], 1))
 def test_values_are_written_inside_the_datasets(count):
     axes = hetdp.plot(**SCENES[f"{count} voters"]())
     labels = [text for text in axes.texts if len(text.get_text().split("\n")[0]) == count]
@@ -55,8 +65,8 @@ def test_every_dataset_of_six_voters_is_named_on_a_page():
     assert len({text.get_text().split(" ")[0] for text in axes.texts}) == 64
 
 
-def test_labels_that_are_cut_stay_distinct():
-    for scene in ("towns", "64 datasets", "hostile labels"):
-        texts = [text.get_text() for text in hetdp.plot(**SCENES[scene](), width="page").axes.texts]
-        names = [text.rpartition("\n" if "\n" in text else " ")[0] for text in texts if text and "=" not in text]
-        assert len(set(names)) == len(names) > 7
+@pytest.mark.parametrize("scene", mostly_long(["towns", "64 datasets", "hostile labels"], 1))
+def test_labels_that_are_cut_stay_distinct(scene):
+    texts = [text.get_text() for text in hetdp.plot(**SCENES[scene](), width="page").axes.texts]
+    names = [text.rpartition("\n" if "\n" in text else " ")[0] for text in texts if text and "=" not in text]
+    assert len(set(names)) == len(names) > 7
