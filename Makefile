@@ -22,8 +22,9 @@ unexport PYTHONUNBUFFERED  # most people do not set it, and their output is buff
 help:  ## what can be made
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-17s %s\n", $$1, $$2}'
 
-demo: $(VENV)/runtime.stamp  ## the paper's examples, solved and explained, in seconds
-	@$(BIN)/hetdp demo
+demo: $(VENV)/runtime.stamp  ## the paper's examples, solved, explained and drawn, in seconds
+	@mkdir -p build
+	@$(BIN)/hetdp demo -o build/demo.svg
 
 test: $(VENV)/test.stamp  ## all checks: lint, types, layers, tests, doctests, and the CPU engine without its JIT
 	@$(MAKE) --no-print-directory -j3 lint kernels modules

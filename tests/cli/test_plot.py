@@ -53,6 +53,23 @@ def test_accuracy_is_drawn_for_objectives_one_mechanism_or_several(hetdp):
     assert "randomised response" not in Path("m.svg").read_text(encoding="utf-8")
 
 
+def test_a_picture_is_as_wide_as_asked_for(hetdp):
+    for given, points in (("column", 237.6), ("page", 504), ("4.5", 324)):
+        assert hetdp("plot", "poll.json", "mechanism.csv", "--width", given, "-o", "m.svg").code == 0
+        assert f'width="{points:g}pt"' in Path("m.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("given", ["colum", "1", "20.1", "nan", "inf", "-5", "", "5in"])
+def test_a_width_that_no_picture_has_is_refused(hetdp, given):
+    result = hetdp("plot", "poll.json", "--width", given, "-o", "m.svg")
+    assert (result.code, result.out) == (2, "")
+    shown = given or "''"
+    rule = "a width is 'column' (3.3 inches), 'page' (7 inches), or inches from 2.5 to 20."
+    hint = " Hint: did you mean 'column'?" if given == "colum" else ""
+    assert result.err == f"hetdp: --width {shown}; {rule}{hint}\n"
+    assert files() == []
+
+
 def test_a_map_of_three_groups_is_the_slice_that_is_asked_for(hetdp):
     groups = ("--group", "pupils=5,staff=4,guests=3", "--count", "yes", "--at-least", "3", "--epsilon", "0.5")
     hetdp("make", "tallies", *groups, "-o", "visit.json")

@@ -271,3 +271,50 @@ def test_the_size_of_a_network_follows_its_columns():
     assert size_of_picture(layout([0.0], 1))[0] == 4.2
     assert size_of_picture(layout([0.0, 20.0], 20))[0] == 6.6
     assert size_of_picture(layout([0.0, 20.0], 20), 3.3)[0] == 3.3
+
+
+PLACES = {at: (at % 2, -at) for at in range(4)}
+
+
+def refusal_of(positions, problem=None):
+    with pytest.raises(hetdp.HetdpError) as error:
+        hetdp.plot(problem or line(4), positions=positions)
+    return str(error.value)
+
+
+def test_datasets_stand_where_positions_say():
+    axes = hetdp.plot(hetdp.design(line(4)), positions=PLACES | {3: np.array([5, 2.5])})
+    drawn = {tuple(place) for each in axes.collections if each.get_array() is not None for place in each.get_offsets()}
+    assert drawn == {(0, 0), (1, -1), (0, -2), (5, 2.5)}
+    assert "steps to the other answer" not in words(axes)
+
+
+def test_every_wrong_place_is_reported_at_once():
+    message = refusal_of({0: (0, 0), 1: "12", 2: (1, math.nan), 7: (0, 0)})
+    assert "positions[7]: unknown dataset" in message
+    assert "positions[1]: not a place: '12'; a place is (x, y), two finite numbers" in message
+    assert "positions[2]: not a place: (1, nan)" in message
+    assert "dataset 3: no place; every dataset has a place" in message
+
+
+@pytest.mark.parametrize("place", [3, None, (1,), (1, 2, 3), ("a", "b"), (1j, 2), (0, math.inf), (0, 10**400), "12"])
+def test_what_is_no_place_is_refused(place):
+    assert "positions[3]: not a place" in refusal_of(PLACES | {3: place})
+
+
+def test_two_datasets_in_one_place_are_refused():
+    message = refusal_of(PLACES | {3: (0.0, 0)})
+    assert "dataset 3: the same place as dataset 0; two datasets have different places" in message
+
+
+@pytest.mark.parametrize("positions", [[(0, 0)] * 4, "circle", 3, {(0, 0)}])
+def test_positions_are_a_mapping(positions):
+    assert "positions is a mapping from each label to (x, y)" in refusal_of(positions)
+
+
+def test_positions_are_for_the_network():
+    for picture in ("tallies", "summary", "accuracy"):
+        with pytest.raises(hetdp.UsageError, match=f"positions= in the picture '{picture}'; datasets have places in"):
+            hetdp.plot(line(4), picture, positions=PLACES)
+    with pytest.raises(hetdp.UsageError, match="positions= for 'Accuracy'; it is for a Mechanism or a Problem"):
+        hetdp.plot(hetdp.accuracy(line(4)), positions=PLACES)

@@ -182,6 +182,31 @@ def test_a_file_is_the_same_each_time_and_text_stays_text(form, tmp_path):
         assert "<text" in text
 
 
+@pytest.mark.parametrize("save", [saving.write_figure, lambda axes, place, _: axes.get_figure().savefig(place)])
+def test_fonts_are_embedded_in_pdf_as_truetype(save, tmp_path):
+    """Publishers refuse Type 3 fonts, which are matplotlib's default."""
+    place = tmp_path / "a.pdf"
+    save(hetdp.plot(hetdp.design(voters()), title="ε"), place, ".pdf")
+    assert b"/FontFile2" in place.read_bytes()
+    assert b"/Type3" not in place.read_bytes()
+
+
+@pytest.mark.parametrize(("width", "inches"), [("column", 3.3), ("page", 7.0), (2.5, 2.5), (20, 20.0)])
+def test_a_figure_is_as_wide_as_asked_for(width, inches):
+    assert hetdp.plot(voters(), width=width).get_figure().get_figwidth() == inches
+
+
+@pytest.mark.parametrize("width", ["colum", "", 2.49, 20.01, float("nan"), float("inf"), -3, True, [3], "5"])
+def test_a_width_that_no_figure_has_is_refused(width):
+    with pytest.raises(hetdp.UsageError, match=r"^width=.*; a width is 'column' \(3\.3 inches\), 'page' \(7 inches\)"):
+        hetdp.plot(voters(), width=width)
+
+
+def test_given_axes_have_the_width_of_their_figure():
+    with pytest.raises(hetdp.UsageError, match="width= with axes=; axes have the width of their own figure"):
+        hetdp.plot(voters(), axes=Figure().add_subplot(), width="page")
+
+
 def test_long_labels_are_shortened_and_lose_characters_that_cannot_be_drawn():
     assert drawable_text("a" * 20 + "b" * 20, 11) == "aaaaa…bbbbb"
     assert drawable_text("日") == "□"

@@ -5,10 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
+from shutil import which
 from typing import Any, NamedTuple
 
+import click
+
 from hetdp.cli import shapes
-from hetdp.cli.options import JSON, Verb
+from hetdp.cli.options import JSON, PATH, Verb
 from hetdp.mechanism.compatibility import Witness, check
 from hetdp.mechanism.design import design_local
 from hetdp.mechanism.extension import extend
@@ -69,11 +73,12 @@ def demo_lines() -> Iterator[str]:
     yield from _too_much()
 
 
-def demo_numbers() -> dict[str, Any]:
-    """The numbers of the demo, as a JSON document."""
+def demo_numbers(output: str | None = None) -> dict[str, Any]:
+    """The numbers of the demo, as a JSON document, with the name of the picture."""
     refusal = refuse_too_much()
     return shapes.document(
         "demo",
+        output=output,
         three_voters=[
             {"way": title, "accuracy": {votes: accuracy_of(error_at(mechanism, votes)) for votes in SHOWN_DATASETS}}
             for title, mechanism in solve_three_ways().items()
@@ -151,31 +156,70 @@ def _too_much() -> Iterator[str]:
     yield f"   With them: {refusal.repaired.certificate}"
 
 
+def _draw_five_voters(out: Output, output: str) -> bool:
+    """Draws the second example; False, with a message, if matplotlib is missing, since the demo is complete without."""
+    from hetdp.errors import UsageError
+    from hetdp.plots.canvas import detached_axes
+    from hetdp.plots.plot import drawing_of, write_whole_figure
+
+    try:
+        axes = detached_axes()
+    except UsageError as error:
+        out.say(f"no picture: {error}")
+        return False
+    mechanism = solve(voters(5, DECIDING))
+    drawing_of(mechanism, "network", ALL_FIVE, True, True).draw_alone(axes, None)
+    write_whole_figure(axes, output)
+    out.say(f"wrote {output}")
+    return True
+
+
+def _look_at_them(picture: str | None) -> Iterator[str]:
+    command = _own_command()
+    yield "\n4. Something to look at"
+    if picture is None:
+        yield f"   The five voters, drawn:          {command} demo -o demo.svg"
+    else:
+        yield f"   The five voters, drawn:          {picture}"
+    yield f"   Examples to edit in a browser:   {command} studio"
+
+
+def _own_command() -> str:
+    """How to call hetdp: by its path if that is how it was called and the shell does not find it by its name."""
+    called = sys.argv[0]
+    return called if Path(called).name == "hetdp" and which("hetdp") is None else "hetdp"
+
+
+OUTPUT = click.Option(
+    ["-o", "--output"], type=PATH, metavar="FILE", help="Also draw the five voters, to a .svg, .png or .pdf file."
+)
 EXAMPLES = """
-hetdp demo              three examples, solved and explained
-hetdp demo --json       their numbers
+hetdp demo                three examples, solved and explained
+hetdp demo -o demo.svg    and one of them drawn
+hetdp demo --json         their numbers
 """
 ABOUT = """
 Solves the examples of the paper: three voters, five voters, and values that no private mechanism has. Needs no files.
+The picture needs matplotlib (the extra plots).
 """
 
 
-def demo(out: Output, as_json: bool) -> None:
-    """Prints the demo, or its numbers as JSON."""
-    if as_json:
-        out.emit_document(demo_numbers())
-    else:
+def demo(out: Output, output: str | None, as_json: bool) -> None:
+    """Prints the demo, or its numbers as JSON, and draws one of its examples."""
+    if output is not None:
+        from hetdp.cli.plot import require_picture_file
+
+        require_picture_file(output)
+    if not as_json:
         out.emit(demo_lines())
+    picture = output if output is not None and _draw_five_voters(out, output) else None
+    if as_json:
+        out.emit_document(demo_numbers(picture))
+    else:
+        out.emit(_look_at_them(picture))
 
 
-def main() -> None:
-    """Prints the demo."""
-    from hetdp.cli.output import write_lines
-
-    write_lines(demo_lines())
-
-
-command = Verb("demo", demo, EXAMPLES, ABOUT, [JSON])
+command = Verb("demo", demo, EXAMPLES, ABOUT, [OUTPUT, JSON])
 
 if __name__ == "__main__":
     from hetdp.cli.main import main as command_line

@@ -21,6 +21,7 @@ EXAMPLES = """
 hetdp plot poll.json mechanism.csv -o mechanism.svg                    its graph, or its map of tallies
 hetdp plot poll.json mechanism.csv --explain 111 -o why.pdf            with the path that binds 111
 hetdp plot poll.json -o poll.png                                       the problem: true answers and edges
+hetdp plot poll.json mechanism.csv --width column -o figure.pdf        as wide as a column of a paper
 hetdp plot visit.json --at guests=1 -o map.svg                         a map of two of three groups, at one guest
 hetdp plot poll.json --picture accuracy -o accuracy.svg                the objectives and the baselines
 """
@@ -51,6 +52,12 @@ AT = click.Option(
     multiple=True,
     help="In a map of three or more groups: fix the count of this group. Default: a count at the boundary.",
 )
+WIDTH = click.Option(
+    ["--width"],
+    metavar="column|page|INCHES",
+    help="The width: a column of a paper (3.3 inches), a page of two columns (7 inches), or inches. Default: what suits"
+    " the picture.",
+)
 TITLE = click.Option(["--title"], metavar="TEXT", help="A title above the picture.")
 NO_BASELINES = click.Option(["--no-baselines"], is_flag=True, help="With accuracy: omit the baselines.")
 
@@ -63,6 +70,7 @@ def plot(
     picture: str | None,
     explain: str | None,
     at: tuple[str, ...],
+    width: str | None,
     title: str | None,
     no_baselines: bool,
     duplicates: Literal["error", "min"],
@@ -74,10 +82,11 @@ def plot(
     from hetdp.cli import shapes
     from hetdp.cli.reading import find_labels, read_without_pins, require_input
     from hetdp.plots.canvas import detached_axes
-    from hetdp.plots.plot import drawing_of
+    from hetdp.plots.plot import drawing_of, write_whole_figure
 
-    counts = _counts(at, picture, explain)
-    _require_picture(output, picture, mechanisms, (problem, *mechanisms))
+    counts, inches = _counts(at, picture, explain), _inches(width)
+    require_picture_file(output, (problem, *mechanisms))
+    _require_one(mechanisms, picture)
     _require_path(explain, picture, mechanisms)
     require_input(problem, *mechanisms)
     _require_no_ledger(problem)
@@ -86,10 +95,10 @@ def plot(
     label = None if explain is None else find_labels(asked.labels, [explain])[0]
     subject = _subject(out, asked, mechanisms, no_baselines, picture)
     one = None if len(mechanisms) > 1 else picture
-    drawing = drawing_of(subject, one, label, not no_baselines, True, counts)
+    drawing = drawing_of(subject, one, label, not no_baselines, True, counts, width=inches)
     progress.report_stage("drawing")
     drawing.draw_alone(axes, title)
-    _write(axes, output)
+    write_whole_figure(axes, output)
     out.say(f"wrote {output}")
     if drawing.caution:
         out.say(f"caution: {drawing.caution}")
@@ -113,6 +122,16 @@ def _counts(at: tuple[str, ...], picture: str | None, explain: str | None) -> di
     return {name: parse_whole(count, f"--at {name}", 0) for name, count in given.items()}
 
 
+def _inches(width: str | None) -> float | None:
+    """The width that --width chooses, in inches; None for what suits the picture."""
+    from hetdp.plots.canvas import inches_of
+
+    try:
+        return inches_of(width if width is None else float(width))
+    except ValueError:  # a name, or a number out of range, which is refused as it was written
+        return inches_of(width)
+
+
 def _subject(out: Output, asked: Problem, mechanisms: tuple[str, ...], no_baselines: bool, picture: str | None) -> Any:
     """The object to draw: the problem, a mechanism, or the accuracy of several mechanisms."""
     from hetdp.mechanism.accuracy.report import accuracy
@@ -134,7 +153,13 @@ def _load_subject(out: Output, path: str, asked: Problem) -> LocalMechanism:
     return claim.mechanism
 
 
-def _require_picture(output: str, picture: str | None, mechanisms: tuple[str, ...], inputs: tuple[str, ...]) -> None:
+def require_picture_file(output: str, inputs: tuple[str, ...] = ()) -> None:
+    """Refuses the name of a file that no picture can be written to.
+
+    Args:
+        output: the name of the file.
+        inputs: the input files, which must not be overwritten.
+    """
     from pathlib import Path
 
     from hetdp.cli.writing import require_place
@@ -143,12 +168,17 @@ def _require_picture(output: str, picture: str | None, mechanisms: tuple[str, ..
     if Path(output).suffix.lower() not in SUFFIXES:
         rule = f"the file name must end in {', '.join(SUFFIXES)}"
         raise UsageError(f"cannot write a picture to {output!r}", rule)
+    require_place("-o", output, False, SUFFIXES, inputs)
+
+
+def _require_one(mechanisms: tuple[str, ...], picture: str | None) -> None:
+    from hetdp.errors import UsageError
+
     if len(mechanisms) > 1 and picture != "accuracy":
         rule = "only their accuracy can be drawn together"
         raise UsageError(
             "several mechanisms cannot be drawn in one picture", rule, "--picture accuracy, or one MECHANISM"
         )
-    require_place("-o", output, False, SUFFIXES, inputs)
 
 
 def _require_path(explain: str | None, picture: str | None, mechanisms: tuple[str, ...]) -> None:
@@ -185,24 +215,11 @@ def _starts_with(path: str, start: bytes) -> bool:
         return False
 
 
-def _write(axes: Any, output: str) -> None:
-    """Writes the file completely or not at all."""
-    from pathlib import Path
-
-    from hetdp import progress
-    from hetdp.files.formats.writing import whole_file
-    from hetdp.plots.plot import write_figure
-
-    progress.report_stage("writing")
-    with whole_file(Path(output)) as draft:
-        write_figure(axes, draft, Path(output).suffix.lower())
-
-
 command = Verb(
     "plot",
     plot,
     EXAMPLES,
     ABOUT,
-    [PROBLEM, MECHANISMS, OUTPUT, PICTURE, EXPLAIN, AT, TITLE, NO_BASELINES, *INPUT_OPTIONS, *OUTPUT_OPTIONS],
+    [PROBLEM, MECHANISMS, OUTPUT, PICTURE, EXPLAIN, AT, WIDTH, TITLE, NO_BASELINES, *INPUT_OPTIONS, *OUTPUT_OPTIONS],
     stages=("reading", "building", "loading", "searching", "proving", "measuring", "drawing", "writing"),
 )

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from hetdp import progress
 from hetdp.errors import UsageError
+from hetdp.files.formats.writing import whole_file
 from hetdp.mechanism.accuracy.report import Accuracy, accuracy
 from hetdp.mechanism.accuracy.sweep import Sweep
 from hetdp.mechanism.compatibility import Witness
@@ -55,6 +57,13 @@ def write_figure(axes: Axes, place: Path, form: str, dots: int = DOTS_PER_INCH) 
     figure: Any = axes.get_figure(root=True)
     with own_settings(), rc_context(SETTINGS | HASH_SALT), place.open("wb") as file:
         figure.savefig(file, format=form.removeprefix("."), dpi=dots, metadata=nothing[form], facecolor="white")
+
+
+def write_whole_figure(axes: Axes, output: str) -> None:
+    """Writes the figure of some axes to a file, in the format of its suffix, completely or not at all."""
+    progress.report_stage("writing")
+    with whole_file(Path(output)) as draft:
+        write_figure(axes, draft, Path(output).suffix.lower())
 
 
 PictureName = Literal["network", "tallies", "summary", "accuracy"]
