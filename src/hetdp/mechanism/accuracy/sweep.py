@@ -96,21 +96,19 @@ class Sweep:
         return {name: [row[at] for row in self.rows] for at, name in enumerate(names)}
 
     def __str__(self) -> str:
-        return "\n".join(
-            line for measure in ("mean", "worst") for line in _lines(*self._table(measure, list(self.methods)))
-        )
+        return "\n".join(line for measure in ("mean", "worst") for line in _lines(*self._table(measure)))
 
     def __repr__(self) -> str:
         first, last = self.scales[0], self.scales[-1]
         return f"Sweep({len(self.scales)} scales from {first:g} to {last:g}, {len(self.methods)} methods)"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the mean accuracy by scale and method."""
-        header, rows = self._table("mean", self.methods)
+        """For notebooks: the mean accuracy by method and scale."""
+        header, rows = self._table("mean")
         return html_table(f"Accuracy while every {self.letter} is scaled", header, rows)
 
-    def _table(self, measure: str, methods: list[str]) -> tuple[list[str], list[list[str]]]:
-        """One row for each scale and one column for each method, of the mean or the worst accuracy."""
+    def _table(self, measure: str) -> tuple[list[str], list[list[str]]]:
+        """One row for each method and one column for each scale, of the mean or the worst accuracy."""
         errors = {
             (row.scale, row.method): row.mean_error if measure == "mean" else row.worst_error for row in self.rows
         }
@@ -120,7 +118,8 @@ class Sweep:
             error = errors.get((scale, method))
             return NO_VALUE if error is None else format_accuracy(error, DIGITS)
 
-        return [title, *methods], [[f"{scale:g}", *(cell(scale, name) for name in methods)] for scale in self.scales]
+        header = [title, *(f"{scale:g}" for scale in self.scales)]
+        return header, [[name, *(cell(scale, name) for scale in self.scales)] for name in self.methods]
 
 
 def _lines(header: list[str], rows: list[list[str]]) -> Iterator[str]:
@@ -157,14 +156,10 @@ def sweep(
     >>> problem = hetdp.Problem(hetdp.spaces.path(5, [1, 0.5, 1, 1]), [2, 2, 1, 1, 1])
     >>> result = hetdp.sweep(problem, [0.5, 1, 2], "fair", baselines=False)
     >>> print(result)
-    mean (uniform)  fair
-    0.5             0.6864
-    1               0.7832
-    2               0.8768
-    worst  fair
-    0.5    0.5621
-    1      0.6224
-    2      0.731
+    mean (uniform)  0.5     1       2
+    fair            0.6864  0.7832  0.8768
+    worst  0.5     1       2
+    fair   0.5621  0.6224  0.731
     >>> result.columns()["least_epsilon"]
     [0.25, 0.5, 1.0]
     """
