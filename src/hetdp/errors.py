@@ -14,6 +14,7 @@ A value that comes from outside is quoted by `hetdp.text.format_value`, and is n
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from hetdp.text import ask_if_meant, closest, escape_unprintable, format_value, pluralize
@@ -194,18 +195,26 @@ class UnknownDatasetError(HetdpError, KeyError):
     def __init__(self, label: object, known: Iterable[Any] = ()) -> None:
         self.label, self._known = label, known
         self._close: tuple[Any, ...] | None = None
+        self._example: tuple[Any, ...] = ()
         super().__init__(label)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return type(self), (self.label, self.close)
+        return type(self), (self.label, self.close or self.examples)
 
     @property
     def close(self) -> tuple[Any, ...]:
         """The labels of the space that look most like it, if there are any."""
         if self._close is None:
-            self._close = tuple(closest(self.label, self._known, 3))
+            known = iter(self._known)
+            self._example = tuple(islice(known, 1))
+            self._close = tuple(closest(self.label, chain(self._example, known), 3))
             self._known = ()
         return self._close
+
+    @property
+    def examples(self) -> tuple[Any, ...]:
+        """One label of the space, if none looks like the unknown one and the space has any."""
+        return () if self.close else self._example
 
     @property
     def message(self) -> str:
@@ -214,6 +223,8 @@ class UnknownDatasetError(HetdpError, KeyError):
         alike = next((one for one in self.close if str(one) == str(self.label)), None)
         if alike is not None:
             hint += f" Labels are compared exactly, so {format_value(self.label)} and {format_value(alike)} differ."
+        for example in self.examples:
+            hint = f"a label is, for example, {format_value(example)}"
         return (
             f"there is no dataset {format_value(self.label)}; the label must be that of a dataset of the problem."
             f"{_hint(hint)}"

@@ -59,3 +59,8 @@ def test_values_that_lack_something_name_the_dataset_that_lacks_most():
     for pinned in (1, "12"):
         with pytest.raises(hetdp.UsageError, match="it lists the datasets whose values were given"):
             hetdp.verify(problem, [0.15, 0.4, 0.6, 0.85, 0.94], pinned=pinned)
+
+
+def test_pins_with_values_are_refused_since_they_could_contradict_the_values():
+    with pytest.raises(hetdp.UsageError, match="it lists labels; their values are those of the second argument"):
+        hetdp.verify(PROBLEM, dict(BEST), pinned={"b": 0.6, "c": 0.4})

@@ -46,7 +46,8 @@ def test_unknown_datasets_are_all_named_with_the_closest(hetdp):
         " Hint: did you mean no/one?",
         "  dataset '[0,2]': there is no such dataset; the label must be that of a dataset of the problem."
         " Hint: did you mean 0,1 or 0,0?",
-        "  dataset 'x': there is no such dataset; the label must be that of a dataset of the problem.",
+        "  dataset 'x': there is no such dataset; the label must be that of a dataset of the problem."
+        " Hint: a label is, for example, 0,0",
     ]
 
 

@@ -174,6 +174,9 @@ def test_invalid_calls_are_refused():
         hetdp.accuracy(problem, hetdp.design(problem), objective="fair")
     with pytest.raises(hetdp.UsageError, match="no objective; an objective is one of fair, balanced"):
         hetdp.accuracy(problem, objective=[])
+    for names in ("fair", ["fair", "average"]):
+        with pytest.raises(hetdp.UsageError, match="objective= names what is designed"):
+            hetdp.accuracy(problem, names)
     with pytest.raises(hetdp.UsageError, match="unknown objective 'best'"):
         hetdp.accuracy(problem, objective="best")
     with pytest.raises(hetdp.UsageError, match=r"there is no method 'best'; the methods are 'fair'\.$"):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 import hetdp
-from hetdp.cli.demo import voters
+from hetdp.cli.demo import DECIDING, voters
 from tests.mechanism.problems import cases, private_values, signed_z
 
 
@@ -44,3 +44,16 @@ def test_values_that_are_not_private_are_refused():
             problem,
             {votes: 0.9 if problem.answers[at] == 1 else 0.1 for at, votes in enumerate(problem.graph.datasets)},
         )
+
+
+def test_values_rounded_by_a_table_are_refused_and_the_hint_leads_to_private_ones():
+    problem = voters(3, DECIDING)
+    table = {votes: 0.55 if problem.answers[at] == 1 else 0.45 for at, votes in enumerate(problem.graph.datasets)}
+    with pytest.raises(hetdp.InputError, match=r"Hint: hetdp\.check\(problem, values\)\.repair\.pins"):
+        hetdp.polish(problem, table)
+    near = hetdp.check(problem, table).repair.pins
+    mended = hetdp.polish(problem, near)
+    assert mended.certificate.private
+    assert mended.certificate.optimal
+    assert mended["112"] == pytest.approx(0.55, abs=1e-3)
+    assert mended["111"] > 0.8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from decimal import Decimal
 
 import numpy as np
@@ -402,7 +403,12 @@ def test_an_unknown_dataset_is_refused(ask, label):
     with pytest.raises(hetdp.UnknownDatasetError) as refused:
         ask(label)
     assert refused.value.label == label
-    assert str(refused.value) == (f"there is no dataset {label!r}; the label must be that of a dataset of the problem.")
+    assert str(refused.value) == (
+        f"there is no dataset {label!r}; the label must be that of a dataset of the problem."
+        f" Hint: a label is, for example, {refused.value.examples[0]!r}"
+    )
+    assert refused.value.examples[0] in ("a", 0)
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
 
 
 @pytest.mark.parametrize("epsilon", [0, 0.0, math.inf, Decimal("0.5"), np.float32(0.5), 5])
@@ -415,3 +421,13 @@ def test_any_number_from_zero_to_infinity_is_an_epsilon(epsilon):
 def test_text_is_never_read_as_a_number(epsilon):
     with pytest.raises(hetdp.InputError, match="non-numeric ε"):
         hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], epsilon)
+
+
+@pytest.mark.parametrize(("value", "hint"), [(54.9, " Hint: 54.9 % is written 0.549"), (1.5, ""), (101.0, "")])
+def test_a_percentage_is_told_apart_from_a_probability(value, hint):
+    with pytest.raises(hetdp.InputError) as refused:
+        hetdp.check(PROBLEM, {"b": value})
+    rule = "a probability lies in [0, 1]."
+    assert str(refused.value).rstrip(
+        "."
+    ) == f"partial mechanism: dataset b: p out of range: {value}; {rule}{hint}".rstrip(".")

@@ -59,7 +59,8 @@ def _hint(labels: Labels, text: str) -> str:
     try:
         labels.index(text)
     except UnknownDatasetError as unknown:
-        return ask_if_meant(spell_label(label, labels) for label in unknown.close)
+        examples = (f"a label is, for example, {spell_label(label, labels)}" for label in unknown.examples)
+        return ask_if_meant(spell_label(label, labels) for label in unknown.close) or next(examples, "")
     return ""
 
 

@@ -33,7 +33,7 @@ from hetdp.problem.answer_words import ABOUT_KEYS
 from hetdp.problem.classes import Classes, classes_of
 from hetdp.problem.columns import as_floats
 from hetdp.problem.decimals import NAME as GRID
-from hetdp.problem.edges import PROBABILITY_RULE, Edges
+from hetdp.problem.edges import PROBABILITY_RULE, Edges, percentage_hint
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import HasLabels, LabelHints, Labels, labels_of
@@ -159,9 +159,12 @@ def read_pins(path: str | Path, problem: HasLabels | None = None) -> PartialMech
 def _require_probabilities(kind: str, values: Floats, row: Callable[[int], str], findings: FaultCollector) -> None:
     """Reports values outside [0, 1] by their rows, together with the other faults of the file."""
     outside = ~np.isnan(values) & ~((values >= 0.0) & (values <= 1.0))
-    findings.add_where(
-        outside, lambda at: Fault(f"{kind} out of range:", row(at), repr(float(values[at])), PROBABILITY_RULE)
-    )
+
+    def out_of_range(at: int) -> Fault:
+        value = float(values[at])
+        return Fault(f"{kind} out of range:", row(at), repr(value), PROBABILITY_RULE, percentage_hint(value))
+
+    findings.add_where(outside, out_of_range)
 
 
 def _find_datasets(given: Sequence[Any], labels: Labels, table: Table, findings: FaultCollector) -> Sequence[Any]:

@@ -224,7 +224,9 @@ def polish(problem: Problem, values: Any, engine: EngineName = "auto") -> LocalM
         engine: "auto", "cpu" or "reference"; all give the same bits.
 
     Raises:
-        InputError: the mechanism is not private; values that miss by rounding are accepted.
+        InputError: the mechanism is not private; values that miss by a rounding of floats are accepted. Values that
+            a table rounds to a few digits are often not private; ``check(problem, values).repair.pins`` has private
+            ones near them.
 
     >>> import hetdp
     >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [2.0, 1.0])
@@ -235,7 +237,8 @@ def polish(problem: Problem, values: Any, engine: EngineName = "auto") -> LocalM
     certificate = verify(problem, values)
     if not certificate.private and certificate.slack < -NEAR_MISS:
         rule = "only a private mechanism can be polished"
-        raise InputError("values", [Fault("not private:", "values", certificate.violated, rule)])
+        hint = "hetdp.check(problem, values).repair.pins has private values near these"
+        raise InputError("values", [Fault("not private:", "values", certificate.violated, rule, hint)])
     z = values.coordinates if isinstance(values, LocalMechanism) else values_on(problem, values)
     boundary_values = np.where(problem.boundary_mask, z, np.nan)
     return seal(replace(extend_local(problem, boundary_values, engine), objective=POLISH))

@@ -114,7 +114,7 @@ def _labels(problem: Problem, at: Any) -> tuple[Any, ...]:
     if isinstance(at, Hashable) and _is_known(problem, at):
         return (at,)
     if isinstance(at, str) or not isinstance(at, Iterable):
-        raise UnknownDatasetError(at, chain((WORST, MEAN), similar_labels(at, problem.labels)))
+        raise UnknownDatasetError(at, chain(similar_labels(at, problem.labels), (WORST, MEAN)))
     labels = tuple(at)
     if not labels:
         rule = "it must be 'worst', 'mean', a dataset, or a list of datasets"

@@ -6,7 +6,7 @@ module may ask an engine for them; links are a hint, and the certificate counts 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, overload
 
@@ -42,8 +42,9 @@ def verify(mechanism: Any, values: Any = None, /, pinned: Iterable[Any] | None =
             `extend` takes them: a mapping label → p, an array, or a PartialMechanism. What is proved of p is proved of
             the z that p is rounded to, as `method` then says.
         pinned: with values only: the labels whose values were given, so that the others can be shown optimal; if they
-            are not, `shortfall` names the dataset that lacks most. Without it, values can be shown private, but not
-            optimal. Values that are not private, perhaps only because a table rounds them, are mended by `polish`.
+            are not, `shortfall` names the dataset that lacks most, and `polish` makes them so. Without it, values can
+            be shown private, but not optimal. Values that are not private, perhaps only because a table rounds them,
+            have private ones near them in ``check(problem, values).repair.pins``.
 
     Raises:
         UsageError: the mechanism was read without its problem.
@@ -66,6 +67,9 @@ def verify(mechanism: Any, values: Any = None, /, pinned: Iterable[Any] | None =
         raise UsageError("pinned= together with a mechanism", "a mechanism knows which of its values were given")
     if isinstance(pinned, str) or not isinstance(pinned, Iterable):
         raise UsageError(f"pinned={format_value(pinned)}", "it lists the datasets whose values were given")
+    if isinstance(pinned, Mapping):
+        rule = "it lists labels; their values are those of the second argument"
+        raise UsageError(f"pinned={format_value(pinned)}", rule, "pinned=list(…) of the same mapping")
     return _verify_values(problem, claim, list(pinned))
 
 

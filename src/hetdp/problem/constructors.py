@@ -153,6 +153,8 @@ def metric(
 
     Paper: Section II; a metric for all pairs is a privacy function.
     """
+    if not isinstance(points, Iterable):
+        raise UsageError(f"points={format_value(points)}", "points are the labels of the datasets, such as range(6)")
     names = as_list(points)
     if pairs not in ("needed", "all"):
         raise UsageError(f"pairs={format_value(pairs)}", "pairs are 'needed' or 'all'")

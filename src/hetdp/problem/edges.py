@@ -255,6 +255,11 @@ def _order(columns: ArcColumns, bounds: NDArray[np.int64], shift: int, size: int
 PROBABILITY_RULE = "a probability lies in [0, 1]"
 
 
+def percentage_hint(value: float) -> str:
+    """For a value that is no probability, but may be a percentage: what to write instead; otherwise empty."""
+    return f"{value:.12g} % is written {value / 100:.12g}" if 2.0 <= value <= 100.0 else ""
+
+
 class Edges(NamedTuple):
     """Edges as the caller gave them.
 

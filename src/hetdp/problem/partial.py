@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from hetdp.errors import Fault
-from hetdp.problem.edges import PROBABILITY_RULE
+from hetdp.problem.edges import PROBABILITY_RULE, percentage_hint
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.problem import EdgelessProblem, Problem, require_problem
 from hetdp.problem.space import Floats
@@ -134,8 +134,12 @@ def _enter(
         np.copyto(pins, values + 0.0, where=given)
         return
     outside = given & ~((values >= 0.0) & (values <= 1.0))
-    rule = PROBABILITY_RULE
-    collector.add_where(outside, lambda at: Fault(f"{name} out of range:", place(at), repr(float(values[at])), rule))
+
+    def out_of_range(at: int) -> Fault:
+        value = float(values[at])
+        return Fault(f"{name} out of range:", place(at), repr(value), PROBABILITY_RULE, percentage_hint(value))
+
+    collector.add_where(outside, out_of_range)
     given &= ~outside
     coordinate = outline.notion.coordinate
     if name == "p":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from math import prod
 from typing import Any, overload
 
@@ -84,7 +84,7 @@ class TupleLabels(Frozen):
         """The position of one dataset; raises UnknownDatasetError."""
         found = self._find(label)
         if found < 0:
-            raise UnknownDatasetError(label, self._similar(label))
+            raise UnknownDatasetError(label, chain(self._similar(label), [self.names[0]]))
         return found
 
     def indices(self, labels: Any) -> Indices:

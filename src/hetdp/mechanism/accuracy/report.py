@@ -69,6 +69,9 @@ def by_name(given: Any) -> list[tuple[str, Any]]:
     """The given mechanisms with their names, from one mechanism or a mapping of several."""
     if isinstance(given, Mechanism):
         return [(given.objective, given)]
+    if isinstance(given, str) or (isinstance(given, list | tuple) and given and isinstance(given[0], str)):
+        rule = "values are a mechanism, one value for each dataset, or several of these by name"
+        raise UsageError(f"values={format_value(given)}", rule, "objective= names what is designed")
     if isinstance(given, Mapping) and any(map(_holds_values, given.values())):
         return [(str(name), each) for name, each in given.items()]
     return [(DEFAULT_NAME, given)]

@@ -283,8 +283,8 @@ def votes(
 
     Args:
         people: their names, or how many there are; then their names are ``"1"``, ``"2"`` and so on.
-        question: from `hetdp.questions`; each person is a group of one, and can be named. It may also be
-            a Python function.
+        question: from `hetdp.questions`; each person is a group of one, and can be named;
+            ``hetdp.questions.function`` makes one of a Python function.
         privacy: rules from `hetdp.privacy`; or one ε for all; or name → ε.
         values: the values that a person may have.
 
@@ -314,7 +314,8 @@ def _names_of_people(people: Any) -> tuple[str, ...]:
             raise UsageError(f"there are {people} people", PEOPLE_RULE)
         return tuple(map(str, range(1, int(people) + 1)))
     if isinstance(people, str | Mapping) or not isinstance(people, Sequence):
-        raise UsageError(f"the people are {format_value(people)}", PEOPLE_RULE)
+        hint = "list(…) of a mapping has its names" if isinstance(people, Mapping) else ""
+        raise UsageError(f"the people are {format_value(people)}", PEOPLE_RULE, hint)
     return require_names(list(people), "the people")
 
 
@@ -341,7 +342,7 @@ def tallies(
 
     Args:
         groups: name → how many people.
-        question: from `hetdp.questions`. It may also be a Python function.
+        question: from `hetdp.questions`; ``hetdp.questions.function`` makes one of a Python function.
         privacy: rules from `hetdp.privacy`; or one ε for all; or group → ε.
         values: the values that a person may have.
         prior: how probable each tally is, for averages. Not given: everybody has each value with the same probability,
