@@ -61,6 +61,35 @@ def test_a_script_that_cannot_be_loaded_is_reported(browser):
         assert "could not be loaded" in page.inner_text("#trouble")
 
 
+FRAMES_UNTIL_IDLE = """async () => {
+    const request = window.requestAnimationFrame;
+    let isAsked = true;
+    window.requestAnimationFrame = function () { isAsked = true; return request.apply(window, arguments); };
+    let frames = 0;
+    for (let quiet = 0; quiet < 60 && frames < 1200; frames += 1) {
+        quiet = isAsked ? 0 : quiet + 1;
+        isAsked = false;
+        await new Promise((done) => request.call(window, done));
+    }
+    window.requestAnimationFrame = request;
+    return frames;
+}"""
+
+
+def test_an_idle_page_asks_for_no_frames_until_something_is_to_be_drawn(studio):
+    opened = studio(GALLERY["three-voters"].make())
+    assert opened.page.evaluate(FRAMES_UNTIL_IDLE) < 1200
+    drawn = opened.in_graph("(cy) => cy.renderer().redrawCount")
+    opened.press("dataset", 0)
+    opened.page.wait_for_function(
+        "(drawn) => document.getElementById('graph')._cyreg.cy.renderer().redrawCount > drawn", arg=drawn
+    )
+    opened.until("(cy) => cy.nodes('.highlighted').map((one) => one.style('border-width')).every(parseFloat)", True)
+    assert opened.page.evaluate(FRAMES_UNTIL_IDLE) < 1200
+    opened.in_graph("(cy) => { cy.nodes()[0].animate({ style: { opacity: 0.5 }, duration: 50 }); }")
+    opened.until("(cy) => cy.nodes()[0].style('opacity')", "0.5")
+
+
 DRAG = """async ([values, letGo]) => {
     const slider = document.querySelector("#mover-epsilon input[type=range]");
     for (const value of values) {

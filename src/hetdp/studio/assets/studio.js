@@ -259,11 +259,45 @@
     arrival.disconnect();
     cy.on("tap", "node, edge", (event) => window.hetdp.act(event.target.isNode() ? "dataset" : "edge", event.target.data("at")));
     box.addEventListener("pointerdown", () => cy.renderer().invalidateContainerClientCoordsCache(), true); // words above may have moved it
+    restWhenIdle(cy);
     keepFitted(document.getElementById("graph-box"), cy);
     keepDrawn(document.getElementById("chart-box"));
     followDialog(shade);
   });
   arrival.observe(document, { childList: true, subtree: true });
+
+  // Cytoscape asks for each frame, 60 a second, also while nothing changes, which uses a battery. After half a second
+  // without a change, its next request is held back until something is to be drawn or moved.
+  const IDLE_FRAMES = 30;
+  function restWhenIdle(cy) {
+    const renderer = cy.renderer();
+    const draw = renderer.redraw;
+    const animate = cy.addToAnimationPool;
+    let idle = 0;
+    let resume = null;
+    const wake = function () {
+      idle = 0;
+      if (resume) { resume(); }
+      resume = null;
+    };
+    renderer.redraw = function () {
+      draw.apply(renderer, arguments);
+      wake();
+    };
+    cy.addToAnimationPool = function () {
+      wake();
+      return animate.apply(cy, arguments);
+    };
+    renderer.beforeRender(function (isDrawing) { // called last in each frame, so the next request is cytoscape's own
+      idle = isDrawing || renderer.requestedFrame ? 0 : idle + 1;
+      if (idle < IDLE_FRAMES) { return; }
+      const request = window.requestAnimationFrame;
+      window.requestAnimationFrame = function (frame) {
+        window.requestAnimationFrame = request;
+        resume = () => window.requestAnimationFrame(frame);
+      };
+    }, -Infinity);
+  }
 
   // The page is busy until the chart has followed its box: the window, or words around it, may have changed.
   function keepDrawn(box) {
