@@ -255,7 +255,7 @@ def _parse_all_pairs(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _require_want(target: str | None, at: str | None, others: dict[str, Any]) -> None:
-    """Refuses a wanted accuracy that is not complete, and whatever would use an ε before somebody has chosen it."""
+    """Refuses --want or --at-share alone, and options that would use an ε before somebody has chosen it."""
     from hetdp.errors import UsageError
 
     if target is None or at is None:

@@ -89,7 +89,7 @@ def _state(out: Output, record: str, options: list[str], as_json: bool) -> None:
 def _read_arguments(
     out: Output, problem: str | None, mechanism: str | None, duplicates: Literal["error", "min"], positive: str | None
 ) -> dict[str, Any]:
-    """The problem and its mechanism, whatever problem the file names: the digest decides."""
+    """The problem and its mechanism. The file may name another problem: the digest decides."""
     from hetdp.cli.reading import read_without_pins, require_input
     from hetdp.files.mechanisms import read_claim
 

@@ -1,8 +1,8 @@
 """solve_epsilon: the smallest factor for all ε of a problem at which a given accuracy is reached.
 
 A `Goal` is the accuracy and where it is measured. The search brackets the factor, narrows the bracket in few designs,
-proves that a slightly smaller factor is not enough, and explains why if no factor reaches the goal. Populations and
-tables search among decimals that people type instead (`SolvesEpsilon`).
+proves that a slightly smaller factor is not enough, and explains why if no factor reaches the goal. For populations and
+tables, it searches among decimals of few digits instead (`SolvesEpsilon`).
 """
 
 from __future__ import annotations
@@ -290,7 +290,7 @@ class SolvedEpsilon:
 
     Attributes:
         multiple: the factor for every ε; 0.0 if ε = 0 everywhere is enough.
-        below: a smaller multiple that is not enough. For a problem this is proved; for people it stands for the next
+        below: a smaller multiple that is not enough. For a problem this is proved; for people it belongs to the next
             smaller number of four digits. None if the multiple is 0.
         problem: the problem, or population, with every ε multiplied.
         mechanism: the mechanism for it, with its certificate.
@@ -385,10 +385,10 @@ def solve_epsilon(
     For a problem, the result is accurate to 1e-6, and to one millionth of itself if it is below 1. Mechanisms that are
     proved private on the scaled problems show that it is enough and that a factor smaller by this much is not.
 
-    For a population, the mechanism of a population, or a table that was asked with `dry_run`, the result is a number of
-    at most four digits that people can type: the ε, if all have the same, else the factor. The same formulas that make
-    the promise show that it is enough, and that the next smaller number of four digits is not. Only public columns of a
-    table matter. Such a result in words also says what each ε means for a person.
+    For a population, the mechanism of a population, or the result of `ask` with `dry_run`, the result is a number of at
+    most four digits: the ε if everybody has the same one, otherwise the factor. The formulas of the promise show that
+    it is enough, and that the next smaller number of four digits is not. Only public columns of a table are used. As
+    text, such a result also says what each ε means for a person.
 
     Args:
         problem: datasets, ε and query; only the proportions of the ε matter. Or a population, a mechanism of one, or

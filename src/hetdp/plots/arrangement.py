@@ -1,6 +1,6 @@
 """Where the datasets and texts of a network stand, in points, so that nothing covers anything else.
 
-The first style is taken in which all labels and values fit: inside the datasets, or in rows reserved below them. If
+It uses the first style in which all labels and values fit: inside the datasets, or in rows reserved below them. If
 none fits, only a highlighted path is labelled, as far as there is room. Sizes are those of the drawn letters.
 """
 

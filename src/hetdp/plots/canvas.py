@@ -1,9 +1,8 @@
 """The parts that all pictures share: matplotlib with the user's settings, axes, texts, legends and the colour bar.
 
-A settings file in the working folder is never read.
-Such a file, ``matplotlibrc``, could make matplotlib start LaTeX, among other things. The user's own settings are in the
-file that the environment variable ``MATPLOTLIBRC`` names, or else in matplotlib's configuration folder. What a program
-has set since it imported matplotlib is its own as well.
+A settings file in the working folder is never read. Such a file, ``matplotlibrc``, could make matplotlib start LaTeX,
+among other things. The user's own settings are in the file that the environment variable ``MATPLOTLIBRC`` names, or
+else in matplotlib's configuration folder. Settings that the program itself has made are used as well.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ SETTINGS_FILE = "matplotlibrc"
 
 @contextmanager
 def import_matplotlib() -> Iterator[None]:
-    """The block imports modules of matplotlib; the settings file in the working folder is not read.
+    """A context for importing modules of matplotlib without reading the settings file in the working folder.
 
     Raises:
         UsageError: matplotlib is not installed, or does not load.
@@ -62,7 +61,7 @@ def own_settings() -> Iterator[None]:
             yield
 
 
-_loaded_before: list[bool] = []  # whether the program imported matplotlib before it was needed here
+_loaded_before: list[bool] = []  # whether the program imported matplotlib before hetdp did
 
 
 def _library() -> Any:
@@ -246,9 +245,9 @@ GOOD_SPACES = re.compile(SPACES.pattern + "(?![^“]*”)")  # and, if possible,
 
 
 def wrap_text(text: str, width: float, points: float) -> str:
-    """A text in lines that are at most so wide, in points, where that is possible between words.
+    """Breaks a text between words into lines of at most this width in points, where that is possible.
 
-    Two spaces are where a line ends that is too long.
+    A line that is too long is broken at two spaces first.
     """
     lines: list[str] = []
     for whole in text.split("\n"):
@@ -272,7 +271,7 @@ def _wrap(text: str, width: float, points: float) -> list[str]:
 
 
 def label_axes(axes: Axes, across: str = "", up: str = "") -> None:
-    """Labels both axes, in lines that are not longer than the axes, at the least height."""
+    """Labels both axes, in lines that are not longer than the axes, and as few as possible."""
     words = wrap_text(across, size_in_points(axes)[0], USUAL), wrap_text(up, LEAST_HEIGHT - 4.0, USUAL)
     horizontal = axes.set_xlabel(words[0], fontsize=USUAL, color=INK)
     vertical = axes.set_ylabel(words[1], fontsize=USUAL, color=INK)
@@ -385,7 +384,7 @@ LEAST_HEIGHT = 108.0  # points: of the axes of a figure that is sized after its 
 
 
 def fit_height(axes: Axes, height: float) -> None:
-    """Makes a figure so tall that its only axes have a height in points, if they may fill their place."""
+    """Makes a figure tall enough for its only axes to have a height in points, if they fill their place."""
     figure: Any = axes.get_figure(root=True)
     lay_out(axes)
     for _ in range(2):

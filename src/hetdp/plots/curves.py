@@ -86,7 +86,7 @@ def _coincide(one: Curve, other: Curve) -> bool:
 
 
 def draw_curves(axes: Axes, curves: list[Curve], key: bool) -> tuple[list[Any], list[str]]:
-    """Draws curves; the lines and their words for a legend, from the highest curve to the lowest, are returned."""
+    """Draws curves; returns their lines and legend texts, from the highest curve to the lowest."""
     from matplotlib.ticker import PercentFormatter
 
     style_axes(axes, grid="both")
@@ -267,7 +267,7 @@ def curves_by_margin(given: Mapping[str, Any], baselines: bool) -> list[Curve]:
 
     Args:
         given: by name, mechanisms of populations or tallies, or promises made with them.
-        baselines: whether to show what else could be done for the first of them, too, where that is known.
+        baselines: whether to show the baselines of the first mechanism, too, where they are known.
 
     Raises:
         UsageError: there is nothing to show.

@@ -33,7 +33,7 @@ class Layout:
         nowhere: the number of that last column; 0 if it is empty.
         lanes: how many datasets the broadest column has beside each other.
         tallest: how many datasets a column has above each other, at most.
-        given: whether somebody has chosen the places; then columns mean nothing, and both directions have one scale.
+        given: whether the caller chose the positions; then columns have no meaning, and both directions have one scale.
     """
 
     across: Floats

@@ -102,7 +102,7 @@ class Network:
         source: one end of each edge that is drawn; of parallel edges the one with the smallest ε is.
         target: the other end.
         epsilon: the ε of each edge as written, in the direction where it is smaller; for Gaussian privacy μ.
-        beside: notes about other parameters of edges.
+        beside: notes about parameters of edges that are not drawn.
         widths: how thick each edge is, in points, before all of them are thinned for lack of space.
         chain: the datasets of the path that is highlighted, from the pinned one on; empty if there is none.
         steps: what the edge of each step of that path promises, by name; of parallel edges, the one that binds.
@@ -167,11 +167,11 @@ def require_small(problem: Problem) -> None:
 
 
 def places_of(positions: Any, problem: Problem) -> Floats:
-    """The places that somebody chose, across and up for each dataset.
+    """The positions that the caller chose, across and up for each dataset.
 
     Raises:
         InputError: listing every dataset without a place, every label without a dataset, and every wrong place.
-        UsageError: it is no mapping.
+        UsageError: it is not a mapping.
     """
     if not isinstance(positions, Mapping):
         raise UsageError(f"positions={format_value(positions)}", "positions is a mapping from each label to (x, y)")

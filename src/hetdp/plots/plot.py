@@ -1,4 +1,4 @@
-"""`hetdp.plot`: chooses a picture for what it is given, and draws it; and writes figures to files."""
+"""`hetdp.plot`: chooses the picture that suits an object and draws it; also writes figures to files."""
 
 from __future__ import annotations
 
@@ -127,11 +127,11 @@ def plot(
     """Draws a picture with matplotlib (the extra `plots`), and returns the Axes, to be styled further or saved.
 
     Args:
-        what: what is shown. Of a Mechanism or a Problem the graph, a map of tallies, or a summary where there are too
-            many datasets; of the result of `accuracy` the accuracy by distance beside the baselines; of the result of
-            `sweep` the accuracy against ε; of a
-            population's mechanism, or several by name, the accuracy by margin; of a ledger what each class has spent,
-            and of people who may spend as much, the one who spent most.
+        what: what to draw. For a Mechanism or a Problem: the graph, a map of tallies, or a summary if there are too
+            many datasets. For the result of `accuracy`: the accuracy by distance, beside the baselines. For the result
+            of `sweep`: the accuracy against ε. For a population's mechanism, or several by name: the accuracy by
+            margin. For a ledger: what each class has spent and, among people with the same cap, the most that anybody
+            has spent.
         picture: for a Mechanism or a Problem, another picture than the one that suits it: ``"network"``,
             ``"tallies"``, ``"summary"`` or ``"accuracy"``.
         explain: in the network: the label of a dataset whose binding path is highlighted, or a path, or a witness.

@@ -47,7 +47,7 @@ LOGARITHMIC_NOTE = "far distances on a logarithmic scale"
 
 
 def merge_far(steps: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """The place of each distance, and the number of distances in the widest place. Near distances share no place.
+    """The place of each distance, and the number of distances in the widest place. Near distances have a place each.
 
     >>> merge_far(np.arange(4))
     (array([0, 1, 2, 3]), 1)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 MOST_CELLS = 4_000_000
-MOST_LABELS = 1 << 17  # up to which labels are examined
+MOST_LABELS = 1 << 17  # the largest number of datasets whose labels are examined
 LEAST_SLICE = 3  # cells along each side of a slice that is worth drawing
 COUNTS = re.compile(r"\d{1,6}(,\d{1,6}){1,9}", re.ASCII)
 
@@ -286,7 +286,7 @@ def draw_tallies(axes: Axes, shown: Tallies, key: bool, alone: bool) -> None:
 
 
 def _fit(axes: Axes, shown: Tallies, alone: bool) -> None:
-    """Makes a figure as tall as a map needs that is alone in it."""
+    """Makes a figure as tall as its only map needs."""
     lay_out(axes)
     if not alone:
         return
@@ -363,7 +363,7 @@ def _axis_label(shown: Tallies, name: str) -> str:
 
 
 def _add_cells(axes: Axes, shown: Tallies) -> bool:
-    """Writes p into each cell and frames those with a given value, as far as there is room; true if p are written."""
+    """Writes p into cells and frames those with a given value, where there is room; returns whether p are written."""
     from matplotlib.collections import LineCollection
 
     rows, columns = shown.p.shape

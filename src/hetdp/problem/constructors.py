@@ -20,7 +20,7 @@ from hetdp.problem.space import Floats
 from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value, pluralize
 
-MOST_EDGES = 1 << 23  # for which labels are put together one by one
+MOST_EDGES = 1 << 23  # the largest graph, whose labels are made one by one
 EPSILON_RULE = "ε is one number for all edges, one for each {place}, or a function of the two datasets of an edge"
 Step = tuple[Any, Any, int]  # the two ends of an edge, and its coordinate, axis or place on the path
 
@@ -35,7 +35,8 @@ def hypercube(
     Args:
         n: the number of coordinates.
         epsilon: ε of an edge: one number, one for each coordinate, or a function of the two datasets.
-        values: the values that a coordinate may have; with more than two, neighbours differ by any change of one.
+        values: the values that a coordinate may have; with more than two, neighbours differ by any change of one
+            coordinate.
         labels: the form of the labels: "text", such as "011" (with commas if a value has several characters), or
             "tuples".
 
@@ -74,7 +75,7 @@ def hypercube(
 
 
 def path(datasets: int | Sequence[Any], epsilon: Any) -> DatasetGraph:
-    """A path: each dataset has the one before it and the one after it as neighbours.
+    """A path: the neighbours of each dataset are the previous and the next one.
 
     Args:
         datasets: the labels in their order, or a number of datasets, which are then 0, 1, 2, ….
@@ -132,7 +133,7 @@ def metric(
 ) -> DatasetGraph:
     """Privacy by distance: any two datasets u and v are protected by ε = scale · distance(u, v).
 
-    Products and sums are computed exactly, from the decimals as which the numbers are written, and ε is rounded down.
+    Products and sums are computed exactly from the decimals that the numbers were written as, and ε is rounded down.
 
     Args:
         points: the datasets: any labels, such as texts, or tuples of coordinates.
@@ -141,8 +142,8 @@ def metric(
         scale: the ε of distance 1.
         pairs: "all" makes every pair neighbours. "needed" leaves out each pair (u, v) with a third dataset w between:
             distance(u, w) + distance(w, v) ≤ distance(u, v), both above 0. The remaining edges imply its protection, as
-            on a graph whose distance is the length of the shortest path. Distances of other kinds keep all the pairs
-            that count. Under the notion renyi, use "all": there, a path does not imply the sum of its ε.
+            on a graph whose distance is the length of the shortest path. A pair without such a w always stays. Under
+            the notion renyi, use "all": there, a path does not imply the sum of its ε.
 
     >>> import hetdp, math
     >>> line = hetdp.spaces.metric([0, 1, 2, 3], lambda u, v: abs(u - v), 0.1)

@@ -55,8 +55,8 @@ def raise_to_written(floored: Floats, lowered: Mask) -> Floats:
 def marks_of(written: Floats) -> Marks:
     """Computes the marks of many ε.
 
-    Decimals of up to 15 digits are floored to the largest float not above them. Longer ones, and those below 1e-8, go
-    down by one float whether or not they need to.
+    Decimals of up to 15 digits are floored to the largest float not above them. Longer ones, and those below 1e-8, are
+    always lowered by one float.
 
     >>> floored, lowered = unpack_marks(marks_of(np.array([0.1, 0.3, 0.5, np.inf])))
     >>> float(floored[0]), np.unpackbits(lowered, count=4)
@@ -174,7 +174,7 @@ def exact_amount(value: Any) -> Any:
 
 
 def lower_to_written(number: Any) -> float:
-    """The largest float whose shortest decimal is not above a number: what stands for it where a float is written.
+    """The largest float whose shortest decimal is not above a number, which is written in its place.
 
     >>> lower_to_written(Fraction(1, 10)), lower_to_written("0.30"), lower_to_written(Fraction(1, 3))
     (0.1, 0.3, 0.3333333333333333)
@@ -186,10 +186,10 @@ def lower_to_written(number: Any) -> float:
 
 
 def multiply_down(written: Floats, multiple: Any) -> Floats:
-    """Numbers as written times a number ≥ 0; no decimal that comes out is above the exact product. Infinity stays.
+    """Multiplies numbers as written by a number ≥ 0; no resulting decimal is above the exact product. Infinity stays.
 
-    Each is the largest float whose decimal is not above the product of the decimals; of very many different numbers,
-    it is up to five floats below that.
+    Each result is the largest float whose decimal is not above the product of the decimals; if there are very many
+    different numbers, it may be up to five floats below that.
 
     >>> multiply_down(np.array([0.1, 1e308, np.inf]), 3.0).tolist()
     [0.3, 1.7976931348623157e+308, inf]

@@ -62,10 +62,10 @@ class Problem(Frozen):
         graph: the datasets and their neighbours: a DatasetGraph, or a space made of people, whose edges are computed.
         query: the true answer at every dataset: a mapping label → answer, a sequence in graph order, or a function from
             labels to answers, which is called once for each.
-        notion: the notion of privacy by name; "pure" is the paper's. Default: what the parameters of the edges say,
-            that is "pure" where they have ε alone, "directed" with epsilon_back, "approximate" with delta, "gaussian"
-            with mu. "bounded-range" has to be asked for, and so has "renyi", with alpha.
-        positive: which given answer counts as 1; needed unless they are {1, 2}, {0, 1} or booleans.
+        notion: the notion of privacy by name; "pure" is the paper's. By default it follows from the parameters of the
+            edges: "pure" if they have ε alone, "directed" with epsilon_back, "approximate" with delta, "gaussian" with
+            mu. "bounded-range" must be named, and so must "renyi", with alpha.
+        positive: which given answer counts as 1; required unless the answers are {1, 2}, {0, 1} or booleans.
         weights: how much each dataset counts in averages: a mapping label → number ≥ 0, or a sequence in graph order.
         about: words for people: a mapping with some of the keys title, answer_1, answer_2, change, privacy_unit,
             neighbour_relation and privacy.
@@ -181,8 +181,8 @@ class Problem(Frozen):
         """The problem with every ε (or μ) as written times a number; δ and infinite ε stay.
 
         Products are exact and then rounded down, so no ε is larger than the multiple of what was written. Labels,
-        answers, classes, weights and words stay, except the words about privacy; spaces made from people stay such
-        spaces.
+        answers, classes, weights and words stay the same, except the words about privacy. Spaces made from people
+        remain such spaces.
 
         Args:
             multiple: a finite number ≥ 0; a float counts as its shortest decimal.
@@ -213,8 +213,8 @@ class Problem(Frozen):
     ) -> Problem:
         """The problem with other ε on some of its edges, or on all.
 
-        Labels, answers, classes, weights and words stay, except the words about privacy. Of several arguments, each
-        takes precedence over those before it. The edges of a space made from people become stored ones if `epsilon` is
+        Labels, answers, classes, weights and words stay the same, except the words about privacy. Each argument takes
+        precedence over those before it. The edges of a space made from people become stored ones if `epsilon` is
         a function or `edges` are given.
 
         Args:

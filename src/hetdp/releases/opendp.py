@@ -1,8 +1,8 @@
-"""to_opendp: a mechanism as a measurement of OpenDP, for people who compose there.
+"""to_opendp: turns a mechanism into a measurement of OpenDP, which OpenDP can compose with others.
 
-The input metric counts edges of the problem's graph, and the privacy map says how much the mechanism really reveals
-between two datasets that are so many edges apart. It is computed from the values of a copy that was proved on every
-edge, and rounded up: it never claims less than the true loss. docs/how-to/opendp.md says what is not accounted for.
+The input metric counts edges of the problem's graph, and the privacy map bounds what the mechanism reveals between two
+datasets at a given distance. It is computed from the values of a copy that was verified on every edge, and rounded up:
+it never claims less than the true loss. docs/how-to/opendp.md says what is not accounted for.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ LARGEST_POWER = 700.0  # e^700 is still a float, and times any δ that matters a
 
 
 def to_opendp(mechanism: Any, classes: Iterable[Any] | None = None) -> Any:
-    """A mechanism as a measurement of OpenDP. The library (extra `opendp`) is imported only here.
+    """Turns a mechanism into a measurement of OpenDP, which needs the extra `opendp`.
 
     The measurement takes the label of a dataset and draws 1 or 2 with exactly the mechanism's probability. Its distance
     d_in is a whole number of edges of the graph, including edges without a constraint. The privacy map returns the
     largest loss between two datasets that are d_in edges apart: ε (max divergence) for the notions pure, directed,
     renyi and bounded-range; ρ (zero-concentrated divergence) for gaussian; ε and δ for approximate.
 
-    Nothing is charged to a ledger, and the same answer is drawn anew by every call: OpenDP counts what is spent.
+    No ledger is charged, and every call draws a new answer: OpenDP counts what is spent.
 
     Args:
-        mechanism: a Mechanism with its problem. It is copied, and the copy is proved on every edge.
+        mechanism: a Mechanism with its problem. It is copied, and the copy is verified on every edge.
         classes: the classes of edges that count as steps, such as one person; by default all edges.
 
     Raises:
@@ -81,7 +81,7 @@ def to_opendp(mechanism: Any, classes: Iterable[Any] | None = None) -> Any:
 
 
 class StepLosses:
-    """The largest loss of a mechanism between two datasets at most so many edges apart.
+    """The largest loss of a mechanism between two datasets that are at most a number of edges apart.
 
     Args:
         problem: a problem.
@@ -105,7 +105,7 @@ class StepLosses:
 
     @cached_property
     def name(self) -> str:
-        """A text that names the datasets and all edges that count, so that other measurements are not mistaken."""
+        """Identifies the datasets and the edges that count, so that OpenDP refuses to mix them with others."""
         found = hashlib.sha256(self.problem.identity.encode())
         pairs = np.stack([np.minimum(self.source, self.target), np.maximum(self.source, self.target)]).astype("<i8")
         found.update(np.unique(pairs, axis=1).tobytes())
@@ -132,7 +132,7 @@ class StepLosses:
         return loss
 
     def _promised(self) -> tuple[float, float]:
-        """The largest ε and δ of all edges that count, as they were proved; (∞, 1) if one constrains nothing."""
+        """The largest ε and δ of all edges that count, as they were verified; (∞, 1) if an edge has no constraint."""
         free = any(mask.any() for mask in unconstrained_directions(self.columns)) if len(self.source) else False
         if free:
             return math.inf, 1.0
@@ -141,7 +141,7 @@ class StepLosses:
         return epsilon, max((value for name, value in most.items() if name.startswith("delta")), default=0.0)
 
     def _largest(self, steps: int) -> float:
-        """The largest loss of one number: of any two datasets so close, and at most what their edges promise."""
+        """The largest loss between two datasets so close, at most what their edges promise; for one parameter."""
         low, high = self._extremes(steps)
         z = self.mechanism.coordinates
         rule = PURE if self.notion.coordinate is LAPLACE else self.notion

@@ -28,10 +28,11 @@ class Price:
         currency: how its privacy is counted.
         unit: the unit of the amounts: ε, or μ².
         classes: what each class would pay; empty if it was released before, or nobody pays.
-        before: when, and of which version, exactly this was released before: then nothing is charged; else None.
+        before: when exactly this was released before, and for which version of the data; nothing is charged then. Else
+            None.
         similar: similar questions that were asked before; their answers are not given again.
         fits: whether every account has enough left, so that the release would not be refused.
-        largest: the largest ε, or μ, that every account could pay; None if nobody pays.
+        largest: the largest ε, or μ, that every account can still pay; None if nobody pays.
         largest_delta: the largest δ that every account could pay; None if the currency has none, or nobody pays.
         free: of several questions, the numbers of those that were released before, if not all of them were: they keep
             their answers, and only the others are charged.
@@ -93,7 +94,7 @@ def price(what: Any, *, ledger: Any, source: str | None = None, version: str = "
         version: the version of the data.
 
     Raises:
-        UsageError: the release would be refused for another reason than its price, such as another neighbour relation.
+        UsageError: the release would be refused for a reason other than its price, such as another neighbour relation.
         InputError: the table is no longer the one that the promise is about.
         VerificationError: the mechanism is not private.
         LedgerError: the ledger cannot be used.

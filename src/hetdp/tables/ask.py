@@ -1,7 +1,7 @@
 """`ask`: a table of people and a yes/no question.
 
-The public columns are read first, the mechanism is fixed, its promise is said and the plan is saved; only then are the
-counted columns read. `AskResult` is what comes back; `Payment` groups what pays for a release.
+The public columns are read first, the mechanism is fixed, its promise is announced and the plan is saved. Only then are
+the counted columns read. `ask` returns an `AskResult`; `Payment` groups the arguments that pay for a release.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class SimulatedAnswer:
         answer: ``"yes"`` or ``"no"``, drawn at random from a known seed: as private as the table itself.
         seed: the seed.
         words: the answer in the words of the question.
-        question: of several questions the number of the one that it answers, from 1; else None.
+        question: the number of the question that it answers, from 1; None if there is only one question.
     """
 
     area: str | None
@@ -109,12 +109,12 @@ class AskResult(Releasable, SolvesEpsilon):
         plan: all that was fixed before any answer was read, as a document for JSON.
         digest: SHA-256 of the plan, which identifies an approved plan.
         promise: the promise in words.
-        promises: the promise in numbers, one for each area; of several questions, those of the first come first. Each
+        promises: the promise in numbers, one for each area, question by question. Each
             has `area`, `people`, `protections` (for each group `group`, `people`, `least`, `largest`, `unprotected`,
             `only_deciding` and `odds`), `accuracy` (margins, each with the least probability of the right answer and
             the largest of the wrong one) and `mechanism`.
         questions: the questions, each with its own promises; one, unless several were asked together.
-        together: of several questions, what all answers together can reveal about the people of each group.
+        together: what the answers to several questions together can reveal about the people of each group.
         simulated: one simulated answer for each area and question, each with `area`, `answer` and `seed`; empty after a
             dry run and after a release.
         released: True if the answers were released.
@@ -148,7 +148,7 @@ class AskResult(Releasable, SolvesEpsilon):
         """Finds the smallest ε, or factor for all ε, at which the question is answered with an accuracy.
 
         See `hetdp.solve_epsilon`. With areas, each area's need is in `areas`, and the multiple is enough for all.
-        Several questions are asked one by one.
+        A result of several questions is refused: ask each one by itself.
 
         >>> import hetdp, pandas
         >>> staff = pandas.DataFrame({"id": range(600), "vote": ["yes"] * 600})
@@ -298,9 +298,9 @@ def ask(
             that makes most columns of the header row.
         plan: a ``.json`` file. If it exists, exactly that plan is carried out. If not, `dry_run` and `simulate` write
             it, and a release is refused.
-        dry_run: only says what would be promised and, with a `payment`, what it would cost whom. The counted columns
-            are not read, and nothing is written to the ledger.
-        simulate: draws an answer to try things out, which is not a release.
+        dry_run: only states what would be promised and, with a `payment`, what each class would pay. The counted
+            columns are not read, and nothing is written to the ledger.
+        simulate: draws a trial answer, which is not a release.
         seed: for `simulate`; 0 by default.
         payment: the ledger that pays, with the source and version of the data and the place of the record. With it the
             answer is released, as by `hetdp.release`, unless `dry_run` is given.
@@ -312,12 +312,12 @@ def ask(
 
     Returns:
         The plan, the promise in words, and the release, or the simulated answers, each marked as such. The result of a
-        dry run can be handed to `hetdp.release`; with a `payment`, its `price` says what that would cost.
+        dry run can be passed to `hetdp.release`; with a `payment`, its `price` states what that would cost.
 
     Raises:
         UsageError: an argument is missing, contradicts another, or names something that is not offered.
         InputError: the table or the plan is not valid. No message depends on what people answered.
-        BudgetError: somebody's budget does not suffice. Nothing is spent and nothing is shown.
+        BudgetError: somebody's budget is too small. Nothing is spent and nothing is shown.
         LedgerError: the ledger cannot be used. Nothing is shown.
         ClusterError: no worker could be reached, or the last one was lost.
         UnwrittenRecordError: the answer was drawn and paid for, but a file of the record could not be written.

@@ -1,4 +1,4 @@
-"""Several questions to one table, which are planned, approved, charged and released together.
+"""Several questions about one table, which are planned, approved, charged and released together.
 
 `build_requests` reads them from a list or a file, `joint_promises` adds up what all answers together can reveal about
 everybody, and `bundle_lines` puts the promise into words. The plan is a `hetdp.tables.plan.PlanBundle`.
@@ -47,7 +47,7 @@ ARGUMENTS = {  # the key of a question, which is an argument of `ask` → the ar
     "deciding_epsilon": "deciding",
     "deciding_epsilon_by": "deciding_by_group",
 }
-FAMILIES = (  # a question that gives one of these keys takes none of the others from what all questions share
+FAMILIES = (  # a question that has one of these keys inherits none of the others of its line
     ("at_least", "more_than", "at_least_by", "more_than_by", "of", "question"),
     ("epsilon", "epsilon_by"),
     ("deciding_epsilon", "deciding_epsilon_by"),
@@ -68,7 +68,7 @@ def build_requests(questions: Any, shared: Mapping[str, Any]) -> list[AskRequest
 
     Raises:
         UsageError: a question is missing something, or contradicts itself; its number and title are named.
-        InputError: the file is not one of questions.
+        InputError: the file does not contain questions.
     """
     requests = []
     for number, body in enumerate(_read_bodies(questions), 1):
@@ -78,7 +78,7 @@ def build_requests(questions: Any, shared: Mapping[str, Any]) -> list[AskRequest
 
 
 def _read_bodies(questions: Any) -> list[Body]:
-    """The questions, each with known keys only."""
+    """Reads the questions and refuses unknown keys."""
     if isinstance(questions, str | Path):
         found = read_document(questions, {".json": _from_json, ".toml": _from_toml})
     else:
@@ -125,7 +125,7 @@ def _build(body: Body, shared: Mapping[str, Any]) -> AskRequest:
 
 
 def _question(given: Any) -> Any:
-    """A question that is not a threshold: an object of `hetdp.questions`, or the same as a mapping."""
+    """Reads a question that is not a threshold: an object of `hetdp.questions`, or a mapping that describes one."""
     if isinstance(given, Mapping):
         return read_part(given, "question")
     if not isinstance(given, Question):
@@ -195,7 +195,7 @@ class JointPromise:
 
 
 def joint_promises(prepared: Sequence[Preparation]) -> tuple[JointPromise, ...]:
-    """Adds up what each person is charged for all questions; of areas, only the person's own counts."""
+    """Adds up what each person is charged for all questions; with areas, only for the answer of their own area."""
     scale = currency_of(EPSILON).scale
     shared = prepared[0].source.shared_entries([one.request for one in prepared])
     total: Any = None

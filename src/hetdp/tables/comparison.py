@@ -50,7 +50,7 @@ def fold_text(text: str) -> str:
 
 
 def fold_text_sql(cell: str) -> str:
-    """The SQL expression of the same for a VARCHAR cell; null if it is white space only."""
+    """The SQL expression that folds a VARCHAR cell like `fold_text`; null if it is white space only."""
     plain = f"regexp_full_match({cell}, '{PLAIN}')"
     return f"nullif(CASE WHEN {plain} THEN lower(trim({cell})) ELSE {FOLD_FUNCTION}({cell}) END, '')"
 
@@ -71,7 +71,7 @@ def spelling_pattern(text: str) -> str | None:
 
 
 def _spelling_of_run(run: str) -> str:
-    """A regular expression for all spellings of some letters, of which neighbours may be one ligature."""
+    """A regular expression for all spellings of some letters, including ligatures of neighbouring letters."""
     if len(run) < 2:
         return "" if not run else _letters((run, run.upper(), *SPELLINGS.get(run, "")))
     found = [_spelling_of_run(run[0]) + _spelling_of_run(run[1:])]

@@ -59,7 +59,7 @@ class CellTest(NamedTuple):
         holds: whether it is true; false if that is unknown.
         unknown: whether the cell has no comparable value.
         parameters: the values of the question marks in `holds`.
-        is_opposite: whether rows match for which `holds` is false.
+        is_opposite: whether rows match where `holds` is false.
         spelling: the regular expression of the texts, if one is used.
         text: the expression that is compared with the parameter, if both are texts.
     """
@@ -72,7 +72,7 @@ class CellTest(NamedTuple):
     text: str = ""
 
     def code(self, opposite: bool, only_yes: bool = False) -> Condition:
-        """NO, UNKNOWN or YES for every row, or of the opposite. With `only_yes`, NO and UNKNOWN may be mixed up."""
+        """NO, UNKNOWN or YES for every row. With `only_yes`, NO and UNKNOWN need not be told apart."""
         holds = f"(CAST({self.holds} AS UTINYINT) * {_byte(YES)})"
         if opposite == self.is_opposite and only_yes:
             return holds, self.parameters
@@ -98,7 +98,7 @@ def condition(
         columns: name → type of every column of the table.
         exact_text: whether text is compared exactly.
         opposite: whether to negate it.
-        only_yes: whether `NO` and `UNKNOWN` may be mixed up, which is faster.
+        only_yes: whether `NO` and `UNKNOWN` need not be told apart, which is faster.
 
     Raises:
         UsageError: a column does not exist, or its type cannot be compared with the value.

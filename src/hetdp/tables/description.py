@@ -1,6 +1,6 @@
 """Descriptions of tables of people: their format, sheets and columns, and what each column may be used for.
 
-No cell of any column is looked at, except those of a column that the caller calls public.
+No cell is read, except those of a column that the caller declares public.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class PublicValues:
 
     Attributes:
         counts: value → number of rows; the most frequent first.
-        distinct: the number of different values, those that are not listed included.
+        distinct: the number of different values, including those that are not listed.
         missing: the number of rows without a value.
     """
 

@@ -1,7 +1,7 @@
 """How the file of a table is read: what a caller names (sheet, encoding, delimiter), and the dialect of a CSV file.
 
-What is not named is found in the first bytes of a CSV file (a byte order mark) and in its header row. No other row is
-looked at, so that no cell decides how the others are read.
+What the caller does not name is found in the first bytes of a CSV file (a byte order mark) and in its header row. No
+other row is examined, so that no cell decides how the others are read.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Dialect:
 
     @property
     def facts(self) -> dict[str, str]:
-        """The entries of a plan: what is not found by itself, and what is not a comma or UTF-8."""
+        """The entries of a plan: whatever the header row does not tell, and whatever is not a comma or UTF-8."""
         found = {} if self.encoding == UTF8 else {"encoding": self.encoding}
         return found if self.delimiter == COMMA and self.is_usual else found | {"delimiter": self.delimiter}
 
@@ -158,7 +158,7 @@ def dialect_of(place: Path, name: str, options: FileOptions = AS_FOUND) -> Diale
     try:
         headers = {delimiter: _header(place, encoding, delimiter) for delimiter in DELIMITERS}
     except UnicodeDecodeError:
-        raise not_utf8(name) from None
+        raise utf8_error(name) from None
     most = max(map(len, headers.values()))
     likely = [delimiter for delimiter, header in headers.items() if len(header) == most]
     if options.delimiter is None and len(likely) > 1 and most > 1 and COMMA not in likely:
@@ -180,7 +180,7 @@ def dialect_of(place: Path, name: str, options: FileOptions = AS_FOUND) -> Diale
 
 
 def open_text(place: Path, encoding: str) -> TextIO:
-    """Opens a file as text. Bytes that are no text become a replacement character, except in UTF-8."""
+    """Opens a file as text. Invalid bytes become a replacement character, except in UTF-8."""
     codec, errors = ("utf-8-sig", "strict") if encoding == UTF8 else (encoding, "replace")
     return place.open(encoding=codec, errors=errors, newline="")
 
@@ -201,7 +201,7 @@ def _header(place: Path, encoding: str, delimiter: str) -> list[str]:
     return [header[0].removeprefix("\ufeff"), *header[1:]] if header else []
 
 
-def not_utf8(name: str) -> InputError:
+def utf8_error(name: str) -> InputError:
     """The error about a CSV file that is not UTF-8."""
     return InputError(name, [Fault("not UTF-8 text", name, "", UTF8_RULE, ENCODING_HINT)])
 

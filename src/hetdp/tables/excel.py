@@ -2,10 +2,10 @@
 
 A workbook is a ZIP archive of XML parts. Before calamine sees a part, it is unpacked up to a limit and parsed once to
 check that it is well-formed and that all its cells lie within a sheet: calamine would allocate memory up to whatever
-position a file names. Calamine then gets a new archive with these parts only, so that nothing else can matter: no
+position a file names. Calamine then gets a new archive with these parts only, so that nothing else has an effect: no
 macro, no link to another file, no other sheet.
 
-The meaning of a cell depends on that cell alone, see `cell_text`.
+The meaning of a cell depends on that cell alone; see `cell_text`.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ class _Workbook:
             while piece := file.read(PIECE_BYTES):
                 self.left -= len(piece)
                 if self.left < 0:
-                    raise too_large(self.name)
+                    raise size_error(self.name)
                 yield piece
 
     def has_cells(self, sheet: _Sheet) -> bool:
@@ -251,8 +251,8 @@ class _Workbook:
         """The named sheet, or the only visible one that has cells.
 
         Raises:
-            UsageError: none is named and there are several, or there is no such one, or it is hidden.
-            InputError: there is none.
+            UsageError: no sheet is named and there are several; or the named sheet is missing or hidden.
+            InputError: no visible sheet has cells.
         """
         hidden = [sheet.name for sheet in self.sheets if not sheet.is_visible]
         if named in hidden:
@@ -263,7 +263,7 @@ class _Workbook:
         return next(sheet for sheet in found if sheet.name == chosen)
 
 
-def too_large(name: str) -> InputError:
+def size_error(name: str) -> InputError:
     """The error about a workbook that is larger than hetdp reads."""
     return InputError(name, [Fault("too large", name, "", SIZE_RULE, SIZE_HINT)])
 
@@ -305,7 +305,7 @@ class _Extent:
 
     Attributes:
         merged: the ranges of merged cells, as written.
-        endless: where the elements of cells begin that hold a number of days which no duration can have.
+        endless: where the elements begin of cells whose number of days is too large for a duration.
     """
 
     def __init__(self) -> None:
@@ -430,7 +430,7 @@ def _read_sheet(workbook: _Workbook, sheet: _Sheet) -> tuple[Any, list[str]]:
     if _has_escaped_position(cells):  # calamine would count such cells by their order
         raise _UnreadableError
     if extent.size > MOST_CELLS:
-        raise too_large(workbook.name)
+        raise size_error(workbook.name)
     parts["xl/worksheets/sheet1.xml"] = _as_plain_numbers(cells, extent.endless)
     for kind, part in (("sharedStrings", workbook.strings), ("styles", workbook.styles)):
         text = parts[f"xl/{kind}.xml"] = b"".join(workbook.pieces(part)) if part else _EMPTY[kind]
@@ -445,9 +445,9 @@ def _read_sheet(workbook: _Workbook, sheet: _Sheet) -> tuple[Any, list[str]]:
 
 
 def _as_plain_numbers(cells: bytes, places: Sequence[int]) -> bytes:
-    """The sheet with some of its cells without a format: calamine would end at a duration that is too long for Python.
+    """The sheet without the format of some cells: calamine would fail on a duration that is too long for Python.
 
-    What a cell means depends on itself alone, so that one person's cell changes nothing about another cell.
+    So a cell of one person does not make the whole table unreadable.
 
     Args:
         cells: the part.
@@ -494,7 +494,7 @@ _FIXED_PARTS = {
 
 
 class ExcelTable(TextTable):
-    """A sheet of an Excel file. Rows without any value are no rows; columns without any are no columns.
+    """A sheet of an Excel file. Rows and columns without any value are ignored.
 
     A pass over the file keeps the columns that it was asked for, and no other.
 
@@ -517,7 +517,7 @@ class ExcelTable(TextTable):
         self.sheet, self.form = self._sheet.name, f"Excel, sheet {format_value(self._sheet.name)}"
 
     def _read_header(self, found: Any, merged: Sequence[str]) -> dict[str, int]:
-        """The name and the place of each column, after a look at which cells are empty."""
+        """The name and the place of each column; of other rows, only which cells are empty is examined."""
         for cells in merged:
             if position_of(cells.partition(":")[0])[0] == 0:
                 hint = "select row 1 in Excel, choose Unmerge Cells, and name each column"

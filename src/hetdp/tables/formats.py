@@ -24,9 +24,9 @@ from hetdp.tables.dialect import (
     Dialect,
     FileOptions,
     dialect_of,
-    not_utf8,
     read_rows,
     require_option_for,
+    utf8_error,
 )
 from hetdp.tables.excel import ExcelTable
 from hetdp.tables.excel import list_sheets as list_excel_sheets
@@ -235,7 +235,7 @@ def _require_text(place: Path, name: str) -> None:
                 decoder.decode(piece)
             decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        raise not_utf8(name) from None
+        raise utf8_error(name) from None
 
 
 def _outermost_columns(described: list[tuple[str, int, bool]], count: int) -> Iterator[tuple[str, bool]]:
@@ -267,7 +267,7 @@ class Folder(QueriedSource):
         database: a locked connection that can read all files.
         place: the folder.
         parts: its files, in the order of their names.
-        curator: whether messages may say what the reader says.
+        curator: whether messages may quote the reader.
     """
 
     def __init__(self, database: Any, place: Path, parts: Sequence[QueriedSource], curator: bool) -> None:
@@ -328,7 +328,7 @@ def open_folder(place: Path, curator: bool = False, options: FileOptions = AS_FO
         curator: whether messages may name rows and values.
 
     Raises:
-        UsageError: a name is none that can be read.
+        UsageError: no format is known for a file.
         InputError: the folder has other files, too, or files of another form; the message names the first.
     """
     path = place.absolute()
@@ -396,7 +396,7 @@ def require_alike(first: dict[str, str], other: dict[str, str], first_name: str,
 
 
 def settle_options(first: Path, options: FileOptions) -> FileOptions:
-    """How all files of a folder are read: as the first of them, where nothing is named.
+    """The options for all files of a folder: those of the first file, where the caller names none.
 
     Raises:
         UsageError: an encoding or a delimiter is named for Parquet files.

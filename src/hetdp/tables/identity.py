@@ -2,7 +2,7 @@
 
 Two requests have one identity only if they have exactly the same mechanism: the same probability at every table, and
 the same meaning of yes. A threshold is reduced to the smallest whole scores, from zero in each group, which is all that
-the formulas look at; where the mechanism is made of tallies, the digest of its values belongs to the identity as well.
+the formulas use; if the mechanism is made of tallies, the digest of its values is part of the identity as well.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def canonical_question(question: Question, sizes: Mapping[str, int]) -> Form:
         sizes: how many people each group has; one group of everybody if the question names none.
 
     Returns:
-        true or false where every table has this answer; a sum of scores with its threshold; a ratio; or such forms,
+        true or false if every table has this answer; a sum of scores with its threshold; a ratio; or such forms,
         joined by and, or, not
 
     >>> from hetdp import questions

@@ -6,7 +6,7 @@ people who are alike. `TableReader` opens either: `LOCAL` here, or the `hetdp.Wo
 `people_digest` is SHA-256 of all people with their ε, group, level and area, in any order of rows, so that a plan holds
 for these people only. Each id with group, level and area is hashed to 256 bits; the hashes, and ε where it comes from a
 column, are sorted and hashed in 256 parts by their first byte, which workers can share. Other people with the same
-digest would be a collision of SHA-256. Nobody can look up one person in the digest without knowing all others.
+digest would be a collision of SHA-256. To test whether a person is in the digest, one must know all others.
 """
 
 from __future__ import annotations

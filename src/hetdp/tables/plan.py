@@ -103,7 +103,7 @@ class Plan:
         return str(self.facts["plan_sha256"])
 
     def differences(self, approved: AnyPlan) -> Iterator[tuple[str, str]]:
-        """The places at which the approved plan differs; facts that follow from others only if nothing else does."""
+        """The places at which the approved plan differs; derived facts are compared only if nothing else differs."""
         if isinstance(approved, PlanBundle):
             yield "number of questions", f"approved {len(approved.plans):,}, now 1"
             return
@@ -284,7 +284,7 @@ def read_plan(path: Path) -> AnyPlan:
 
     Raises:
         UsageError: the file cannot be read.
-        InputError: it is not a plan, a newer one, or contains what hetdp does not write.
+        InputError: it is not a plan, is a newer one, or contains what hetdp does not write.
     """
     name = path.name
     document = parse_json(read_text(path, f"the plan {str(path)!r}", "a plan is a JSON file"), KIND)
@@ -326,7 +326,7 @@ def _require_digest(document: dict[str, Any], name: str) -> None:
 
 @contextmanager
 def _refusing_nonsense(name: str) -> Iterator[None]:
-    """Reports what contradicts itself as a fault of the file."""
+    """Reports contradictions as faults of the file."""
     try:
         yield
     except UsageError as refusal:
@@ -382,7 +382,7 @@ def table_facts(table: Columns) -> dict[str, Any]:
 
 
 def options_of(plan: AnyPlan | None, given: FileOptions) -> FileOptions:
-    """How a table is read: as a caller says, else as the plan does."""
+    """The options for reading a table: those of the caller, otherwise those of the plan."""
     first = plan.plans[0] if isinstance(plan, PlanBundle) else plan
     named = None if first is None else first.facts["table"]
     if not isinstance(named, dict):

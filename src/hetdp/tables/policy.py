@@ -64,7 +64,7 @@ class Faults:
             raise InputError(self._name, [fault])
 
     def require_all_epsilons(self, epsilon: NDArray[np.float64], deciding: Any, by: Names | None) -> None:
-        """Refuses rows without an ε or a deciding ε; of the groups with an ε, the message names those of nobody.
+        """Refuses rows without an ε or a deciding ε. The message names groups that are given an ε but have no people.
 
         Raises:
             InputError: there are such rows.
@@ -114,7 +114,7 @@ class RowFaults(Faults):
 
         Args:
             hashes: a 64-bit hash of each id; `NO_HASH` where the id is missing.
-            again: those that occur more than once.
+            again: the hashes that occur more than once.
 
         Raises:
             InputError: there are such rows.
@@ -188,8 +188,8 @@ def id_cell(column: str, declared: str) -> str:
 def find_repeated(hashes: Hashes) -> Hashes:
     """The numbers that occur more than once, sorted.
 
-    Numbers of a short range, such as serial numbers, are marked in a table. Of others 32 bits are sorted, which takes
-    half the time of all 64, and only the few that share these bits are compared.
+    Numbers of a short range, such as serial numbers, are marked in a table. Otherwise only 32 bits of each number are
+    sorted, which takes half the time of all 64, and the few numbers that share these bits are compared.
 
     >>> find_repeated(np.array([7, 2**63, 7, 1, 2**63], dtype=np.uint64)).tolist()
     [7, 9223372036854775808]
@@ -339,7 +339,7 @@ class Policy:
         return self._levels[area]
 
     def by_group(self, area: str | None) -> list[tuple[str | None, EpsilonLevels]]:
-        """The same for each reported name, including names without people; without names, one entry named None."""
+        """The ε of an area for each reported name, also names without people; without names, one entry named None."""
         if self.reported is None:
             return [(None, self.levels_of(area))]
         if area not in self._by_group:
@@ -356,7 +356,7 @@ class Policy:
         return self.pending.result()
 
     def digest_without_groups(self) -> str:
-        """The same for people who are identified by ε and area alone; what was sorted is not sorted again."""
+        """The digest of the same people by ε and area alone; sorted arrays are reused."""
         if self.groups is None:
             return self.digest()
         found = replace(self, groups=None, levels=None)

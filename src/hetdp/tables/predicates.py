@@ -55,7 +55,7 @@ class Comparison(Predicate):
         yield self.column
 
     def leaves(self) -> Iterator[Comparison | Missing]:
-        """This one."""
+        """This comparison alone."""
         yield self
 
     def __str__(self) -> str:
@@ -96,7 +96,7 @@ class Missing(Predicate):
         yield self.column
 
     def leaves(self) -> Iterator[Comparison | Missing]:
-        """This one."""
+        """This comparison alone."""
         yield self
 
     def __str__(self) -> str:
@@ -110,11 +110,11 @@ class Negation(Predicate):
     part: Predicate
 
     def columns(self) -> Iterator[str]:
-        """Those of the part."""
+        """The columns of the part."""
         return self.part.columns()
 
     def leaves(self) -> Iterator[Comparison | Missing]:
-        """Those of the part."""
+        """The leaves of the part."""
         return self.part.leaves()
 
     def __str__(self) -> str:
@@ -133,12 +133,12 @@ class Combination(Predicate):
     parts: tuple[Predicate, ...]
 
     def columns(self) -> Iterator[str]:
-        """Those of all parts."""
+        """The columns of all parts."""
         for part in self.parts:
             yield from part.columns()
 
     def leaves(self) -> Iterator[Comparison | Missing]:
-        """Those of all parts."""
+        """The leaves of all parts."""
         for part in self.parts:
             yield from part.leaves()
 
@@ -173,7 +173,7 @@ def format_column(column: str) -> str:
 
 LONGEST_TEXT = 10_000  # characters of one predicate
 DEEPEST_NESTING = 50  # brackets within brackets
-CANONICAL_FACTOR = 4  # the text of a canonical predicate may be so many times as long and deep as a typed one
+CANONICAL_FACTOR = 4  # how many times longer and deeper the text of a canonical predicate may be
 LARGEST_EXACT = 10**15  # whole numbers below it are compared exactly, whatever type a column has
 RULE = "what is counted is a column compared with a value, such as vote = 'yes', joined by AND, OR and NOT"
 HINT = "put text in single quotation marks, and names of columns with spaces or signs in double ones"
@@ -222,69 +222,69 @@ class _Parser:
         self.at = self.depth = 0
 
     def parse(self) -> Predicate:
-        found = self._either()
+        found = self._parse_or()
         if self.at < len(self.tokens):
             raise self._refusal("the end, AND or OR")
         return found
 
-    def _either(self) -> Predicate:
-        parts = [self._both()]
-        while self._takes("OR"):
-            parts.append(self._both())
+    def _parse_or(self) -> Predicate:
+        parts = [self._parse_and()]
+        while self._accept("OR"):
+            parts.append(self._parse_and())
         return parts[0] if len(parts) == 1 else Combination("OR", tuple(parts))
 
-    def _both(self) -> Predicate:
-        parts = [self._single()]
-        while self._takes("AND"):
-            parts.append(self._single())
+    def _parse_and(self) -> Predicate:
+        parts = [self._parse_not()]
+        while self._accept("AND"):
+            parts.append(self._parse_not())
         return parts[0] if len(parts) == 1 else Combination("AND", tuple(parts))
 
-    def _single(self) -> Predicate:
+    def _parse_not(self) -> Predicate:
         self.depth += 1
         if self.depth > self.deepest:
             raise UsageError("brackets and NOT within each other", f"at most {DEEPEST_NESTING} deep", HINT)
-        if self._takes("NOT"):
-            found: Predicate = Negation(self._single())
-        elif self._takes("("):
-            found = self._either()
-            self._needs(")")
+        if self._accept("NOT"):
+            found: Predicate = Negation(self._parse_not())
+        elif self._accept("("):
+            found = self._parse_or()
+            self._expect(")")
         else:
-            found = self._comparison()
+            found = self._parse_comparison()
         self.depth -= 1
         return found
 
-    def _comparison(self) -> Predicate:
-        column = self._column()
-        if self._takes("IS"):
-            negated = self._takes("NOT")
-            self._needs("NULL")
+    def _parse_comparison(self) -> Predicate:
+        column = self._parse_column()
+        if self._accept("IS"):
+            negated = self._accept("NOT")
+            self._expect("NULL")
             return Negation(Missing(column)) if negated else Missing(column)
-        negated = self._takes("NOT")
+        negated = self._accept("NOT")
         if negated or self._peek() == ("word", "IN"):
-            self._needs("IN")
-            among = Membership(column, self._list())
+            self._expect("IN")
+            among = Membership(column, self._parse_list())
             return Negation(among) if negated else among
         for sign in OPERATORS:
-            if self._takes(sign):
-                return Comparison(column, sign, self._literal())
+            if self._accept(sign):
+                return Comparison(column, sign, self._parse_literal())
         raise self._refusal("a comparison (=, !=, <, <=, >, >=, IN or IS NULL)")
 
-    def _list(self) -> tuple[Literal, ...]:
-        self._needs("(")
-        values = [self._literal()]
-        while self._takes(","):
-            values.append(self._literal())
-        self._needs(")")
+    def _parse_list(self) -> tuple[Literal, ...]:
+        self._expect("(")
+        values = [self._parse_literal()]
+        while self._accept(","):
+            values.append(self._parse_literal())
+        self._expect(")")
         return tuple(values)
 
-    def _column(self) -> str:
+    def _parse_column(self) -> str:
         kind, text = self._peek()
         if kind == "name" or (kind == "word" and text.upper() not in KEYWORDS):
             self.at += 1
             return text[1:-1].replace('""', '"') if kind == "name" else text
         raise self._refusal("the name of a column")
 
-    def _literal(self) -> Literal:
+    def _parse_literal(self) -> Literal:
         kind, text = self._peek()
         self.at += 1
         if kind == "text":
@@ -299,15 +299,15 @@ class _Parser:
     def _peek(self) -> tuple[str, str]:
         return self.tokens[self.at] if self.at < len(self.tokens) else ("end", "")
 
-    def _takes(self, word: str) -> bool:
+    def _accept(self, word: str) -> bool:
         kind, text = self._peek()
         if kind in ("word", "sign") and text == word:
             self.at += 1
             return True
         return False
 
-    def _needs(self, word: str) -> None:
-        if not self._takes(word):
+    def _expect(self, word: str) -> None:
+        if not self._accept(word):
             raise self._refusal(word)
 
     def _refusal(self, wanted: str) -> UsageError:
@@ -428,7 +428,7 @@ def _canonical_text(column: str, text: str) -> str:
 
 
 def _merge_equalities(predicate: Predicate) -> Predicate:
-    """The same in order, where equalities of one column with several values are one IN."""
+    """The parts in order, with equalities of one column and several values merged into one IN."""
     if not isinstance(predicate, Combination):
         return predicate
     sign = "=" if predicate.word == OR else "!="

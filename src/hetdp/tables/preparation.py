@@ -74,7 +74,7 @@ def read_coordinates(prepared: Sequence[Preparation]) -> list[list[float]]:
     """Reads the answers to all questions in one pass; returns the coordinate of each area of each question.
 
     Args:
-        prepared: what is fixed before, about one table.
+        prepared: the questions about one table, with all that is fixed before.
 
     Raises:
         InputError: the table was changed or cannot be read; this does not depend on the answers.
@@ -120,7 +120,7 @@ def prepare_all(
     population: Callable[..., Any] | None = None,
     identified: bool = False,
 ) -> list[Preparation]:
-    """The same for several requests to one table, whose policies are read together; see `prepare`."""
+    """Prepares several requests to one table, whose policies are read together; see `prepare`."""
     stamp, people = source.stamp, _PeopleDigests(source)
     names = [_name_of(number, request, len(requests)) for number, request in enumerate(requests, 1)]
     if len(requests) > 1:  # so that a fault is reported with its question

@@ -140,14 +140,14 @@ class Promise:
         return _curves_of(self.mechanism).curves(baselines)
 
     def by_share(self) -> tuple[AccuracyPoint, ...]:
-        """The same for every number of yes rows or, of many people, for the whole per cents and near the threshold."""
+        """The accuracy for every number of yes rows or, for many people, at whole per cents and near the threshold."""
         return self.curves(baselines=False).by_share
 
     @cached_property
     def listed_shares(self) -> tuple[tuple[str, float], ...]:
         """A few true shares on both sides of the threshold, in words, and the largest probability of the wrong answer.
 
-        Empty where it is not known, or where the margins say it all.
+        Empty if it is not known, or if the margins say enough.
         """
         return tuple(_listed_shares(self.mechanism))
 
@@ -370,7 +370,7 @@ def _listed_shares(mechanism: Any) -> Iterator[tuple[str, float]]:
 
 
 def _numbers_answered(mechanism: Any, scale: ShareScale) -> list[int | None]:
-    """How many people answer at least, in the tables that are listed; None where it does not matter, or all must."""
+    """The least number of people who answer, for each listed case; None if it does not matter or all must answer."""
     try:
         mechanism.accuracy_at_share(1, scale.of)
     except UsageError:

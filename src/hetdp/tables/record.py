@@ -103,7 +103,7 @@ def facts_of_bundle(plan: PlanBundle) -> Document:
 
 
 def planned_facts(plan: Plan) -> Document:
-    """The facts that follow from the plan alone: all but whom it protects how, and the proofs."""
+    """The facts that follow from the plan alone: everything except the protections and the proofs."""
     facts, request = plan.facts, plan.request
     counts = facts["counts"]
     words = dict(zip(YES_AND_NO, request.answers, strict=True))
@@ -225,7 +225,7 @@ def _planned_charges(plan: Plan) -> list[Any] | None:
 
 
 def _is_promised(one: Document, request: AskRequest) -> bool:
-    """True if a promise is one that the plan makes: to its groups, with ε that it names."""
+    """True if the plan makes this promise: to one of its groups, with an ε that it names."""
     is_named = request.group is not None or request.level is not None
     if not (is_named or one["whom"] == EVERYBODY) or not one["odds"]:
         return False

@@ -34,8 +34,8 @@ def costs_of_people(
     Args:
         policy: the ε, level and group of each entry: a person, or a kind of people.
         payers: everybody's id, and their entry of the policy; None if accounts are kept by group.
-        named: the column of these ids; accounts are known by it, too.
-        losses: for each entry the largest loss that the mechanism can cause; without them all that is allowed is used.
+        named: the column of these ids; the ledger stores it with each account.
+        losses: for each entry the largest loss that the mechanism can cause; by default, the allowed ε.
     """
     allowed = policy.epsilon
     used = allowed if losses is None else np.minimum(losses, allowed)
@@ -66,9 +66,9 @@ def read_charge(table: Any, currency: str, *, person: Any, epsilon: Any, group: 
     Args:
         table: one row for each person, as `hetdp.ask` takes it.
         currency: how the source counts; where that is by ε and δ, δ is 0.
-        person: the column that tells people apart.
+        person: the column that identifies people.
         epsilon: everybody's ε: a column, or one number.
-        group: the column of their classes, by which caps are found.
+        group: the column of their classes, which have caps.
 
     Raises:
         UsageError: a column is missing.
@@ -83,7 +83,7 @@ def read_charge(table: Any, currency: str, *, person: Any, epsilon: Any, group: 
         return charge_of(costs_of_people(policy, people.read_payers(wanted), wanted.person), currency)
 
 
-# A release from a table: the request that `release` and `price` take, and what holds when it is asked for again.
+# A release from a table: the request that `release` and `price` take, and the rules for asking it again.
 
 
 LAPLACE = "Laplace"  # the coordinate of every population

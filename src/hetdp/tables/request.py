@@ -156,7 +156,7 @@ class AreaQuestions(Question):
     by_area: tuple[tuple[str, Question], ...]
 
     def evaluate(self, people: Any) -> NoReturn:
-        """Refuses: the people of one area are asked the question of this area.
+        """Always refused: each area has a question of its own.
 
         Raises:
             UsageError: always.
@@ -337,7 +337,7 @@ _technical = re.compile(rf"\b({'|'.join(PLAIN_WORDS)})\b")
 
 
 def plain_words(words: str) -> str:
-    """Words of a question or a promise with people in the place of rows.
+    """Replaces rows by people in the words of a question or a promise.
 
     >>> plain_words("at least half of all rows count as yes; blank rows do not count as yes")
     'at least half of all people count as yes; people without an answer do not count as yes'
@@ -500,7 +500,7 @@ def looks_at_text(counted: Predicate) -> bool:
 
 
 def _question(thresholds: Mapping[str, Any], of: str | None, question: Any) -> Question:
-    """The question of the only threshold that is given, or another one.
+    """The question: that of the one given threshold, or another one.
 
     Args:
         thresholds: the arguments of `build_request` that give a threshold, or one for each area.
@@ -536,7 +536,7 @@ def _question(thresholds: Mapping[str, Any], of: str | None, question: Any) -> Q
 
 
 def _threshold(given: Any, name: str, strict: bool, of: str | None, area: str | None = None) -> Question:
-    """The question whether as many rows are yes as a threshold says."""
+    """The question whether the number or share of yes rows reaches a threshold."""
     where = "" if area is None else f" in {format_value(area)}"
     what = f"{name}={format_value(given)}{where}"
     if isinstance(given, Integral) or (isinstance(given, str) and not set("%/.") & set(given)):

@@ -124,7 +124,7 @@ class QueriedSource(Source):
         self.scanned, self.scan = ours, scan
         self.columns = {column: found[scanned] for column, scanned in ours.items()}
         self._nothing = {column for column, kind in self.columns.items() if kind == NOTHING}
-        self.columns |= dict.fromkeys(self._nothing, "VARCHAR")  # any type does where every cell is missing
+        self.columns |= dict.fromkeys(self._nothing, "VARCHAR")  # any type will do if every cell is missing
         require_different(list(self.columns), name)  # queries address columns by name, in every format
 
     def read(self, wanted: Expressions, parameters: Sequence[Any] = (), uses: Sequence[str] = ()) -> Arrays:
@@ -272,7 +272,7 @@ class TextTable(QueriedSource):
         """The cells of some columns, from one pass over the file; of none, as many cells as rows, under any name."""
 
     def register(self, columns: Texts) -> None:
-        """Gives DuckDB these columns."""
+        """Registers these columns with DuckDB."""
         found = {self.scanned.get(column, ROW): np.array(cells, dtype=object) for column, cells in columns.items()}
         self._database.register(CELLS, found)
 
@@ -311,7 +311,7 @@ def open_source(table: Any, options: FileOptions = AS_FOUND, curator: bool = Fal
         name: the name of the file in messages; its own name by default.
 
     Raises:
-        UsageError: the name says no format, or an option is for another one.
+        UsageError: no format is known for the name, or an option is for another format.
         InputError: the table cannot be read.
     """
     from hetdp.tables import formats
@@ -360,12 +360,12 @@ def choose_sheet(name: str, sheets: Sequence[str], sheet: str | None, rule: str,
     Args:
         name: the name of the file in messages.
         sheets: the names of those that it holds.
-        sheet: the one that is named, if any.
-        rule: what such a file is, for the message that it has none.
-        what: what they are called.
+        sheet: the name that the caller gave, if any.
+        rule: what such a file is, for the message if it has none.
+        what: what the message calls them.
 
     Raises:
-        UsageError: none is named and there are several, or there is no such one.
+        UsageError: none is named and there are several, or the named one does not exist.
         InputError: there are none.
     """
     if sheet is None and len(sheets) == 1:

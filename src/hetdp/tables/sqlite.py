@@ -75,7 +75,7 @@ class SqliteTable(BatchSource):
     def _begin(self, sheet: str | None) -> dict[str, str]:
         """Begins the transaction in which everything is read; returns the columns.
 
-        Changes by others are not seen, not even in WAL mode.
+        Changes by other programs are not seen, not even in WAL mode.
         """
         with self._refusals():
             self.sheet = choose_sheet(self.name, _begin_and_list(self._file), sheet, SQLITE_RULE)

@@ -177,7 +177,7 @@ class Accuracy:
         return "".join(f"{line}\n" for line in latex_lines(self.methods, self.comparisons, self.prior))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain lists and numbers, ready for JSON if the labels are."""
+        """Everything as plain lists and numbers, ready for JSON if the labels are JSON values."""
         return {
             "prior": self.prior,
             "threshold": self.threshold,
@@ -196,9 +196,9 @@ def accuracy(
 ) -> Accuracy:
     """The exact accuracy of mechanisms. It costs no privacy budget, since no data is read.
 
-    It has the worst accuracy, the mean under a prior, and both by the number of steps to the other answer. If edges
-    have classes (people, or groups), it has both for the datasets where one change of a class decides. Of a mechanism
-    that stays on a GPU, it has the worst accuracy and the mean, without baselines.
+    The result has the worst accuracy, the mean under a prior, and both by the number of steps to the other answer. If
+    edges have classes (people, or groups), it has both for the datasets where one change of a class decides. For a
+    mechanism that stays on a GPU, it has the worst accuracy and the mean, without baselines.
 
     Args:
         mechanism: a mechanism with its problem; or a problem, on which mechanisms are compared.

@@ -94,7 +94,7 @@ def _compare_errors(errors: Floats, others: Floats) -> tuple[Mask, Mask]:
 # Tables ---------------------------------------------------------------------------------------------------------------
 
 
-MOST_COLUMNS = 5  # most columns by steps, and by class; the long table has all numbers of steps
+MOST_COLUMNS = 5  # the largest number of columns by steps, and by class; the long table has all numbers of steps
 LONGEST_NAME = 40  # most characters of a name
 NO_VALUE = "-"
 SMALLEST_GAP = 1e-9  # smaller gaps are not mentioned
@@ -157,9 +157,9 @@ def latex_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], pr
 
 
 def _remarks(methods: Sequence[Method], comparisons: Sequence[Comparison]) -> list[str]:
-    """The remark below the table, if there is one: what the numbers of the table do not show at a glance.
+    """The remark below the table, if there is one: what its numbers do not make obvious.
 
-    It names datasets where a coin does better, gaps, baselines that beat a mechanism, and those that are as good.
+    It names datasets where a coin would do better, gaps, and baselines that beat a mechanism or are as good.
     """
     if methods and comparisons and all(method.worst_error == 0.0 for method in methods):
         return ["every method is always right"]

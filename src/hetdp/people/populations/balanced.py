@@ -25,7 +25,7 @@ from hetdp.threads import run_in_threads, slices
 
 FEW_CLASSES = 8  # classes that plain Python sums sooner than NumPy does
 SPAN = 1 << 9  # classes whose sums are stored together; it divides BLOCK
-MOST_SPANS = 1 << 10  # within which a public level remembers sums; 20 MB
+MOST_SPANS = 1 << 10  # classes within which a public level stores sums; 20 MB
 Label = int | float  # units; or an infinity
 
 
@@ -102,7 +102,7 @@ class Level:
         return found if rest.start >= rest.stop else min(found, int(self._over(rest, ONE).least[0]))
 
     def least_sum(self, people: int) -> Label:
-        """The sum of the ε of so many people with the smallest ε; infinite if not so many are protected."""
+        """The sum of the ε of this many people with the smallest ε; infinite if fewer are protected."""
         if people > self.up_to(self._classes.bounded).people:
             return math.inf
         if people == 0:
@@ -189,10 +189,10 @@ class Level:
 
 
 class PublicLevel(Level):
-    """A level that is the same for every table, so that the sums within spans may be remembered.
+    """A level that is the same for every table, so that sums within spans may be stored for reuse.
 
-    The accuracies of many margins and shares look at the same spans. For a table's own levels the time would tell which
-    spans its answers lead to.
+    The accuracies of many margins and shares need the same spans. For the levels of one table, the time would reveal
+    which spans its answers lead to.
     """
 
     def up_to(self, end: int) -> Sums:
@@ -321,7 +321,7 @@ class Balanced:
 
     @cached_property
     def movable_people(self) -> PublicLevel:
-        """Everybody who counts, as if all could go one step."""
+        """Everybody who counts, as if each could move the sum by one."""
         return PublicLevel(self.classes, 1, self.movable)
 
     @property
@@ -384,9 +384,10 @@ class Balanced:
         return int(self.scores.most[group])
 
     def worst_at(self, need: int) -> Label:
-        """The least label, signed likewise, of all tables where the sum must move so far; a lower bound if no count.
+        """The least label, signed likewise, of all tables where the sum must move this far.
 
-        It is the bound for people who could all move the sum as far as anybody of their group can.
+        For questions that are not counts it is a lower bound of it, which treats everybody as if they could move the
+        sum as far as anybody of their group can.
         """
         way = OtherAnswerDistance(1, self.scores.scores, need, self.scores.total - need)
         return self._highest(self._levels_at_most, UNBOUNDED, way)
@@ -423,7 +424,7 @@ class Balanced:
         return there
 
     def _highest(self, levels: Sequence[Level], least: int, way: OtherAnswerDistance) -> Label:
-        """The largest bound over all prices. Bounds rise and then fall as prices do, so halving finds it."""
+        """The largest bound over all prices, found by bisection: as prices grow, bounds first rise and then fall."""
         bounded = self.classes.bounded
         within_reach = sum(one.gain * one.up_to(bounded).people for one in levels)
         if bounded < len(self.classes.units):  # who is protected only when deciding may go last

@@ -27,7 +27,7 @@ MOST_SAMPLED = 2000
 
 
 class Table(NamedTuple):
-    """A table of a count question: people in increasing order of ε, who of them counts as yes, and how many must.
+    """A table for a count: people in increasing order of ε, which of them count as yes, and how many must.
 
     Attributes:
         epsilon: the ε of each person who counts.
@@ -72,8 +72,8 @@ def baselines_at(population: Population, margin: int, threshold: Any = None) -> 
 def baselines_by_distance(population: Population, objective: str) -> dict[str, Callable[[Distance], float]]:
     """The worst error of each method over all tables at a distance from the other answer, by name.
 
-    *One ε* is the balanced mechanism where everybody has the least ε of all. *Geometric noise* adds it
-    at the least ε to the sum and compares the result with the threshold; for counts the two have the same error. The
+    *One ε* is the balanced mechanism if everybody has the least ε of all. *Geometric noise* adds such noise for the
+    least ε to the sum and compares the result with the threshold; for counts the two have the same error. The
     weighted vote is for questions in which people have equal weights.
 
     Args:
@@ -154,9 +154,9 @@ def drop_people(table: Table, limit: float) -> float:
 
 
 def sample_people(table: Table, limit: float) -> float:
-    """Pr[answer 1] if people below an ε are kept by chance, so that noise for this ε protects them as promised.
+    """Pr[answer 1] if people below an ε are sampled, so that noise for this ε protects them as promised.
 
-    Who has ε is kept with probability (e^ε − 1)/(e^limit − 1), or surely if ε is not below the limit.
+    A person with ε is kept with probability (e^ε − 1)/(e^limit − 1), and always if ε is not below the limit.
 
     Args:
         table: the table.

@@ -1,7 +1,7 @@
 """The balanced mechanism of counts of disjoint groups that are joined by and / or, in closed form.
 
 docs/theory/population.md has the formulas and the proofs. Each part of the question is a count about people who are in
-no other part, and is computed by `Balanced` for these people alone; here the parts are put together. *Or* is computed
+no other part, and is computed by `Balanced` for these people alone; this module combines the parts. *Or* is computed
 as *and* of the opposite counts, with the signs exchanged.
 """
 
@@ -67,7 +67,7 @@ class JoinedBalanced:
 
     @property
     def mixed(self) -> bool:
-        """True if somebody is protected when deciding, and only then."""
+        """True if somebody is protected only when deciding."""
         return any(part.formula.mixed for part in self.parts)
 
     def label(self, counts: Whole) -> Label:
@@ -91,7 +91,7 @@ class JoinedBalanced:
     def _worst_of_several(self, margin: int) -> Label:
         """The same for tables where some parts fail, all of which must change.
 
-        As many people as its threshold can be missing from a part, so these are the cheapest so many of all people.
+        At most its threshold can be missing from a part, so these are the people with the least ε within these limits.
         """
         parts = self._levels
         if margin > sum(threshold for *_, threshold in parts):

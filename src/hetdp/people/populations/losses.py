@@ -1,7 +1,7 @@
 """The largest privacy loss of each person over all tables: an upper bound in whole units (docs/theory/losses.md).
 
-It may be much less than the ε that was allowed: at most the *price* of one step of the sum, which those with smaller ε
-set.
+It may be much less than the allowed ε: it is at most the *price* of one step of the sum, which depends on the people
+with smaller ε.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Side(NamedTuple):
         price: no table's label needs a price above it.
         step: no label of a count changes by more than it, where the answer stays.
         is_finite: whether no table is answered for certain.
-        rich: at every table somebody can go whose meeting label is at most this.
-        dear: at every table somebody can go whose deciding ε is at most this.
+        rich: at every table, somebody whose meeting label is at most this can go.
+        dear: at every table, somebody whose deciding ε is at most this can go.
     """
 
     price: int
@@ -78,8 +78,8 @@ def _limits_within(formula: Balanced, sides: list[Side], ends: list[tuple[Whole,
 def losses_of(formula: Formula) -> Whole:
     """For each class an upper bound on the loss over all tables and all changes of one value, in units of 2⁻⁴⁰.
 
-    It is never above the class's ε. For counts without a deciding ε, where everybody has a finite ε, it is exact, but
-    for a few units; `UNBOUNDED` is infinity.
+    It is never above the class's ε. For counts where everybody has a finite ε and nobody a deciding ε, it is exact to a
+    few units; `UNBOUNDED` is infinity.
     """
     losses, count = _losses_by_piece(formula), len(formula.classes.units)
     found = np.empty(count, dtype=np.int64)
@@ -279,8 +279,8 @@ def _losses_across(
 ) -> Whole:
     """The loss of some classes where the answer changes: the person with the least label can go at one of the two ends.
 
-    It is looked for only where it may be above the loss `beside`, and once for all of a group whose own label is above
-    what the others allow.
+    It is computed only where it may be above the loss `beside`, and once for everybody in a group whose own label is
+    above what the others allow.
     """
     classes, scores = formula.classes, formula.scores
     meeting = classes.meeting[piece]

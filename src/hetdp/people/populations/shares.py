@@ -1,6 +1,6 @@
 """Accuracy by true share: the worst accuracy over all tables in which a given number of people have a value.
 
-`ShareScale` knows which numbers there are, and what each means for the question. docs/theory/population.md proves that
+`ShareScale` lists the possible numbers and what each means for the question. docs/theory/population.md proves that
 the least label depends on the distance of the sum from the threshold alone.
 """
 
@@ -63,8 +63,8 @@ class AccuracyPoint:
         accuracy: the smallest probability of the right answer.
         error: 1 − accuracy, without the rounding of an accuracy close to 1.
         baselines: the same error of other methods, by name.
-        answered: the point is about all tables in which at least so many people answer, and `number` and `share` are of
-            these; None where that does not matter.
+        answered: the point is about all tables in which at least this many people answer, and `number` and `share` are
+            of these; None if it does not matter how many answer.
     """
 
     number: int | None
@@ -233,7 +233,7 @@ class ShareScale:
         return sorted(one for one in found | {middle - 1 + one for one in near} if 0 <= one <= self.of)
 
     def words_answered(self, share: str, answered: int) -> str:
-        """The tables in which at least so many people answer, and a share of them has the value, in words."""
+        """The tables in which at least this many people answer and a share of them has the value, in words."""
         all_of = answered == self.of
         value = quote_if_needed(self.value)
         if self.opposing == (BLANK,):
@@ -353,8 +353,8 @@ class ComputesCurves(ABC):
     def accuracy_at_share(self, share: Any, answered: Any = None) -> AccuracyPoint:
         """The worst accuracy over all tables in which a share of the people have the counted value. It is public.
 
-        It holds whoever these people are. For a share between two whole numbers of people, the number that is nearer to
-        the other answer is taken.
+        It holds whoever these people are. A share between two whole numbers of people stands for the one that is nearer
+        to the other answer.
 
         Args:
             share: a number from 0 to 1, or a text such as ``"55%"`` or ``"2/3"``.
@@ -388,7 +388,7 @@ class ComputesCurves(ABC):
         return AccuracyPoint(number, float(part), answer, margin, accuracy_of(error), error, {}, people)
 
     def accuracy_at_number(self, number: int) -> AccuracyPoint:
-        """The same where a number of people have the counted value.
+        """The worst accuracy over all tables in which this number of people have the counted value.
 
         Raises:
             UsageError: no table has such a number, or the accuracy is not known for the question.
@@ -404,8 +404,8 @@ class ComputesCurves(ABC):
 
         Args:
             baselines: whether to compute the baselines, too.
-            numbers: the numbers of people who have the counted value. By default all, or of many people the whole per
-                cents and, ever denser, the numbers near the threshold.
+            numbers: the numbers of people who have the counted value. By default all or, for many people, whole per
+                cents and, increasingly dense, the numbers near the threshold.
 
         >>> import hetdp
         >>> curves = hetdp.spaces.population(hetdp.questions.majority(), [0.1] * 50 + [1.0] * 51).design().curves()
@@ -448,7 +448,7 @@ def _at_margin(
 ) -> dict[str, float]:
     """The errors of baselines at a margin: the larger of those at the two numbers that have it.
 
-    There are none where a number of the scale assumes what others say: a margin does not, so the two cannot be
+    There are none if a number of the scale assumes what others say: a margin assumes nothing, so the two cannot be
     compared.
     """
     if scale is None or scale.weighted or scale.assumption:

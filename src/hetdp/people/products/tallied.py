@@ -48,7 +48,7 @@ METHOD = "every edge"
 
 @dataclass(frozen=True)
 class Change:
-    """The change of one person that makes the largest difference to an answer, among people who are alike."""
+    """The change of one person that affects the answer most, among people who are alike."""
 
     answer: int
     low: float
@@ -66,15 +66,15 @@ class TalliedMechanism(ComputesOdds, ComputesCurves, SolvesEpsilon):
     Attributes:
         coordinates: z of each tally.
         labels: the tallies.
-        certificate: the proof, for which every edge was looked at.
-        edges: how many there are.
+        certificate: the proof, for which every edge was checked.
+        edges: the number of edges.
         worst: for each margin from 1 on, the least z of its tallies, signed so that larger is better.
         changes: what one person of each class can change.
         classes: people who are alike.
         people: the groups, with how many of it each class has.
         digest: SHA-256 of the mechanism: its tallies, every ε, every z.
         losses: the largest privacy loss of each class over all tables, rounded up to nine places.
-        constant: 1 or 2 if the published answer is this one for every table, without any randomness; else 0.
+        constant: the published answer, 1 or 2, if it is the same for every table without randomness; else 0.
         values: how many values a person may have.
         population: the same people for formulas; None if the question is no threshold of a sum.
         by_number: the same as `worst`, for each number of people who have the counted value; empty if not known.
@@ -134,7 +134,7 @@ class TalliedMechanism(ComputesOdds, ComputesCurves, SolvesEpsilon):
         return {} if self.population is None else baselines_by_distance(self.population, FAIR)
 
     def solve_epsilon(self, target: Any, at: Any = WORST) -> NoReturn:
-        """Refuses: the search among tallies would have to be repeated for many ε.
+        """Always refused: the search among tallies would have to be repeated for many ε.
 
         Raises:
             UsageError: always.
@@ -385,7 +385,7 @@ class TalliedPeople:
         return Population(self.question, self.values, classes.names, classes, scores)
 
     def require_few(self, objective: str) -> None:
-        """Refuses tallies that would take too much memory or time, before any is made.
+        """Refuses problems whose tallies would take too much memory or time, before any is made.
 
         Raises:
             UsageError: there are too many.
@@ -451,7 +451,9 @@ def tally_people(
 def people_of(
     question: Question, epsilon: Any, values: Sequence[str] = ("yes", "no"), groups: Any = None, deciding: Any = None
 ) -> Population | TalliedPeople:
-    """People and a question: a population if a formula is known for it, tallies otherwise. Arguments as above.
+    """People and a question: a population if a formula is known for it, tallies otherwise.
+
+    It has the arguments of `tally_people`.
 
     >>> import hetdp
     >>> asked = hetdp.questions.count("yes", 2, "a") & hetdp.questions.all_of("b")

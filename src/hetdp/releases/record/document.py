@@ -108,7 +108,7 @@ HINT = "choose another name"
 
 
 def require_file_names(record: Any, html: Any) -> None:
-    """Refuses names of files that do not end as a record, or its page, does.
+    """Refuses file names whose suffix is not that of a record, or of its page.
 
     Raises:
         UsageError: one does not, or is not a path.
@@ -119,7 +119,7 @@ def require_file_names(record: Any, html: Any) -> None:
 
 
 def require_places(record: Any, html: Any, ledger: Path | None, facts: Document) -> list[Document]:
-    """Refuses files that cannot be written, and to replace anything but the record and the page of this release.
+    """Refuses files that cannot be written, or that exist and are not the record or the page of this release.
 
     Args:
         record: the file of the record, if any.
@@ -128,7 +128,7 @@ def require_places(record: Any, html: Any, ledger: Path | None, facts: Document)
         facts: the facts of the record, with the id of the ledger.
 
     Returns:
-        the receipt of the record, if it is there already
+        the receipt of the record, if the file exists already
 
     Raises:
         UsageError: a file cannot be written, or another file exists there.
@@ -234,7 +234,7 @@ def complete_bundle(head: Document, records: Sequence[Document], entry: Entry) -
 def head_of_entries(entries: Iterable[Entry], head: Document) -> Document:
     """What holds for several questions, as their entries keep it.
 
-    If they were all released before, but not together, it is as it is now. It has no title then, since no entry could
+    If they were all released before, but not together, it is the present one, without a title, since no entry could
     confirm one.
 
     Args:
@@ -253,7 +253,7 @@ def kept_head(entries: Iterable[Entry], questions: Sequence[str]) -> Document | 
 
 
 def digest_of(document: Document) -> str:
-    """A digest of everything in a record but the digest itself; the order of keys does not matter."""
+    """A digest of everything in a record except the digest itself; the order of keys does not matter."""
     rest = {key: value for key, value in document.items() if key != DIGEST}
     return hashlib.sha256(json.dumps(rest, sort_keys=True, allow_nan=False).encode()).hexdigest()
 

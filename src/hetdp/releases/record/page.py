@@ -112,7 +112,7 @@ def bundle_page_of(record: dict[str, Any]) -> str:
     """
     parts, together = record["releases"], record[TOGETHER]
     title = bundle_headline_of(record)
-    answers = [(_asked(one, answer), answer_of(answer)) for one in parts for answer in one["answers"]]
+    answers = [(_question_words(one, answer), answer_of(answer)) for one in parts for answer in one["answers"]]
     body = [
         f"<h1>{_text(title)}</h1>",
         *_table(("question", "answer"), answers[:MOST_SHOWN]),
@@ -158,7 +158,7 @@ def bundle_page_of(record: dict[str, Any]) -> str:
     return _page(record, title, body, ", ".join(dict.fromkeys(one["software"] for one in parts)))
 
 
-def _asked(record: dict[str, Any], answer: dict[str, Any]) -> str:
+def _question_words(record: dict[str, Any], answer: dict[str, Any]) -> str:
     """A question and, with areas, the area of its answer."""
     return headline_of(record) if answer["area"] is None else f"{headline_of(record)} ({answer['area']})"
 
@@ -193,7 +193,7 @@ def _text(words: Any) -> str:
 
 
 def _question(record: dict[str, Any]) -> Iterator[str]:
-    """All that people want to know about one question: the answer, how sure it is, and what it means for them."""
+    """The part about one question: the answer, how sure it is, and what it means for the people."""
     yield f"<h1>{_text(headline_of(record))}</h1>"
     yield from _answers(record)
     yield from _introduction(record)
@@ -262,7 +262,7 @@ def _area_sureness(area: str, shares: Mapping[str | None, list[tuple[str, str]]]
 
 
 def _introduction(record: dict[str, Any]) -> Iterator[str]:
-    """Why the answer is random; or that it is not, if it is the same for all data."""
+    """Why the answer is random or, if it is the same for all data, that it is not."""
     constant = record["constant"]
     if len(constant) < len(record["answers"]):
         yield f"<p>{_text(BUNDLE_INTRODUCTION if len(record['answers']) > 1 else INTRODUCTION)}</p>"
@@ -338,7 +338,7 @@ def _unit_facts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _technical_facts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What only those need who check a release."""
+    """The technical facts for those who check a release."""
     privacy, composition, is_table = record["privacy"], record["composition"], record["plan"] is not None
     if is_table:
         yield from _unit_facts(record)
@@ -353,7 +353,7 @@ def _technical_facts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _merged_parameters(promises: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """The different parameters of promises, each once, and whom they are for."""
+    """The different parameters of promises, each once, with the people they are for."""
     found: dict[str, list[dict[str, Any]]] = {}
     for one in promises:
         found.setdefault(_parameters(one), []).append(one)

@@ -1,4 +1,4 @@
-"""What a record says to laypeople: its headline, the answer, how sure it is, and what it means for whom.
+"""The parts of a record for laypeople: its headline, the answer, how sure it is, and what it means for whom.
 
 The page of a record and its statement are made from these parts.
 """
@@ -51,7 +51,7 @@ def headline_of(record: Document) -> str:
 
 
 def bundle_headline_of(record: Document) -> str:
-    """The title of several questions that were released together; without one, how many there are."""
+    """The title of several questions that were released together; without a title, their number."""
     return str(record[TOGETHER].get("title", f"{pluralize(len(record['releases']), 'question')} and what was answered"))
 
 
@@ -215,10 +215,11 @@ def nearest(shares: list[tuple[str, str]]) -> list[tuple[str, str]]:
 def statement(record: str | Path | Document) -> str:
     """Two sentences about a release, for an e-mail or a report: the answer and how sure it is, and what it reveals.
 
-    Several questions that were released together have a sentence each, and one about what all of them reveal.
+    For several questions that were released together, there is a sentence about each, and one about what all of them
+    reveal.
 
-    The record's digest is verified first. Whether somebody changed the record together with its digest is what
-    `verify_record` finds out, with the ledger.
+    The record's digest is verified first. A change of the record together with its digest is detected only by
+    `verify_record`, with the ledger.
 
     Args:
         record: the file of a record, or the document itself.

@@ -1,6 +1,6 @@
 """Checks of a record: against its own digest, the ledger, and the mechanism that the answer was drawn with.
 
-`hetdp.verify_record` runs them. It lives in `hetdp.tables.record`, which adds the check against the plan of a table.
+`hetdp.verify_record`, in `hetdp.tables.record`, runs them and adds the check against the plan of a table.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The guided page for a table of people: Table → Question → Protection → Promise → Plan → Release → Record.
 
-Pages are plain HTML forms, rendered on the server; a small script follows sliders and menus without reloading. Whatever
-the page does is a call that every user has: `describe_table`, `ask`, `price`, `Ledger.create` and `verify_record`.
+Pages are plain HTML forms, rendered on the server; a small script updates them without reloading. Whatever the page
+does uses public functions: `describe_table`, `ask`, `price`, `Ledger.create` and `verify_record`.
 
 - Without Flask: `folder` (the files that may be read and written), `table` (columns and what each is), `draft` (what
   has been chosen so far, and what is wrong with it), `wording` (what is said in plain words), `session` (the steps and

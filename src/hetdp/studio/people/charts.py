@@ -1,6 +1,6 @@
 """Two curves as SVG, and the same numbers as rows of a table: how often the published answer is right.
 
-One by how many people must change their minds before the true answer changes, one by the true share.
+One curve is by the number of people who must change their minds before the true answer changes, one by the true share.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ class Chart:
 
 
 def charts_of(curves: AccuracyCurves) -> list[Chart]:
-    """The charts of a promise; the one by share only where it is known."""
+    """The charts of a promise; the chart by share only if that accuracy is known."""
     found = [_margin_chart(curves)] if curves.by_margin else []
     return [_share_chart(curves), *found] if curves.by_share else found
 
 
 def _lines(points: Sequence[AccuracyPoint], place: Callable[[AccuracyPoint], float]) -> list[Line]:
-    """Our line first, so that the thinner ones are seen where they are the same."""
+    """The lines, ours first, so that thinner ones on top of it stay visible."""
     others = [
         Line(name, tuple((place(one), 1.0 - one.baselines[name]) for one in points if name in one.baselines))
         for name in DRAWN

@@ -126,7 +126,7 @@ class Draft:
         fields: field → what was typed or chosen, for all questions.
         epsilon_numbers: (column, level) → the ε that was typed for this level.
         asked: the fields of each question.
-        at: the place of the current question, which the step Question shows.
+        at: the index of the current question, which the step Question shows.
     """
 
     fields: dict[str, str] = field(default_factory=lambda: dict(DEFAULTS))
@@ -147,7 +147,7 @@ class Draft:
         return self.asked[self.at].fields if name in QUESTION_FIELDS else self.fields
 
     def number(self, what: str, column: str, value: str) -> str:
-        """What was typed for a value of a column: an ε, or a threshold or a weight of the current question."""
+        """The text that was typed for a value of a column: an ε, or a threshold or a weight of the current question."""
         if what == EPSILON:
             return self.epsilon_numbers.get((column, value), "")
         return self.asked[self.at].numbers.get((what, column, value), "")
@@ -264,7 +264,7 @@ class Draft:
         """The question, if it is more than a threshold; else None.
 
         Raises:
-            UsageError: something of it is missing or wrong.
+            UsageError: a part of it is missing or wrong.
             InputError: the groups cannot be read.
         """
         kind = self["kind"]

@@ -1,6 +1,6 @@
 """The opened folder: the only place where the page for tables reads and writes files.
 
-A file is named by its name alone. Names that lead elsewhere, hidden names and links are refused.
+A file is named without a folder. Paths to other folders, hidden names and links are refused.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class OpenedFolder:
         """The path of a file that may be written, or exists.
 
         Raises:
-            UsageError: the name leads elsewhere, is hidden, has another suffix, or belongs to a link or a folder.
+            UsageError: the name is a path or hidden, has another suffix, or belongs to a link or a folder.
         """
         wanted = name.strip()
         if not wanted:
@@ -99,7 +99,7 @@ class OpenedFolder:
         return place
 
     def place_to_save(self, name: str, suffix: str) -> Path:
-        """The path of a file that is to be written; a name without an ending gets the suffix.
+        """The path of a file that is to be written; a name without a suffix gets one.
 
         Raises:
             UsageError: as by `place`.

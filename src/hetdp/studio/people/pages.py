@@ -1,8 +1,7 @@
 """The addresses of the page for tables: one for each step, the files of this session, style and script.
 
-Every form is posted to its step, taken by the session, and answered by an address to go to, so that a reload repeats
-nothing. The script posts the same forms with ``live`` while something is typed, and takes what has changed from the
-page that comes back.
+Every form is posted to its step and answered by a redirect, so that a reload repeats nothing. While something is typed,
+the script posts the same forms with ``live``, and takes what has changed from the page that comes back.
 """
 
 from __future__ import annotations
@@ -181,7 +180,7 @@ def _change_questions(session: PeopleSession, action: str) -> None:
 
 
 def _make_ledger(session: PeopleSession, step: str, form: dict[str, str]) -> str:
-    """Makes a ledger; says beside the field what is wrong."""
+    """Makes a ledger; shows beside the field what is wrong."""
     found = {}
     if not form.get("ledger-source", "").strip():
         found["ledger-source"] = "This field is empty; the ledger knows the data by a name, such as: staff survey"

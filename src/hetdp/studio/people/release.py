@@ -34,7 +34,7 @@ def ledger_sources(session: PeopleSession, name: str) -> list[str]:
 
 
 def make_ledger(session: PeopleSession, name: str, source: str, times: str) -> None:
-    """Makes a ledger in which everybody can pay for as many questions like this one.
+    """Makes a ledger in which everybody can pay for a number of questions like this one.
 
     Raises:
         HetdpError: the name is taken or not accepted, or the number is not a whole number.
@@ -52,7 +52,7 @@ def make_ledger(session: PeopleSession, name: str, source: str, times: str) -> N
 
 
 def caps_of(session: PeopleSession, times: str) -> tuple[str, dict[str, str]]:
-    """What everybody may spend, and what some groups may: so many times what this plan allows.
+    """The caps for everybody and for some groups: a multiple of what this plan allows.
 
     Raises:
         HetdpError: it is not a whole number of at least 1, or the promise cannot be made.
@@ -80,7 +80,7 @@ def _allowed(session: PeopleSession, facts: dict[str, Any]) -> dict[str, Decimal
 
 
 def payment_of(session: PeopleSession, **files: Path) -> Payment:
-    """What pays for the release.
+    """The payment for the release.
 
     Raises:
         UsageError: no ledger is chosen.
@@ -107,7 +107,7 @@ def price_of(session: PeopleSession) -> Price | None:
 
 
 def file_names(session: PeopleSession) -> tuple[str, str]:
-    """The names of the record and its page: after the plan, whose release they are."""
+    """The names of the files of the record and its page, made from the name of the plan."""
     stem = Path(session.saved.name if session.saved is not None else session.stem()).stem
     base = stem.removesuffix("-plan") or stem
     return f"{base}-record{RECORD}", f"{base}-page{PAGE}"

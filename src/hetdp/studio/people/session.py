@@ -1,7 +1,7 @@
 """The session of the page for tables: the opened table, the draft of a plan, the saved plan, and what was released.
 
-Several pages may show one session. Each form has the revision that it was made from; one that would undo what another
-page has changed is refused. Nothing here knows of Flask.
+Several pages may show one session. Each form has the revision that it was made from; a form that would undo a change by
+another page is refused. Nothing here depends on Flask.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ STEPS = {
 }
 NAMES = tuple(STEPS)
 STALE = "Another page has changed this plan. Nothing was taken from this page; it now shows what holds."
-FORM = ""  # the field of a fault that belongs to no field
+FORM = ""  # the key of faults that belong to no field
 MOST_REMEMBERED = 64  # results of `ask`
 
 
@@ -104,12 +104,12 @@ class PeopleSession:
     Attributes:
         folder: the opened folder.
         table: the opened table, if there is one.
-        wanted: the path of the table that was to be opened last.
-        refused: why it could not be opened; empty if it could.
+        wanted: the path of the table that was requested last.
+        refused: why it could not be opened; empty if it was opened.
         draft: what has been chosen.
         saved: the plan that was saved or opened.
         published: the last release.
-        tried: the steps that were to be left; their empty fields are shown as missing.
+        tried: the steps that somebody tried to complete; their empty fields are shown as missing.
         notices: sentences for the next page.
         faults_of_action: field → why the last action of a step was refused.
         revision: grows with every change.
@@ -298,7 +298,7 @@ class PeopleSession:
         self.revision += 1
 
     def question_at(self, many: int) -> int:
-        """The place of the question that the step Promise shows, of many."""
+        """The index of the question that the step Promise shows."""
         if self.opened_plan is None:
             return self.draft.at
         typed = self.draft["question-at"]
@@ -355,7 +355,7 @@ class PeopleSession:
         return found  # type: ignore[no-any-return]
 
     def solve_epsilon(self) -> SolvedEpsilon | None:
-        """The smallest multiple of all ε with a wanted accuracy at a true share; None if one of the two is not typed.
+        """The smallest multiple of all ε with a wanted accuracy at a true share; None if either field is empty.
 
         Of several questions, it is about the current one.
 
@@ -369,7 +369,7 @@ class PeopleSession:
         return solve_epsilon(asked, wanted, at=at)
 
     def use_solved_epsilon(self) -> None:
-        """Takes the ε that a wanted accuracy needs.
+        """Replaces ε by those that the wanted accuracy needs.
 
         Raises:
             HetdpError: there are none, or everybody has an ε of their own.

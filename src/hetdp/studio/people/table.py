@@ -1,6 +1,6 @@
-"""The opened table: its columns, what the steward says each is, and the values of columns that were called public.
+"""The opened table: its columns, the role of each, and the values of public columns.
 
-No cell of a column is looked at unless the column was called public first; such a column cannot be counted afterwards.
+No cell of a column is read unless the steward has called the column public; it cannot be counted afterwards.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ SEEN_RULE = "what is counted is private, and this page has shown the values of t
 
 @dataclass
 class OpenedTable:
-    """A table of people, and what the steward says of its columns.
+    """A table of people, and the roles that the steward gives its columns.
 
     Attributes:
         path: its file or folder.
         description: its format and columns.
-        roles: column → what the steward says it is; columns that are not used are left out.
+        roles: column → its role; columns that are not used are left out.
         seen: the columns whose values the page has shown.
         counted: the columns that are counted by a plan that was saved.
     """
@@ -68,7 +68,7 @@ class OpenedTable:
         return {role: words for role, words in ROLES.items() if set(USES_OF_ROLE[role]) & set(column.uses)}
 
     def set_role(self, column: str, role: str) -> None:
-        """Says what a column is.
+        """Sets the role of a column.
 
         Raises:
             UsageError: the column cannot be that; or its values have been shown and it is counted, or the reverse.
@@ -129,7 +129,7 @@ class OpenedTable:
 
 
 def open_table(path: Path, options: dict[str, Any]) -> OpenedTable:
-    """Opens a table; nothing but its header and its number of rows is looked at.
+    """Opens a table; only its header and its number of rows are read.
 
     Args:
         path: its file or folder.

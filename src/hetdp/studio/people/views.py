@@ -350,7 +350,7 @@ LESS_THAN_NOW = "These numbers protect people less than those that are chosen no
 
 
 def _needed(session: PeopleSession, at: int) -> dict[str, Any]:
-    """The ε that a wanted accuracy needs, and what was done to find it, in words; or why there is none."""
+    """The ε that a wanted accuracy needs, in words; or why there is none."""
     draft = session.draft
     try:
         found = None if session.opened_plan is not None else session.solve_epsilon()

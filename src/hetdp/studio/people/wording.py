@@ -1,6 +1,6 @@
-"""What the page says in plain words: the question as one sentence, names of levels, what levels of protection gain.
+"""The page's plain words: the question as one sentence, names of levels, what levels of protection gain.
 
-A question is said from what has been typed so far; gaps are shown as an ellipsis.
+The sentence is made from what has been typed so far; gaps are shown as an ellipsis.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def level_name(column: str, name: str) -> str:
     return shown if not column or any(map(str.isalpha, shown)) else f"{escape_unprintable(column)} {shown}"
 
 
-FOR_PAGE = {  # hints that name arguments of Python → what one does on the page
+FOR_PAGE = {  # hints that name arguments of Python → what to do on the page
     "curator=True shows the first rows": "look through this column in the file; delete lines that are empty",
     "encoding= names": "the field Encoding names",
     "sheet= names one": "choose one",
@@ -218,8 +218,8 @@ def right_in_words(error: float) -> str:
 def gain_sentence(promise: Promise, column: str, share: str | None = None) -> str:
     """What different ε gain or cost, compared with the strongest protection for all and with geometric noise.
 
-    It is said at the true share that is given or, without one or if they do not differ there, where they differ most.
-    Empty where accuracy by true share is not known, or nothing is drawn at random.
+    They are compared at the given true share or, without one or if they do not differ there, where they differ most.
+    Empty if the accuracy by true share is not known, or if nothing is drawn at random.
 
     Args:
         promise: the promise.
