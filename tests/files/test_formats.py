@@ -37,7 +37,7 @@ def test_fields_of_csv_are_quoted_where_needed():
     ]
 
 
-def test_infinity_is_written_as_text_and_other_texts_are_no_numbers():
+def test_infinity_is_written_as_text_and_other_texts_are_not_numbers():
     assert [json_files._number(value) for value in ("inf", "-Infinity", "+inf", "1", 0.5)] == [
         *(math.inf, -math.inf, math.inf, "1", 0.5),
     ]

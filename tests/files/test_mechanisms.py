@@ -389,7 +389,7 @@ def test_integers_that_print_otherwise_stay_text():
     ]
 
 
-def test_texts_among_integers_are_no_integers(tmp_path: Path) -> None:
+def test_texts_among_integers_are_not_integers(tmp_path: Path) -> None:
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([1], [2], 0.5), {1: 1, 2: 2})
     place = tmp_path / "mechanism.json"
     hetdp.save(hetdp.design(problem), place)

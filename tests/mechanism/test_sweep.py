@@ -83,7 +83,7 @@ def test_spaces_of_people_and_other_notions_are_swept():
 
 
 @pytest.mark.parametrize("scales", [[], [1, -1], [math.inf], [math.nan], ["1"], "12", 3, [True]])
-def test_what_is_no_list_of_scales_is_refused(scales):
+def test_wrong_scales_are_refused(scales):
     with pytest.raises(hetdp.UsageError, match="scales are one or more finite numbers ≥ 0"):
         hetdp.sweep(poll(), scales)
 

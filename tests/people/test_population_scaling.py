@@ -202,7 +202,7 @@ def test_every_level_is_multiplied_exactly_and_what_is_zero_or_infinite_stays():
         ({"objective": "average"}, "only target= and at= can be given"),
     ],
 )
-def test_what_is_no_wish_is_refused(arguments, message):
+def test_a_target_or_place_that_is_not_offered_is_refused(arguments, message):
     people = hetdp.spaces.population(Q.majority(), 0.5, size=9)
     with pytest.raises(hetdp.UsageError, match=message):
         hetdp.solve_epsilon(people, **({"target": 0.9, "at": "80%"} | arguments))

@@ -105,7 +105,7 @@ def test_no_cell_changes_a_description(tmp_path):
     assert all(other == first for other in others)
 
 
-def test_what_is_no_table_is_refused(tmp_path):
+def test_anything_but_a_table_is_refused(tmp_path):
     with pytest.raises(hetdp.InputError, match="does not exist"):
         hetdp.describe_table(tmp_path / "none.csv")
     with pytest.raises(hetdp.UsageError, match="expected a table, got a list"):

@@ -150,7 +150,7 @@ def test_an_encoding_that_does_not_fit_shows_no_cell(written, named, tmp_path):
     assert str(refused.value).isascii()
 
 
-def test_bytes_that_are_no_text_are_cells_like_any_other(tmp_path):
+def test_bytes_that_are_not_text_are_cells_like_any_other(tmp_path):
     place = tmp_path / "survey.csv"
     every = bytes(byte for byte in range(128, 256))
     place.write_bytes(b"id;vote\n" + b"".join(b"%d;%c\n" % (byte, byte) for byte in every))

@@ -166,7 +166,7 @@ def test_a_sheet_is_the_same_table_as_a_csv_file(tmp_path, capsys):
     assert (first.repeated, again.repeated, again.answers) == (False, True, first.answers)
 
 
-def test_empty_rows_are_no_rows_and_a_curator_sees_the_numbers_of_excel(tmp_path):
+def test_empty_rows_are_ignored_and_a_curator_sees_the_row_numbers_of_excel(tmp_path):
     rows = [["id", "eps", "vote"], [1, 1, "yes"], [], [2, None, "no"], [None, None, None], [3, 1, None], []]
     place = save(tmp_path / "a.xlsx", rows)
     assert read(place) == ["yes", "no", None]
@@ -297,7 +297,7 @@ def test_a_workbook_without_its_parts_is_refused(parts, tmp_path):
     assert refusal(place, "People").startswith(BROKEN)
 
 
-def test_what_is_no_workbook_is_refused(tmp_path):
+def test_a_file_that_is_not_a_workbook_is_refused(tmp_path):
     place = tmp_path / "a.xlsx"
     for text in (b"", b"id,vote\n1,yes\n", b"PK\x03\x04" + b"\0" * 100):
         place.write_bytes(text)
@@ -391,7 +391,7 @@ def test_workers_do_not_read_excel_files(tmp_path):
 
 
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])
-def test_an_interrupt_is_no_fault_of_a_workbook(interrupt, monkeypatch, tmp_path):
+def test_an_interrupt_is_not_reported_as_a_fault_of_a_workbook(interrupt, monkeypatch, tmp_path):
     place = as_excel(PEOPLE, tmp_path)
 
     def stop(*_: object) -> None:

@@ -641,7 +641,7 @@ def test_ids_that_sqlite_keeps_as_floats_are_refused(declared, refused, tmp_path
 
 
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])
-def test_an_interrupt_is_no_fault_of_a_table(interrupt: type[BaseException]) -> None:
+def test_an_interrupt_is_not_reported_as_a_fault_of_a_table(interrupt: type[BaseException]) -> None:
     class Frame:
         columns = ("a",)
 

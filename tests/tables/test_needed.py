@@ -201,6 +201,6 @@ def test_json_has_the_need_its_levels_and_those_of_areas(staff, capsys):
         ([*WANT, "--design", "fair"], "--design balanced has it"),
     ],
 )
-def test_a_wish_is_complete_and_uses_no_epsilon_before_it_is_chosen(staff, capsys, more, message):
+def test_want_needs_a_share_and_no_option_that_uses_epsilon(staff, capsys, more, message):
     assert main([*staff, *more]) == 2
     assert message in capsys.readouterr().err

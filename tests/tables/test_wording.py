@@ -98,7 +98,7 @@ def test_a_record_with_another_title_does_not_follow_from_its_plan(tmp_path: Pat
         {"yes": "They  may", "no": "they may"},
     ],
 )
-def test_words_that_are_no_line_of_text_or_confuse_the_answers_are_refused(words: dict[str, Any]) -> None:
+def test_words_that_are_not_one_line_or_confuse_the_answers_are_refused(words: dict[str, Any]) -> None:
     with pytest.raises(hetdp.UsageError, match=r"on one line|confused"):
         hetdp.ask(PEOPLE, **HALF, **words, dry_run=True)
 

@@ -184,7 +184,7 @@ def _summaries(methods: Sequence[Method], comparisons: Sequence[Comparison]) -> 
         pairs = {(one.baseline, one.method) for one in comparisons if one.outcome == BEATS and measure in one.measures}
         best = [one.name for one in methods if one.baseline and all((one.name, name) in pairs for name in ours)]
         if best:
-            yield f"{_listed(best)} {'beats' if len(best) == 1 else 'beat'} {_listed(ours)} in {measure}"
+            yield f"{_join_names(best)} {'beats' if len(best) == 1 else 'beat'} {_join_names(ours)} in {measure}"
     alike: dict[tuple[str, ...], list[str]] = {}
     for method in methods:
         ties = [one for one in comparisons if one.outcome == TIES and one.baseline == method.name]
@@ -192,13 +192,13 @@ def _summaries(methods: Sequence[Method], comparisons: Sequence[Comparison]) -> 
         if tied:
             alike.setdefault(tied, []).append(method.name)
     for tied, names in alike.items():
-        yield f"{_listed(names)} {'ties' if len(names) == 1 else 'tie'} {_listed(tied)} in worst and mean"
+        yield f"{_join_names(names)} {'ties' if len(names) == 1 else 'tie'} {_join_names(tied)} in worst and mean"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     """Names in a sentence.
 
-    >>> _listed(["a"]), _listed(["a", "b", "c"])
+    >>> _join_names(["a"]), _join_names(["a", "b", "c"])
     ('a', 'a, b and c')
     """
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -63,7 +63,7 @@ def plan_lines(table: str, arguments: Mapping[str, Any], plan: str) -> CodeLines
             shell.append(f"cat > {FILES[name]} <<'{END}'\n{document}\n{END}")
             value = FILES[name]
         words.append(f"{OPTIONS[name]} {_shell_value(value)}")
-    shell.append(_wrapped([*words, f"--plan {shlex.quote(plan)}", "--dry-run"]))
+    shell.append(_wrap([*words, f"--plan {shlex.quote(plan)}", "--dry-run"]))
     first = [f"    {given['count']!r},\n"] if "count" in given else []
     written = [f"    {name}={_python_value(value)},\n" for name, value in given.items() if name != "count"]
     python = (
@@ -80,7 +80,7 @@ def price_lines(table: str, plan: str, ledger: str, source: str, version: str) -
         f"import hetdp\n\npaid = hetdp.Payment({_payment(ledger, source, version)})\n"
         f"asked = hetdp.ask({table!r}, plan={plan!r}, payment=paid, dry_run=True)\nprint(asked.price)\n"
     )
-    return CodeLines(_wrapped([*words, "--dry-run"]) + "\n", python)
+    return CodeLines(_wrap([*words, "--dry-run"]) + "\n", python)
 
 
 def ledger_lines(ledger: str, source: str, cap: str, caps: Mapping[str, str]) -> CodeLines:
@@ -91,7 +91,7 @@ def ledger_lines(ledger: str, source: str, cap: str, caps: Mapping[str, str]) ->
         f"import hetdp\n\nhetdp.Ledger.create(\n    {ledger!r}, source={source!r}, cap={cap!r}, caps={dict(caps)!r},"
         f" unit='person', relation='replace-one'\n)\n"
     )
-    return CodeLines(_wrapped([*words, "--unit person", "--relation replace-one"]) + "\n", python)
+    return CodeLines(_wrap([*words, "--unit person", "--relation replace-one"]) + "\n", python)
 
 
 def release_lines(table: str, plan: str, ledger: str, source: str, version: str, record: str, page: str) -> CodeLines:
@@ -103,7 +103,7 @@ def release_lines(table: str, plan: str, ledger: str, source: str, version: str,
         f" html={page!r},\n)\n"
         f"print(hetdp.ask({table!r}, plan={plan!r}, payment=paid).release)\n"
     )
-    return CodeLines(_wrapped(words) + "\n", python)
+    return CodeLines(_wrap(words) + "\n", python)
 
 
 def verify_lines(record: str, plan: str, ledger: str) -> CodeLines:
@@ -115,7 +115,7 @@ def verify_lines(record: str, plan: str, ledger: str) -> CodeLines:
         f"--ledger {shlex.quote(ledger)}",
     ]
     python = f"import hetdp\n\nprint(hetdp.verify_record({record!r}, plan={plan!r}, ledger={ledger!r}))\n"
-    return CodeLines(_wrapped(words) + "\n", python)
+    return CodeLines(_wrap(words) + "\n", python)
 
 
 def _paid(ledger: str, source: str, version: str) -> list[str]:
@@ -174,7 +174,7 @@ def _python_question(body: Mapping[str, Any]) -> str:
     return f"hetdp.questions.{body['asks']}({given})"
 
 
-def _wrapped(words: list[str]) -> str:
+def _wrap(words: list[str]) -> str:
     """The words of a command on lines that are not too long."""
     lines, line = [], words[0]
     for word in words[1:]:

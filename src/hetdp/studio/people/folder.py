@@ -118,9 +118,9 @@ class OpenedFolder:
         return name
 
     def _names(self, suffixes: tuple[str, ...]) -> list[str]:
-        return sorted(self._listed(suffixes))[:MOST_LISTED]
+        return sorted(self._names_of_kind(suffixes))[:MOST_LISTED]
 
-    def _listed(self, suffixes: tuple[str, ...]) -> Iterator[str]:
+    def _names_of_kind(self, suffixes: tuple[str, ...]) -> Iterator[str]:
         try:
             for entry in self.path.iterdir():
                 plain = not entry.name.startswith(".") and entry.name == escape_unprintable(entry.name)

@@ -60,7 +60,7 @@ def caps_of(session: PeopleSession, times: str) -> tuple[str, dict[str, str]]:
     if not times.strip():
         raise UsageError(MISSING, "it says how many questions like this one each person may be asked in all")
     number = parse_whole(times.strip(), "the number of questions", 1)
-    plans = [_allowed(session, facts) for facts in session.saved_plans()]
+    plans = [_allowed_epsilons(session, facts) for facts in session.saved_plans()]
     alike = all(plan.keys() == plans[0].keys() for plan in plans)
     allowed = {name: sum(plan[name] for plan in plans) for name in plans[0]} if alike else {}
     most = Decimal(sum(max(plan.values()) for plan in plans))
@@ -68,7 +68,7 @@ def caps_of(session: PeopleSession, times: str) -> tuple[str, dict[str, str]]:
     return _times(most, number), {name: _times(value, number) for name, value in below.items()}
 
 
-def _allowed(session: PeopleSession, facts: dict[str, Any]) -> dict[str, Decimal]:
+def _allowed_epsilons(session: PeopleSession, facts: dict[str, Any]) -> dict[str, Decimal]:
     """Level or group → the ε that a plan allows; everybody's under the empty name."""
     epsilon = facts["privacy"]["epsilon"]
     if "by_group" in epsilon:

@@ -277,7 +277,7 @@ def _promise(session: PeopleSession) -> dict[str, Any]:
         "shares_known": bool(curves.by_share) and not promise.constant,
         "charges": _charges(asked, column),
         "together": asked.together,
-        **_needed(session, at),
+        **_needed_epsilon(session, at),
         **_at_share(session, promise, at),
     }
 
@@ -349,7 +349,7 @@ MORE_THAN_NOW = "These numbers protect people more than those that are chosen no
 LESS_THAN_NOW = "These numbers protect people less than those that are chosen now. Nothing changes unless you use them."
 
 
-def _needed(session: PeopleSession, at: int) -> dict[str, Any]:
+def _needed_epsilon(session: PeopleSession, at: int) -> dict[str, Any]:
     """The ε that a wanted accuracy needs, in words; or why there is none."""
     draft = session.draft
     try:
@@ -412,7 +412,7 @@ def _plan(session: PeopleSession) -> dict[str, Any]:
         "level_name": partial(level_name, session.level_column()),
         "charges": _charges(found, session.level_column()),
         "together": found.together,
-        "lines_of_promise": [_indented(line) for line in found.promise.splitlines()],
+        "lines_of_promise": [_split_line(line) for line in found.promise.splitlines()],
         "digest": found.digest,
         "changed": session.changed_since_saved(),
         "plan_name": name,
@@ -454,7 +454,7 @@ def _margin_lines(promise: Promise) -> list[str]:
     ]
 
 
-def _indented(line: str) -> tuple[int, str, str]:
+def _split_line(line: str) -> tuple[int, str, str]:
     """Splits a line of the promise into its indentation, the name before a colon, if there is one, and the rest."""
     name, colon, rest = line.strip().partition(": ")
     indent = (len(line) - len(line.lstrip())) // 2
