@@ -252,3 +252,26 @@ def test_the_line_between_answers_has_a_side_for_each_pair_of_cells():
     found = tallies.boundary_line(np.array([[1, 1], [1, 2]]))
     assert {tuple(map(tuple, side)) for side in found.tolist()} == {((0.5, 0.5), (0.5, 1.5)), ((0.5, 0.5), (1.5, 0.5))}
     assert len(tallies.boundary_line(np.ones((3, 3)))) == 0
+
+
+def hatched_cells(axes):
+    """The cells (across, up) that are hatched."""
+    hatches = [each.get_path() for each in axes.patches if each.get_hatch()]
+    corners = [each.vertices.reshape(-1, 5, 2) for each in hatches]
+    boxes = [(box.min(axis=0) + 0.5, box.max(axis=0) + 0.5) for each in corners for box in each]
+    return {
+        (x, y)
+        for low, high in boxes
+        for x in range(int(low[0]), int(high[0]))
+        for y in range(int(low[1]), int(high[1]))
+    }
+
+
+def test_printed_in_grey_a_map_without_numbers_tells_the_answers_apart():
+    space = hetdp.spaces.tallies({"a": 40, "b": 30}, hetdp.questions.majority(), 0.1)
+    answers_2 = {(a, b) for a in range(41) for b in range(31) if a + b <= 35}
+    for what in (space, hetdp.design(space, "balanced")):
+        assert hatched_cells(hetdp.plot(what)) == answers_2
+    written = hetdp.plot(hetdp.design(council()))
+    assert hatched_cells(written) == set()
+    assert ".57" in {text.get_text() for text in written.texts}
