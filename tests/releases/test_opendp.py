@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import decimal
 import math
 import sys
+import threading
 from collections import Counter, deque
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -76,6 +79,10 @@ def is_private(problem, one, other, epsilon, delta=0.0):
     """Whether two values of z keep ε and δ, in exact arithmetic."""
     if math.isinf(epsilon):
         return True
+    ends = sorted([one, other])
+    alike = problem.notion.coordinate.name == "Laplace" and np.isfinite(ends).all() and not ends[0] < 0.0 < ends[1]
+    if alike and Fraction(ends[1]) - Fraction(ends[0]) <= Fraction(epsilon):
+        return True  # on one side of ½ the loss is this difference; enclosures cannot decide that it equals ε
 
     def decide():
         pairs = zip(exact_p(problem, one), exact_p(problem, other), strict=True)
@@ -183,6 +190,37 @@ def test_delta_grows_as_group_privacy_says():
     assert measurement.map(10**5) == (50_000.0, 1.0)
     assert measurement.check(1, (0.5, 1e-3))
     assert not measurement.check(1, (0.5, 9e-4))
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-70, 1.23456789e-55, 1e-9, 0.5, 1.0])
+@pytest.mark.parametrize("steps", [2, 3, 7])
+def test_group_privacy_is_rounded_up_for_tiny_epsilons_and_in_any_decimal_context(epsilon, steps):
+    with decimal.localcontext(decimal.Context(prec=3, rounding=decimal.ROUND_FLOOR)):
+        _, delta = home._group_privacy(epsilon, 0.001, steps)
+
+    def true_delta():
+        return arb(0.001) * sum(((arb(epsilon) * step).exp() for step in range(steps)), arb(0))
+
+    found = compute_at_precision(ctx, 600, true_delta)
+    assert arb(delta) >= found.lower()
+    assert delta == pytest.approx(float(found.mid()), rel=1e-12)
+
+
+def test_threads_that_ask_at_once_do_not_shorten_each_others_distances(monkeypatch):
+    problem = path()
+    mechanism = hetdp.design(problem)
+    expected = [home.StepLosses(problem, mechanism).at(steps) for steps in range(6)]
+    losses, compare = home.StepLosses(problem, mechanism), np.array_equal
+
+    def compare_while_another_thread_asks(one, other):
+        monkeypatch.setattr(home.np, "array_equal", compare)
+        thread = threading.Thread(target=losses.at, args=(3,))
+        thread.start()
+        thread.join()
+        return compare(one, other)
+
+    monkeypatch.setattr(home.np, "array_equal", compare_while_another_thread_asks)
+    assert [losses.at(steps) for steps in range(6)] == expected
 
 
 def test_gaussian_privacy_becomes_zero_concentrated():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -35,8 +35,9 @@ from hetdp.theory.gaussian import GAUSSIAN
 from hetdp.theory.pure import PURE
 
 FEATURES_HINT = 'opendp.prelude.enable_features("contrib", "honest-but-curious")'
-UP = Context(prec=60, rounding=ROUND_CEILING)
-MARGIN = Decimal("1e-50")  # relative; the exponentials below are this precise
+UP = Context(prec=150, rounding=ROUND_CEILING)
+MARGIN = Decimal("1e-50")  # relative; the quotient below is this precise, since e^ε − 1 keeps 90 digits or more
+TINY = 1e-60  # for smaller ε it would not
 LARGEST_POWER = 700.0  # e^700 is still a float, and times any δ that matters above 1
 
 
@@ -100,7 +101,7 @@ class StepLosses:
         self.source: Indices = source[counted]
         self.target: Indices = target[counted]
         self.columns: dict[str, Floats] = {name: values[counted] for name, values in columns.items()}
-        self._reached: list[tuple[Floats, Floats]] = [(mechanism.coordinates, mechanism.coordinates)]
+        self._reached: dict[int, tuple[Floats, Floats]] = {0: (mechanism.coordinates, mechanism.coordinates)}
         self._known: dict[int, Any] = {}
 
     @cached_property
@@ -142,7 +143,7 @@ class StepLosses:
 
     def _largest(self, steps: int) -> float:
         """The largest loss between two datasets so close, at most what their edges promise; for one parameter."""
-        low, high = self._extremes(steps)
+        (low, high), furthest = self._extremes(steps)
         z = self.mechanism.coordinates
         rule = PURE if self.notion.coordinate is LAPLACE else self.notion
         ends = np.concatenate([z, z]), np.concatenate([low, high])
@@ -152,21 +153,28 @@ class StepLosses:
         if rule.name != self.notion.name and not self.notion.bounds_ratios:
             return found
         promised = max((float(values.max(initial=0.0)) for values in self.columns.values()), default=0.0)
-        furthest = min(steps, len(self._reached) - 1)  # beyond it, no other values are reached
         return min(found, _float_above(furthest * Fraction(promised)) if promised < math.inf else math.inf)
 
-    def _extremes(self, steps: int) -> tuple[Floats, Floats]:
-        """For each dataset the least and the largest z of all datasets at most so many edges away."""
-        while len(self._reached) <= steps:
-            before = self._reached[-1]
-            low, high = (values.copy() for values in before)
-            for one, other in ((self.source, self.target), (self.target, self.source)):
-                np.minimum.at(low, one, before[0][other])
-                np.maximum.at(high, one, before[1][other])
-            if np.array_equal(low, before[0]) and np.array_equal(high, before[1]):
-                return before
-            self._reached.append((low, high))
-        return self._reached[steps]
+    def _extremes(self, steps: int) -> tuple[tuple[Floats, Floats], int]:
+        """For each dataset the least and the largest z at most so many edges away, and how many edges reach them.
+
+        Several threads may ask at once. Each entry follows from the one before it, whoever computes it.
+        """
+        for step in range(steps):
+            before = self._reached[step]
+            if step + 1 not in self._reached:
+                self._reached.setdefault(step + 1, self._one_further(before))
+            if self._reached[step + 1] is before:
+                return before, step
+        return self._reached[steps], steps
+
+    def _one_further(self, before: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+        """The extremes one more edge away; the same object if no other values are reached."""
+        low, high = (values.copy() for values in before)
+        for one, other in ((self.source, self.target), (self.target, self.source)):
+            np.minimum.at(low, one, before[0][other])
+            np.maximum.at(high, one, before[1][other])
+        return before if np.array_equal(low, before[0]) and np.array_equal(high, before[1]) else (low, high)
 
 
 def _require_classes(named: Any, classes: Any) -> frozenset[Any]:
@@ -196,11 +204,13 @@ def _group_privacy(epsilon: float, delta: float, steps: int) -> tuple[float, flo
         return total, delta
     if total > LARGEST_POWER:
         return total, 1.0
-    ratio, terms = Decimal(epsilon).exp(UP), Decimal(steps)
-    if epsilon > 0.0:
-        terms = UP.divide((Decimal(epsilon) * steps).exp(UP) - 1, ratio - 1)
-    whole = UP.multiply(Decimal(delta), UP.multiply(terms, 1 + MARGIN))
-    return total, min(1.0, _float_above(Fraction(whole if epsilon > 0.0 else Decimal(delta) * steps)))
+    if epsilon == 0.0:
+        return total, min(1.0, _float_above(Fraction(delta) * steps))
+    with localcontext(UP):  # the caller's context may be less precise, or round down
+        largest = (Decimal(epsilon) * steps).exp()
+        terms = steps * largest if epsilon < TINY else (largest - 1) / (Decimal(epsilon).exp() - 1)
+        whole = Decimal(delta) * terms * (1 + MARGIN)
+    return total, min(1.0, _float_above(Fraction(whole)))
 
 
 def _decimal_above(loss: float) -> float:
