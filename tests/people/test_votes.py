@@ -240,3 +240,15 @@ def test_values_may_be_any_iterable():
 def test_a_person_without_epsilon_is_refused():
     with pytest.raises(hetdp.InputError, match="group '2', changes between 'yes' and 'no'"):
         spaces.votes(2, questions.majority(), {"1": 1})
+
+
+@pytest.mark.parametrize("name", ["pupils=20", "pupils = 20", "=3"])
+def test_a_group_with_its_size_is_no_person(name):
+    with pytest.raises(hetdp.UsageError) as refusal:
+        spaces.votes(["Ann", name], questions.majority(), 1)
+    rule = "votes are of single people, each with a name"
+    assert (
+        str(refusal.value).rstrip(".")
+        == f"a person is named {name!r}; {rule}. Hint: tallies have groups, such as {name}"
+    )
+    assert spaces.votes(["a=b", "Ann"], questions.majority(), 1).graph.size == 4

@@ -7,7 +7,7 @@ from typing import Any
 import hetdp
 from hetdp.studio import panels
 from hetdp.studio.answers import GIVEN
-from hetdp.studio.gallery import GALLERY
+from hetdp.studio.gallery import GALLERY, document_from_form
 from hetdp.studio.session import Session
 from tests.studio.sessions import path_of, session_of
 
@@ -131,3 +131,94 @@ def test_thirty_classes_have_their_odds_and_the_others_are_counted():
     assert "more" not in texts(panels.odds_list(odds[:30])[1:])
     assert texts(panels.odds_list(odds)[1:]) == "and 1 more"
     assert len(panels.odds_list(odds)[0].children) == 30
+
+
+def test_the_worst_dataset_is_named_by_a_button_that_selects_it_whenever_a_coin_is_better_somewhere():
+    found = Session(GALLERY["school"].make())
+    changes = (
+        lambda: found.set_objective("weighted-vote"),
+        lambda: found.set_objective("balanced"),
+        lambda: found.set_pin(0, 0.97),  # a wrong answer, at a dataset whose true answer is no
+        lambda: found.set_objective("fair"),
+        found.undo,
+        lambda: found.set_parameter(0, "epsilon", 0.01),
+        found.keep_values,
+    )
+    kinds = []
+    for change in changes:
+        change()
+        kind, words = panels.status(found)
+        errors = found.answer.mechanism.errors
+        worst = int(errors.argmax())
+        kinds.append(kind)
+        assert (kind == "caution") == bool((errors > 0.5).any())
+        assert buttons(words)[0].to_plotly_json()["props"]["data-at"] == worst
+        if kind == "caution":
+            assert f"{(errors > 0.5).sum()} of 72 datasets" in texts(words)
+    assert {"good", "caution"} == set(kinds)
+
+
+def buttons(parts: Any) -> list[Any]:
+    """All buttons among components, in order."""
+    if isinstance(parts, list | tuple):
+        return [one for part in parts for one in buttons(part)]
+    if type(parts).__name__ == "Button":
+        return [parts]
+    return [] if isinstance(parts, str) or parts is None else buttons(getattr(parts, "children", None))
+
+
+def test_a_question_with_one_answer_is_no_success():
+    found = Session(document_from_form("votes", "Ann, Bob, Cyd", "4", "1"))
+    kind, words = panels.status(found)
+    assert kind == "caution"
+    assert texts(words).startswith(
+        "Private, but the question has only one answerThe answer is the same for every dataset: no"
+    )
+    assert "Check the question." in texts(words)
+    found.set_pin(0, 0.3)
+    kind, words = panels.status(found)
+    assert (kind, "uses no randomness" in texts(words)) == ("caution", False)
+
+
+def test_a_repair_shows_values_before_and_after_and_calls_them_repaired():
+    found = Session(GALLERY["contradiction"].make())
+    before, after = hetdp.check(found.document.problem, {"one ill": 0.2, "two ill": 0.8}).repair.probabilities.values()
+    rows = [f"one illp = 0.2 → {before:.6g}", f"two illp = 0.8 → {after:.6g}"]
+    announced = texts(panels.status(found)[1])
+    assert announced.endswith("".join(["The repair would move 2 of the 2 given values", *rows]))
+    found.apply_repair()
+    kind, words = panels.status(found)
+    assert kind == "good"
+    assert texts(words).startswith("Private, and as accurate as possible with the repaired values")
+    assert texts(words).endswith("".join(["The repair moved 2 of the 2 given values", *rows]))
+    assert texts(panels.title(found)).endswith("2 given values, 2 of them repaired")
+    found.select("dataset", 2)
+    assert texts(panels.dataset_details(found)).startswith("This value is given as 0.8, and moved by the repair.")
+    found.select("dataset", 3)
+    assert "given as 0.8, and moved by the repair" in texts(panels.dataset_details(found))
+    found.set_pin(2, 0.55)
+    assert found.document.repaired.keys() == {1}
+    assert texts(panels.status(found)[1]).endswith(f"The repair moved 1 of the 2 given values{rows[0]}")
+    found.clear_pin(1)
+    assert found.document.repaired == {}
+    found.undo()
+    assert found.document.repaired.keys() == {1}
+    found.clear_pins()
+    assert found.document.repaired == {}
+
+
+def test_a_given_value_close_to_certainty_is_not_shown_as_certain():
+    problem = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], ["b"], [60.0]), [1, 2])
+    found = session_of(problem)
+    found.keep_values()
+    found.select("dataset", 0)
+    assert found.field_text("p") == ">0.999999"
+    found.set_pin(0, 1.0)
+    assert found.field_text("p") == "1"
+
+
+def test_a_tally_is_named_by_its_counts_in_the_order_of_its_label():
+    found = Session(GALLERY["council"].make())
+    found.select("dataset", found.document.problem.graph.index("5,9"))
+    assert texts(panels.dataset_summary(found)).startswith("5,9permanent 5, elected 9The true answer is adopted.")
+    assert panels.describe_selection(found).startswith("Dataset 5,9, permanent 5, elected 9, true answer: adopted")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hetdp.studio import views
 from hetdp.studio.gallery import document_from_form
+from hetdp.studio.screen import legend_of
 from hetdp.studio.session import Session
 
 
@@ -41,11 +44,41 @@ def test_a_selected_cell_has_a_ring_and_few_counts_have_whole_ticks():
     found = Session(document_from_form("tallies", "a=12, b=2", "", "1"))
     cells = views.cells_of(found)
     figure = views.map_figure(found, cells, "light")
-    assert len(figure["data"]) == 2
+    assert len(figure["data"]) == 3  # cells, and the line between the answers with its white edge
     assert [figure["layout"][axis].get("dtick") for axis in ("xaxis", "yaxis")] == [None, 1]
     assert figure["layout"]["xaxis"]["range"] == [-0.5, 12.5]
     found.select("dataset", cells.dataset(3, 1))
     ring = views.map_figure(found, cells, "light")["data"][-1]
     assert (ring["x"], ring["y"]) == ([3, 3], [1, 1])
     found.select("edge", 0)
-    assert len(views.map_figure(found, cells, "light")["data"]) == 2
+    assert len(views.map_figure(found, cells, "light")["data"]) == 3
+
+
+def test_the_text_of_a_cell_names_its_counts_in_the_order_of_the_label():
+    texts = []
+    for groups in ("a=12, b=2", "b=2, a=12", "c=3, a=12, b=2"):
+        found = Session(document_from_form("tallies", groups, "", "1"))
+        texts.append(views.map_figure(found, views.cells_of(found), "light")["data"][0]["hovertemplate"])
+    assert texts[0].startswith("a %{x}, b %{y}<br>")
+    assert texts[1].startswith("b %{y}, a %{x}<br>")
+    assert texts[2].startswith("c %{y}, a %{x}, b ")
+
+
+def test_the_line_between_answers_looks_the_same_on_the_map_and_in_its_legend_in_light_and_dark():
+    found = Session(document_from_form("tallies", "a=12, b=2", "", "1"))
+    drawn = [views.map_figure(found, views.cells_of(found), theme)["data"][1:] for theme in ("light", "dark")]
+    assert drawn[0] == drawn[1]
+    style = (Path(views.__file__).parent / "assets" / "studio.css").read_text()
+    rule = next(line for line in style.splitlines() if line.startswith(".key .border"))
+    assert all(trace["line"]["color"] in rule for trace in drawn[0])
+    assert "classname='border'" in str(legend_of(found, views.MAP)).lower()
+
+
+def test_the_summary_draws_the_middle_half_of_both_answers_and_says_where_all_are_alike():
+    found = Session(document_from_form("votes", "5", "", "1", "1=0.2"))
+    bands = views.summary_figure(found, "light")["data"]
+    assert [sorted(trace["x"]) for trace in bands[:2]] == [[-1.5, -0.5, 0.5, 1.5], [-0.5, 0.5]]
+    words = bands[2]["text"]
+    assert all("middle half" in each for each in words[1:5])
+    alike = Session(document_from_form("tallies", "a=4", "", "1"))
+    assert all("<br>p = " in each for each in views.summary_figure(alike, "light")["data"][2]["text"])

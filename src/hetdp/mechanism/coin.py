@@ -99,14 +99,18 @@ class CoinComparison:
             return "no dataset is answered better than by a coin"
         if not self.worse:
             return f"{self._of(self.even)} answered as by a coin" if self.even else ""
-        have = "it has" if self.worse == 1 else f"{self.given:,} of them {'has' if self.given == 1 else 'have'}"
-        given = f" ({have} a given value)" if self.given else ""
         right = format_accuracy(self.error, 3, self.right)
         best = BEST_FOR.get(self.objective) if self.is_best else None
         return (
-            f"{self._of(self.worse)} answered worse than by a coin{given};"
-            f" the worst is {self.name}, right with probability {right}{'' if best is None else f'; {best}'}"
+            f"{self.worse_words()}; the worst is {self.name}, right with probability {right}"
+            f"{'' if best is None else f'; {best}'}"
         )
+
+    def worse_words(self) -> str:
+        """How many datasets are answered worse than by a coin, and how many of them have a given value."""
+        have = "it has" if self.worse == 1 else f"{self.given:,} of them {'has' if self.given == 1 else 'have'}"
+        given = f" ({have} a given value)" if self.given else ""
+        return f"{self._of(self.worse)} answered worse than by a coin{given}"
 
     def short(self) -> str:
         """A short form for titles."""

@@ -222,7 +222,9 @@ def stylesheet(theme: str, datasets: int) -> list[dict[str, Any]]:
             },
         ),
         ("node.two", {"shape": "round-rectangle"}),
-        ("node.pinned", {"border-width": 3, "border-color": colour["ring"]}),
+        ("node.bare", {"border-style": "dashed", "border-width": 2}),
+        ("node.pinned", {"border-width": 3, "border-color": colour["ring"], "border-style": "solid"}),
+        ("node.moved", {"border-width": 6, "border-style": "double"}),
         (
             "edge",
             {

@@ -12,8 +12,17 @@ from dash import html
 
 from hetdp.certificate.losses import certain_answer
 from hetdp.mechanism.accuracy.report import Accuracy
+from hetdp.mechanism.coin import CoinComparison
+from hetdp.mechanism.explanation import GIVEN as ORIGIN_GIVEN
 from hetdp.mechanism.explanation import BindingPath
-from hetdp.mechanism.formatting import format_compact, format_error, format_exact, format_percentage, format_probability
+from hetdp.mechanism.formatting import (
+    format_apart,
+    format_compact,
+    format_error,
+    format_exact,
+    format_percentage,
+    format_probability,
+)
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.mechanism.odds import EdgeOdds
 from hetdp.mechanism.vote import WEIGHTED_VOTE
@@ -21,12 +30,14 @@ from hetdp.numbers import format_short
 from hetdp.plots.colours import ONE, TWO
 from hetdp.problem.answer_words import constant_words
 from hetdp.problem.parameters import LETTERS, describe_parameters
+from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.spelling import spell_label
-from hetdp.studio.answers import GIVEN
+from hetdp.studio.answers import GIVEN, Pins
 from hetdp.studio.drawing import answer_names, probability_at, shorten_label
 from hetdp.studio.picture import binding_path
 from hetdp.studio.session import Session
+from hetdp.studio.views import counts_in_words
 from hetdp.text import escape_unprintable, pluralize
 
 LONGEST = 80  # characters of a label
@@ -56,6 +67,8 @@ def describe_selection(session: Session) -> str:
         value = "" if found is None else f", p = {format_compact(probability_at(session, number))}"
         edges = pluralize(len(graph.neighbours(number)[0]), "edge")
         name = shorten_label(graph.label(number), graph.labels, LONGEST)
+        counts = counts_in_words(session, number)
+        name += f", {escape_unprintable(counts)[:LONGEST]}" if counts else ""
         return f"Dataset {name}, true answer: {truth}{value}. {edges}."
     if kind == "edge" and session.edge_list is not None:
         both = (session.edge_list.source, session.edge_list.target)
@@ -121,6 +134,7 @@ def title(session: Session) -> list[Any]:
     problem = session.document.problem
     size = f"{pluralize(problem.graph.size, 'dataset')} · {pluralize(problem.graph.edge_count, 'edge')}"
     given = f" · {pluralize(len(session.document.pins), 'given value')}" if session.document.pins else ""
+    given += f", {len(session.document.repaired):,} of them repaired" if session.document.repaired else ""
     about = problem.about.get("title", "")
     return [
         html.Strong(isolate(session.document.name)),
@@ -139,27 +153,8 @@ def status(session: Session) -> tuple[str, list[Any]]:
         html.P(escape_unprintable(words)[:600], className="notice", role=role) for role, words in messages if words
     ]
     if found.mechanism is not None:
-        proof = found.mechanism.certificate
-        best = BEST_AT.get(found.mechanism.objective) if proof is not None and proof.optimal else None
-        coin = found.mechanism.against_coin
-        proved = f"Verified exactly on {_all_edges(session.document.problem.graph.edge_count)}."
-        head = f"Private, and as accurate as possible {best}" if best else "Private"
-        right = format_percentage(coin.error, right=coin.right)
-        hardest = f"At the hardest dataset, the answer is right in {right} of 100 runs."
-        certain = certain_answer(found.mechanism.coordinates)
-        if certain:
-            hardest = constant_words(answer_names(session.document.problem)[certain - 1], "dataset")
-        if coin.is_better and not _is_hardly_better(found.mechanism):
-            return "good", [*notice, html.H2(head), html.P(f"{proved} {hardest if coin.datasets else ''}".rstrip())]
-        more = "" if coin.worse and not certain else hardest  # the warning names the worst dataset
-        worse = escape_unprintable(str(coin)) if not coin.is_better else USELESS_NOTE
-        warning = html.P(f"{worse[:1].upper()}{worse[1:]}.", className="notice", role="alert")
-        return "caution", [
-            *notice,
-            html.H2(f"Private, but {coin.short() or 'hardly better than a coin'}"),
-            warning,
-            html.P(f"{proved} {more}".rstrip()),
-        ]
+        kind, words = _private_status(session, found.mechanism)
+        return kind, [*notice, *words, *_moved_values(session, session.document.repaired, REPAIRED)]
     if found.witness is not None:
         path = found.witness.path
         first, last = path.names[0][:60], path.names[-1][:60]
@@ -177,11 +172,89 @@ def status(session: Session) -> tuple[str, list[Any]]:
                     f") is pinned at {format_probability(found.witness.value, found.witness.complement)}.",
                 ]
             ),
-            path_list(path, True),
+            path_list(path, True, session),
+            *_moved_values(session, session.repair_moves(), PREVIEW),
         ]
         return "none", [*notice, *words]
     kind = "Some values are missing" if found.lacks_pins else "No answer"
     return "none", [*notice, html.H2(kind), html.P(escape_unprintable(found.reason)[:600])]
+
+
+def _private_status(session: Session, mechanism: LocalMechanism) -> tuple[str, list[Any]]:
+    """The kind of the verdict on a private mechanism, and its texts."""
+    problem, coin, proof = session.document.problem, mechanism.against_coin, mechanism.certificate
+    proved = f"Verified exactly on {_all_edges(problem.graph.edge_count)}."
+    best = BEST_AT.get(mechanism.objective) if proof is not None and proof.optimal else None
+    if best and session.document.repaired and mechanism.objective == GIVEN:
+        best = "with the repaired values"
+    truth = _only_answer(problem)
+    if truth:
+        same = f"The true answer is the same for every dataset: {truth}."
+        if certain_answer(mechanism.coordinates):
+            same = constant_words(truth, "dataset")
+        return "caution", [
+            html.H2("Private, but the question has only one answer"),
+            html.P(f"{same} Check the question.", className="notice", role="alert"),
+            html.P(proved),
+        ]
+    if coin.is_better and not _is_hardly_better(mechanism):
+        head = f"Private, and as accurate as possible {best}" if best else "Private"
+        hardest = [" At the hardest dataset, ", *_worst_words(session, coin)] if coin.datasets else []
+        return "good", [html.H2(head), html.P([proved, *hardest])]
+    if coin.worse:
+        counted = escape_unprintable(coin.worse_words())
+        if session.document.repaired:
+            counted = counted.replace("a given value", "a given or repaired value")
+        warning = [f"{counted}. The worst is ", *_worst_words(session, coin)]
+    else:
+        words = USELESS_NOTE if coin.is_better else str(coin)
+        warning = [f"{words[:1].upper()}{words[1:]}. At the hardest dataset, ", *_worst_words(session, coin)]
+    limit = f" No private mechanism is more accurate {best}." if best else ""
+    return "caution", [
+        html.H2(f"Private, but {coin.short() or 'hardly better than a coin'}"),
+        html.P(warning, className="notice", role="alert"),
+        html.P(f"{proved}{limit}"),
+    ]
+
+
+def _only_answer(problem: Problem) -> str:
+    """The true answer, if it is the same for every dataset; otherwise empty."""
+    answers = problem.answers
+    is_constant = len(answers) > 0 and bool((answers == answers[0]).all())
+    return answer_names(problem)[int(answers[0]) - 1] if is_constant else ""
+
+
+def _worst_words(session: Session, coin: CoinComparison) -> list[Any]:
+    """The dataset with the least accurate answer, as a button that selects it, and how often the answer is right."""
+    worst = session.document.problem.graph.index(coin.worst)
+    right = format_percentage(coin.error, right=coin.right)
+    where = html.Button(
+        isolate(full_label(session, worst)),
+        **action("dataset", worst),
+        className="link",
+        title="Select this dataset",
+    )
+    return [where, f": the answer is right in {right} of 100 runs."]
+
+
+PREVIEW = "The repair would move {}"
+REPAIRED = "The repair moved {}"
+MOST_MOVED = 12  # values that are listed
+
+
+def _moved_values(session: Session, before: Pins, words: str) -> list[Any]:
+    """The given values that a repair moves, before and after."""
+    if not before:
+        return []
+    after = session.repaired_pins()
+    rows = []
+    for dataset in list(before)[:MOST_MOVED]:
+        was, now = format_apart(*(session.probability_of(dataset, pins[dataset]) for pins in (before, after)))
+        name = html.Button(isolate(full_label(session, dataset)), **action("dataset", dataset), className="row")
+        rows.append(html.Li(html.Div([name, html.Span(f"p = {was} → {now}", className="number")], className="pair")))
+    more = [html.P(f"and {len(before) - MOST_MOVED:,} more", className="quiet")] * (len(before) > MOST_MOVED)
+    many = f"{len(before):,} of the {pluralize(len(session.document.pins), 'given value')}"
+    return [html.H3(words.format(many)), html.Ul(rows, className="steps"), *more]
 
 
 def _is_hardly_better(mechanism: LocalMechanism) -> bool:
@@ -200,14 +273,23 @@ def action(name: str, at: int) -> dict[str, Any]:
     return {"data-action": name, "data-at": at}
 
 
-def path_list(path: BindingPath, upper: bool) -> Any:
+def path_beginning(path: BindingPath, session: Session) -> str:
+    """The source of the first value of a path, and whether a repair has moved it."""
+    first = session.document.problem.graph.index(path.datasets[0])
+    moved = session.document.repaired.get(first) if path.origin == ORIGIN_GIVEN else None
+    if moved is None:
+        return path.beginning
+    return f"given as {format_probability(*session.probability_of(first, moved))}, and moved by the repair"
+
+
+def path_list(path: BindingPath, upper: bool, session: Session) -> Any:
     """A path step by step; a click on a step highlights the path up to it."""
     relation = "≤" if upper else "≥"
     rows = []
     values = path.values
     edges = [escape_unprintable(words)[:120] for words in path.steps]
     for at, (name, value) in enumerate(zip(path.names[:MOST_STEPS], values, strict=False)):
-        how = escape_unprintable(path.beginning) if at == 0 else edges[at - 1]
+        how = escape_unprintable(path_beginning(path, session)) if at == 0 else edges[at - 1]
         bound = f"p = {value}" if at == 0 else f"p {relation} {value}"
         text = name[:60]
         rows.append(
@@ -228,7 +310,12 @@ def dataset_summary(session: Session) -> list[Any]:
     at, problem, found = session.selection.number, session.document.problem, session.answer.mechanism
     one, two = answer_names(problem)
     truth = one if problem.answers[at] == 1 else two
-    head = [html.H2(isolate(full_label(session, at))), html.P(["The true answer is ", isolate(truth, "truth"), "."])]
+    counts = counts_in_words(session, at)
+    head = [
+        html.H2(isolate(full_label(session, at))),
+        *([html.P(isolate(escape_unprintable(counts)[:LONGEST_LABEL]), className="quiet")] if counts else []),
+        html.P(["The true answer is ", isolate(truth, "truth"), "."]),
+    ]
     if found is None:
         return head
     p, error, z = float(found.probabilities[at]), float(found.errors[at]), float(found.coordinates[at])
@@ -273,10 +360,10 @@ def dataset_details(session: Session) -> list[Any]:
     path = binding_path(session)
     if path is not None and len(path.datasets) > 1:
         way = "higher" if path.upper else "lower"
-        parts += [html.H3(f"Why p is not {way}"), path_list(path, path.upper)]
+        parts += [html.H3(f"Why p is not {way}"), path_list(path, path.upper, session)]
     elif session.answer.mechanism is not None:
         if path is not None and path.origin:
-            reason = f"This value is {path.beginning}."
+            reason = f"This value is {path_beginning(path, session)}."
         else:
             reason = "This value comes from the weighted vote." if path is None else "No other value limits it."
         parts += [html.P(escape_unprintable(reason), className="quiet")]

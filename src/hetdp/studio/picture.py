@@ -90,6 +90,7 @@ class Appearance(NamedTuple):
     p: Floats
     bare: bool  # no mechanism: p is what was given, or NONE
     pins: Mapping[int, Any]
+    repaired: Mapping[int, Any]
     dataset: int  # the selected one, or −1
     edge: int
     path: list[int]
@@ -111,6 +112,7 @@ def appearance_of(session: Session, edge_list: EdgeList, frame: Frame, highlight
         p,
         mechanism is None,
         session.document.pins,
+        session.document.repaired,
         number if kind == "dataset" else -1,
         number if kind == "edge" else -1,
         path[: (len(path) if highlighted is None else highlighted + 1)],
@@ -125,6 +127,7 @@ def find_changes(frame: Frame, edge_list: EdgeList, before: Appearance, now: App
     """The rows of datasets and of edges whose elements may differ between two appearances."""
     touched = [*before.path, *now.path, before.dataset, now.dataset]
     touched += set(before.pins) ^ set(now.pins) if before.pins is not now.pins else ()
+    touched += set(before.repaired) ^ set(now.repaired)
     datasets = (before.p != now.p) | np.isin(frame.chosen, touched)
     edges = (before.epsilon != now.epsilon) | (before.widths != now.widths)
     edges |= np.isin(frame.edges, [before.edge, now.edge])
@@ -153,7 +156,8 @@ def dataset_elements(session: Session, frame: Frame, appearance: Appearance, row
         kinds += (
             ["pinned"] * (index in appearance.pins)
             + ["selected"] * (index == appearance.dataset)
-            + ["bare"] * appearance.bare
+            + ["moved"] * (index in appearance.repaired)
+            + ["bare"] * (value == NO_VALUE)
         )
         text = ""
         if with_names or index in bounds or index == appearance.dataset:

@@ -39,23 +39,26 @@ def legend_of(session: Session, view: str) -> list[Any]:
         fixed = {} if cells is None else cells.fixed
         fixed_words = ", ".join(f"{escape_unprintable(name)[:30]} = {count:,}" for name, count in fixed.items())
         where = [html.Strong(html.Bdi(f"where {fixed_words}"))] if fixed_words else []
-        bare = [_entry("circle bare", "white: no value")] if session.answer.mechanism is None else []
-        return [*where, *scale, *bare, _entry("line", "where the true answer changes"), _entry("ring", "selected")]
+        bare = [_entry("bare", "no colour: no value")] if session.answer.mechanism is None else []
+        line = _entry("border", "where the true answer changes")
+        return [*where, *scale, *bare, line, _entry("selectedring", "selected")]
     if view == SUMMARY and session.answer.mechanism is None:
         return []
     if view == SUMMARY:
         return [
             *scale,
             _entry("dot", "median dataset at each distance"),
-            _entry("band half", "middle half"),
-            _entry("band", "all datasets"),
+            _entry("band half", "middle half of them"),
+            _entry("band", "all of them; no band where p is the same"),
         ]
+    given = session.document.pins.keys() - session.document.repaired.keys()
     return [
         html.Span([html.I(className="square"), "true answer: ", html.Bdi(two)]),
         *scale,
         html.Span([html.I(className="circle"), "true answer: ", html.Bdi(one)]),
-        _entry("ring", "given value"),
-        *([] if session.answer.mechanism is not None else [_entry("circle bare", "white: no value")]),
+        *([_entry("ring", "given value")] if given else []),
+        *([_entry("ring moved", "value moved by the repair")] if session.document.repaired else []),
+        *([] if session.answer.mechanism is not None else [_entry("bare", "dashed: no value")]),
         _entry("thick", f"smaller ε{_usual_epsilon(session)}"),
         _entry("highlightline", "binding path"),
         *([_entry("selectedline", "selected")] if session.selection.kind == "edge" else []),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import HetdpError, UsageError
+from hetdp.mechanism.formatting import LEAST, MOST, format_compact
 from hetdp.problem.edges import PROBABILITY_RULE
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.partial import PartialMechanism
@@ -48,6 +49,7 @@ class Document:
         objective: the objective that chooses the other values, or GIVEN.
         origin: lines that build the problem, as long as it has not been edited.
         opening: counts the problems opened so far; all documents of one opening are drawn with the same layout.
+        repaired: the given values that a repair has moved, as they were before; without those set again since.
     """
 
     name: str
@@ -56,6 +58,12 @@ class Document:
     objective: str = "fair"
     origin: Origin = NO_ORIGIN
     opening: int = 0
+    repaired: Pins = field(default_factory=dict)
+
+    def with_pins(self, pins: Pins, changed: Collection[int]) -> Document:
+        """Another document with other given values; those in `changed` are no longer called repaired."""
+        repaired = {index: pin for index, pin in self.repaired.items() if index not in changed}
+        return replace(self, pins=pins, repaired=repaired)
 
 
 def new_document(
@@ -283,7 +291,8 @@ class Session:
                 self.refuse(str(UsageError(f"p = {format_value(p)}", PROBABILITY_RULE)))
                 return
             self.last_control = by
-            self._change(replace(self.document, pins={**self.document.pins, dataset: ("p", p)}), ("pin", dataset))
+            pins = {**self.document.pins, dataset: ("p", p)}
+            self._change(self.document.with_pins(pins, (dataset,)), ("pin", dataset))
 
     def clear_pin(self, dataset: int) -> None:
         """Removes the given value of a dataset."""
@@ -291,14 +300,14 @@ class Session:
             if dataset in self.document.pins:
                 pins = {index: pin for index, pin in self.document.pins.items() if index != dataset}
                 self.last_control = ""
-                self._change(replace(self.document, pins=pins))
+                self._change(self.document.with_pins(pins, (dataset,)))
 
     def clear_pins(self) -> None:
         """Removes all given values. If only given values were used, the objective becomes fair."""
         with self.lock:
             objective = "fair" if self.document.objective == GIVEN else self.document.objective
             self.last_control = ""
-            self._change(replace(self.document, pins={}, objective=objective))
+            self._change(replace(self.document, pins={}, repaired={}, objective=objective))
 
     def keep_values(self) -> None:
         """Turns the chosen values into given ones, to be edited; without a mechanism, those of the fair one."""
@@ -322,11 +331,27 @@ class Session:
                 self._change(replace(self.document, objective=objective))
 
     def apply_repair(self) -> None:
-        """Replaces contradictory given values by the repair."""
+        """Replaces contradictory given values by the repair, and records what those were that it moves."""
         with self.lock:
             if self.answer.repair is not None:
                 self.last_control = ""
-                self._change(replace(self.document, pins=pins_of(self.document.problem, self.answer.repair.pins)))
+                pins = pins_of(self.document.problem, self.answer.repair.pins)
+                repaired = {**self.repair_moves(), **self.document.repaired}
+                self._change(replace(self.document, pins=pins, repaired=repaired))
+
+    def repair_moves(self) -> Pins:
+        """The given values that the repair would move, as they are now. It keeps those that have no leeway."""
+        repair = self.answer.repair
+        if repair is None:
+            return {}
+        below, above, index = repair.below, repair.above, self.document.problem.graph.index
+        moved = [index(label) for label in below if below[label] < above[label]]
+        return {dataset: self.document.pins[dataset] for dataset in moved}
+
+    def repaired_pins(self) -> Pins:
+        """The given values; while they contradict each other, as the repair would have them."""
+        repair = self.answer.repair
+        return self.document.pins if repair is None else pins_of(self.document.problem, repair.pins)
 
     def refuse(self, words: str) -> None:
         """Shows why nothing was done."""
@@ -364,18 +389,28 @@ class Session:
 
     def given_probability(self, dataset: int) -> float:
         """The given value of a dataset as p, whether it was given as p, z or error."""
-        kind, value = self.document.pins[dataset]
+        return self.probability_of(dataset, self.document.pins[dataset])[0]
+
+    def probability_of(self, dataset: int, pin: tuple[str, float]) -> tuple[float, float]:
+        """A given value as p, and 1 − p; each is 0 only if the other one is certain."""
+        kind, value = pin
         if kind == "z":
-            return float(self.document.problem.notion.coordinate.probability(np.array(value)))
-        return 1.0 - value if kind == "error" and self.document.problem.answers[dataset] == 1 else value
+            both = [float(self.document.problem.notion.coordinate.probability(np.array(z))) for z in (value, -value)]
+            p, complement = both if np.isinf(value) else (max(each, LEAST) for each in both)
+            return p, complement
+        p, complement = value, 1.0 - value
+        return (complement, p) if kind == "error" and self.document.problem.answers[dataset] == 1 else (p, complement)
 
     def field_text(self, name: str) -> str:
         """The text in the field of a number that can be edited; empty for p if no value is given."""
         value = self.editable_values().get(name)
         if value is None or (name == "p" and self.selection.number not in self.document.pins):
             return ""
-        as_given = name != "p" or self.document.pins[self.selection.number][0] == "p"
-        return f"{value:.6g}" if not as_given else repr(value).removesuffix(".0").replace("inf", "∞")
+        pin = ("p", value) if name != "p" else self.document.pins[self.selection.number]
+        if pin[0] == "p":
+            return repr(value).removesuffix(".0").replace("inf", "∞")
+        p, complement = self.probability_of(self.selection.number, pin)
+        return format_compact(min(p, MOST) if complement else p, 6)
 
     def find_dataset(self, text: str) -> int | None:
         """The index of the dataset with a label; blanks around its entries are ignored."""

@@ -13,11 +13,11 @@ import numpy as np
 from hetdp.mechanism.formatting import format_compact
 from hetdp.plots.colours import SHADES
 from hetdp.plots.summary import LOGARITHMIC_NOTE, is_even, positions_of, summary, tick_labels, x_label
-from hetdp.plots.tallies import Grid, by_counts, slice_of
+from hetdp.plots.tallies import CountAxes, Grid, by_counts, slice_of
 from hetdp.problem.product import ProductSpace
 from hetdp.studio.drawing import INKS, NO_VALUE, answer_names, is_drawable, probabilities_of
 from hetdp.studio.session import Session
-from hetdp.text import escape_unprintable
+from hetdp.text import escape_unprintable, pluralize
 
 NETWORK, MAP, SUMMARY, AROUND = "network", "map", "summary", "around"
 CHARTS = (MAP, SUMMARY)
@@ -39,11 +39,21 @@ def views_of(session: Session) -> list[str]:
 class Cells:
     """The cells of a map, at most MOST_CELLS along each side, and the dataset of each."""
 
-    def __init__(self, grid: Grid) -> None:
+    def __init__(self, grid: Grid, counted: CountAxes) -> None:
         self.rows = _thin_out(grid.shape[0])
         self.columns = _thin_out(grid.shape[1])
         self.names, self.fixed = grid.names, grid.fixed
         self.datasets = grid.order.reshape(grid.shape)[np.ix_(self.rows, self.columns)]
+        self.counts_words = self._counts_words(counted)
+
+    def _counts_words(self, counted: CountAxes) -> str:
+        """All counts of a cell by name, in the order of the labels, as a template of Plotly."""
+        corner, right, top = (np.argwhere(counted.cells == self.datasets[at])[0] for at in ((0, 0), (0, -1), (-1, 0)))
+        words = []
+        for axis, name in enumerate(count_names(counted)):
+            count = "%{x}" if corner[axis] != right[axis] else "%{y}" if corner[axis] != top[axis] else corner[axis]
+            words.append(f"{_escape(name)} {count}")
+        return ", ".join(words)
 
     def dataset(self, across: float, up: float) -> int:
         """The dataset of the cell nearest to two counts."""
@@ -65,18 +75,46 @@ class Cells:
         return (int(self.columns[column[0]]), int(self.rows[row[0]])) if len(row) else None
 
 
-def cells_of(session: Session) -> Cells | None:
-    """The map of the document, or None. With three or more counts, the slice through the selected dataset."""
+def count_names(counted: CountAxes) -> list[str]:
+    """What is counted, in the order of the labels; numbered where there is no name."""
+    many = len(counted.names) > 1
+    return [name or (f"count {number}" if many else "count") for number, name in enumerate(counted.names, 1)]
+
+
+def counts_of(session: Session) -> CountAxes | None:
+    """The datasets of the document by their counts; None if they are not tallies."""
     memo, problem = session.cache, session.document.problem
     if memo.get("opening") != session.document.opening:
         quick = isinstance(problem.graph, ProductSpace) or problem.graph.size <= MOST_PROBED
         memo |= {"opening": session.document.opening, "counted": by_counts(problem) if quick else None, "cells": None}
-    if memo["counted"] is None:
+    found: CountAxes | None = memo["counted"]
+    return found
+
+
+def counts_in_words(session: Session, dataset: int) -> str:
+    """The counts of a dataset by name, in the order of its label; empty if it is not a tally of named groups.
+
+    >>> from hetdp.studio.gallery import GALLERY
+    >>> session = Session(GALLERY["council"].make())
+    >>> counts_in_words(session, session.document.problem.graph.index("5,9"))
+    'permanent 5, elected 9'
+    """
+    counted = counts_of(session)
+    if counted is None or not any(counted.names):
+        return ""
+    here = np.argwhere(counted.cells == dataset)[0].tolist()
+    return ", ".join(f"{name} {count}" for name, count in zip(count_names(counted), here, strict=True))
+
+
+def cells_of(session: Session) -> Cells | None:
+    """The map of the document, or None. With three or more counts, the slice through the selected dataset."""
+    counted, memo = counts_of(session), session.cache
+    if counted is None:
         return None
     through = session.selection.number if session.selection.kind == "dataset" else None
     found: Cells | None = memo["cells"]
     if found is None or (found.fixed and through is not None and not (found.datasets == through).any()):
-        found = memo["cells"] = Cells(slice_of(problem, memo["counted"], None, through))
+        found = memo["cells"] = Cells(slice_of(session.document.problem, counted, None, through), counted)
     return found
 
 
@@ -84,7 +122,7 @@ def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
     """p as colour over one or two counts, with a line where the answer changes and a ring around the selection."""
     p, answers = probabilities_of(session)[cells.datasets], session.document.problem.answers[cells.datasets]
     ink = INKS["dark" if theme == "dark" else "light"]
-    across, up = (_escape(name) or "count" for name in cells.names[::-1])
+    up, across = (_escape(name) or "count" for name in cells.names)
     traces: list[dict[str, Any]] = [
         {
             "type": "heatmap",
@@ -95,16 +133,26 @@ def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
             "zmax": 1.0,
             "colorscale": [[at, code] for at, code in SHADES],
             "showscale": False,
-            "text": [["" if value == NO_VALUE else format_compact(value, 4) for value in row] for row in p.tolist()],
-            "hovertemplate": f"{across} %{{x}}, {up} %{{y}}<br>p = %{{text}}<extra></extra>",
+            "text": [
+                [f"p = {format_compact(value, 4)}" if value != NO_VALUE else "no value" for value in row]
+                for row in p.tolist()
+            ],
+            "hovertemplate": f"{cells.counts_words}<br>%{{text}}<extra></extra>",
         }
     ]
     across_line, up_line = _borders(cells, answers)
     if across_line:
-        line = {"color": "#111111", "width": 2}
-        traces.append(
-            {"type": "scatter", "x": across_line, "y": up_line, "mode": "lines", "line": line, "hoverinfo": "skip"}
-        )
+        traces += [  # black with a white edge, so that it is seen on every colour, in light and dark
+            {
+                "type": "scatter",
+                "x": across_line,
+                "y": up_line,
+                "mode": "lines",
+                "line": {"color": colour, "width": width},
+                "hoverinfo": "skip",
+            }
+            for colour, width in (("#ffffff", 5), ("#111111", 2))
+        ]
     place = cells.place(session.selection.number) if session.selection.kind == "dataset" else None
     if place is not None:
         ring = {"symbol": "circle-open", "size": [21, 16], "color": ["#ffffff", "#111111"], "line": {"width": 3}}
@@ -157,7 +205,10 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
     one, two = (_escape(word) for word in answer_names(problem))
     across = positions_of(found).tolist()
     low, quarter, middle, upper, high = found.quantiles.T.tolist()
-    counts = [f"{count:,} datasets" for count in found.counts.tolist()]
+    counts = [
+        f"{pluralize(count, 'dataset')}<br>{_spread(*values)}"
+        for count, values in zip(found.counts.tolist(), found.quantiles.tolist(), strict=True)
+    ]
     bars = [
         ("all datasets", low, high, 0.25),
         ("middle half", quarter, upper, 0.55),
@@ -184,7 +235,7 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
             "type": "scatter",
             "x": across,
             "y": middle,
-            "text": [f"{words}<br>p = {format_compact(p, 4)}" for words, p in zip(counts, middle, strict=True)],
+            "text": counts,
             "mode": "markers",
             "name": "median",
             "marker": dots | {"line": {"color": ink["ink"], "width": 1}},
@@ -206,6 +257,15 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
         "ticktext": [_escape(word) for _, word in marks],
     }
     return {"data": traces, "layout": layout}
+
+
+def _spread(low: float, quarter: float, middle: float, upper: float, high: float) -> str:
+    """The range of p at one distance, for the text beside the pointer."""
+    ends = [format_compact(value, 4) for value in (low, quarter, middle, upper, high)]
+    if high - low <= LEAST_BAR:
+        return f"p = {ends[2]}"
+    half = f"{ends[1]} to {ends[3]}" if upper - quarter > LEAST_BAR else f"all {ends[2]}"
+    return f"p from {ends[0]} to {ends[4]}<br>median {ends[2]}; middle half {half}"
 
 
 def _empty(ink: dict[str, str]) -> dict[str, Any]:

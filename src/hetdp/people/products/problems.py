@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -316,7 +317,14 @@ def _names_of_people(people: Any) -> tuple[str, ...]:
     if isinstance(people, str | Mapping) or not isinstance(people, Sequence):
         hint = "list(…) of a mapping has its names" if isinstance(people, Mapping) else ""
         raise UsageError(f"the people are {format_value(people)}", PEOPLE_RULE, hint)
-    return require_names(list(people), "the people")
+    names = require_names(list(people), "the people")
+    for name in filter(_is_group, names):
+        rule = "votes are of single people, each with a name"
+        raise UsageError(f"a person is named {format_value(name)}", rule, f"tallies have groups, such as {name}")
+    return names
+
+
+_is_group = re.compile(r"[^=]*=\s*\d+\s*").fullmatch  # a group and its size, as people type them for tallies
 
 
 # Tallies: every way to count the values of some groups is a dataset --------------------------------------------------

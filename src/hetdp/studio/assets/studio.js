@@ -158,6 +158,7 @@
     } else if (one.dataset.action === "clear_pin") {
       window.hetdp.act("clear_pin", window.hetdp.read("subject", "data")[1]);
     } else {
+      if (one.closest("#status")) { window.dash_clientside.set_props("tab", { value: "inspect" }); } // where a selection is shown
       window.hetdp.act(one.dataset.action, one.dataset.at === undefined ? null : Number(one.dataset.at));
     }
   });
