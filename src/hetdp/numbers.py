@@ -139,6 +139,16 @@ def parse_exact(number: Any, what: str) -> Fraction:
     return found
 
 
+def comma_hint(number: Any) -> str:
+    """A hint for a number with a decimal comma; empty for everything else.
+
+    >>> comma_hint("60,5%"), comma_hint("many"), comma_hint(-1)
+    ('a number is written with a decimal point, not with a comma', '', '')
+    """
+    found = isinstance(number, str) and re.fullmatch(r"\s*\d+,\d+\s*%?\s*", number)
+    return "a number is written with a decimal point, not with a comma" if found else ""
+
+
 def parse_whole(number: Any, what: str, least: int | None = None) -> int:
     """A whole number, as `parse_exact` reads it.
 

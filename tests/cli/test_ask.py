@@ -412,10 +412,14 @@ def test_several_questions_are_approved_priced_and_released_together(hetdp, fold
     for name, cap in (("small.ledger", "0.9"), ("large.ledger", "1")):
         assert hetdp("ledger", "init", name, "--source", "survey", "--cap", cap).code == 0
     price = hetdp("ask", people, "--plan", "plan.json", DRY, "--ledger", "small.ledger")
-    assert (price.code, price.out.splitlines()[-1]) == (6, "this does not fit, and would be refused")
+    most = "the most that fits everybody is ε = 0.9, for all questions together"
+    assert (price.code, price.out.splitlines()[-1]) == (6, f"this does not fit, and would be refused; {most}")
     refused = hetdp("ask", people, "--plan", "plan.json", "--ledger", "small.ledger", "-q")
     assert (refused.code, refused.out) == (6, "")
-    assert "no answer was drawn. The most that every account can still pay is ε = 0.9" in refused.err
+    assert (
+        "no answer was drawn. The most that every account can still pay is ε = 0.9, for all questions together."
+        in refused.err
+    )
     paid = hetdp("ask", people, "--plan", "plan.json", "--ledger", "large.ledger", "-o", "r.json", "--html", "r.html")
     assert paid.code == 0
     answers = paid.out.splitlines()

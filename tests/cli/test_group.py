@@ -112,6 +112,8 @@ def test_the_version_output_contains_what_a_bug_report_needs(hetdp):
             "invalid value for 'ACTION': 'vrify' is not one of 'verify', 'statement'; did you mean verify?",
         ),
         ("ask a --majority", "there is no option --majority; did you mean --more-than 50%?"),
+        ("ask a --sheet X", "there is no option --sheet; did you mean --table?"),
+        ("ask a --id X", "there is no option --id; did you mean --person?"),
         (
             "make vote",
             "invalid value for 'votes|tallies': 'vote' is not one of 'votes', 'tallies'; did you mean votes?",

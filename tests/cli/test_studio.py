@@ -42,7 +42,7 @@ def test_it_prints_its_address_and_ends_quietly(number):
         out, words = running.communicate(timeout=540)
     assert running.returncode == 0
     assert out == ""
-    assert words == "press Ctrl-C to stop\n"
+    assert words == "starting the page; this takes a few seconds\npress Ctrl-C to stop\n"
 
 
 def test_a_problem_that_cannot_be_read_is_reported_before_anything_is_served(capsys):
@@ -82,13 +82,13 @@ def test_an_address_that_cannot_be_used_is_reported_without_a_traceback(capfd):
         port = taken.getsockname()[1]
         assert main(["studio", "--no-browser", "--port", str(port)]) == 2
         result = capfd.readouterr()
-        assert result.err.splitlines()[0].startswith(f"hetdp: port {port} is in use")
+        assert result.err.splitlines()[1].startswith(f"hetdp: port {port} is in use")
     assert main(["studio", "--no-browser", "--host", "192.0.2.1"]) == 2
     result = capfd.readouterr()
     assert result.out == ""
     assert "192.0.2.1" in result.err
     assert "another program" not in result.err
-    assert len(result.err.splitlines()) == 1
+    assert len(result.err.splitlines()) == 2
 
 
 @pytest.mark.parametrize("missing", ["dash", "dash_cytoscape"])
@@ -132,7 +132,7 @@ def test_a_studio_that_others_can_reach_says_so(host, is_said, monkeypatch):
     heard: Any = Heard()
     heard.emit = lambda lines: heard.words.extend(lines)
     studio.studio(heard, None, host, 0, True, "error", None)
-    assert heard.words[0] == "http://x/"
+    assert heard.words[:2] == ["starting the page; this takes a few seconds", "http://x/"]
     assert any("is not encrypted" in words for words in heard.words) is is_said
     assert stopped == ["stopped"]
     studio.studio(heard, str(PROBLEMS / "poll.json"), host, 0, False, "error", None)

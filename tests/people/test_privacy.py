@@ -14,7 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hetdp import InputError, UsageError, privacy
-from hetdp.people.privacy.epsilons import LARGEST, UNBOUNDED, epsilon_to_units, parse_epsilon, units_to_floats
+from hetdp.people.privacy.epsilons import (
+    LARGEST,
+    UNBOUNDED,
+    epsilon_to_units,
+    parse_argument,
+    parse_epsilon,
+    units_to_floats,
+)
 from hetdp.privacy import Privacy, Rule, States, answer, rules, within
 
 ANY: Any = privacy  # what is refused has no right type
@@ -212,6 +219,11 @@ def test_the_smallest_and_largest_epsilon_of_the_grid():
 def test_values_that_are_not_an_epsilon_are_refused(epsilon):
     with pytest.raises(UsageError, match="ε is a decimal number ≥ 0"):
         parse_epsilon(epsilon)
+
+
+def test_an_epsilon_with_a_decimal_comma_is_refused_with_a_hint():
+    with pytest.raises(UsageError, match=r"epsilon='0,5'; .* Hint: a number is written with a decimal point"):
+        parse_argument("epsilon", "0,5")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
@@ -173,6 +174,7 @@ def test_the_largest_amount_for_everybody_is_said_where_classes_differ():
     everybody = "this does not fit, and would be refused; the most that fits everybody is ε = 0.4"
     assert str(price_of(2)).splitlines()[-1] == everybody
     assert str(price_of(1)).splitlines()[-1] == "this does not fit, and would be refused"
+    assert str(replace(price_of(1), questions=2)).splitlines()[-1] == f"{everybody}, for all questions together"
 
 
 def test_the_largest_amount_that_fits_is_the_least_number_and_not_the_first_text(tmp_path):

@@ -24,7 +24,20 @@ SURPLUS = (click.UsageError, click.NoSuchOption)
 
 
 MEANT = {  # words that are not in hetdp, and what does the same
-    "hetdp ask": {"--majority": "--more-than 50%"},
+    "hetdp ask": {
+        "--majority": "--more-than 50%",
+        "--sheet": "--table",
+        "--worksheet": "--table",
+        "--id": "--person",
+        "--area": "--by",
+        "--areas": "--by",
+        "--separator": "--delimiter",
+        "--sep": "--delimiter",
+        "--threshold": "--at-least",
+        "--levels": "--level",
+        "--output": "-o",
+        "--page": "--html",
+    },
     "hetdp ledger": {"make": "init", "create": "init", "new": "init", "show": "status", "add": "declare"},
 }
 ELSEWHERE = {  # engines that Python has, and why the shell does not

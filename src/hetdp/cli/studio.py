@@ -53,10 +53,12 @@ def studio(
 ) -> None:
     """Serves the page until Ctrl-C."""
     from hetdp.cli.reading import require_input
-    from hetdp.studio.server import LOOPBACK, create_server, require_dash
 
     if opened is not None:
         require_input(opened)
+    out.say("starting the page; this takes a few seconds")
+    from hetdp.studio.server import LOOPBACK, create_server, require_dash
+
     require_dash()
     from hetdp.studio.opening import open_path
 

@@ -36,6 +36,7 @@ class Price:
         largest_delta: the largest δ that every account could pay; None if the currency has none, or nobody pays.
         free: of several questions, the numbers of those that were released before, if not all of them were: they keep
             their answers, and only the others are charged.
+        questions: the number of questions, whose sum everybody pays.
     """
 
     source: str
@@ -49,6 +50,7 @@ class Price:
     largest: str | None
     largest_delta: str | None = None
     free: tuple[int, ...] = ()
+    questions: int = 1
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -67,8 +69,9 @@ class Price:
         if len(self.classes) > SHOWN:
             yield f"  and {len(self.classes) - SHOWN:,} more classes"
         if not self.fits:
-            several = len(self.classes) > 1
-            most = f"; the most that fits everybody is {largest_amount(self.classes, self.unit)}" if several else ""
+            several = len(self.classes) > 1 or self.questions > 1
+            largest = largest_amount(self.classes, self.unit, self.questions)
+            most = f"; the most that fits everybody is {largest}" if several else ""
             yield f"this does not fit, and would be refused{most}"
         yield from self.similar
 
@@ -138,6 +141,7 @@ def _price(requests: Sequence[DrawRequest], core: LedgerCore, source: str | None
         largest,
         least,
         tuple(free),
+        len(requests),
     )
 
 

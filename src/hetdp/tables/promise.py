@@ -280,8 +280,7 @@ def promise_lines(request: AskRequest, policy: Policy, promises: Sequence[Promis
             if names is None
             else [", ".join(map(format_value, one[:MOST_GROUPS])) for one in group_similar_names(names.names)]
         )
-        rule = f"{what} that differ only in case or surrounding spaces, and are treated as different"
-        lines += [f"{rule}: {one}" for one in accuracies[:MOST_AREAS]]
+        lines += [f"{what} {SIMILAR_RULE}: {one}" for one in accuracies[:MOST_AREAS]]
     if request.area is not None:
         lines.append(PARALLEL)
     for promise in promises[:MOST_AREAS]:
@@ -330,6 +329,7 @@ def _accuracy_lines(promise: Promise) -> Iterator[str]:
 FEWEST_PEOPLE = 20  # for accuracy by share in words; of fewer people, the margins say it all
 STEPS = [Fraction(size, 10**power) for power in range(7) for size in (5, 2, 1)]  # between shares, in per cent
 RIGHT = "if the answer could be drawn many times, it would be right in at least"
+SIMILAR_RULE = "that differ only in case or surrounding spaces, and are treated as different"
 RIGHT_BY_SHARE = "by true share, whoever these people are, it would be right in at least"
 NEVER_SEEN = 1e-6  # an error that format_runs no longer distinguishes
 VISIBLE_ERROR = 0.005  # the error that the nearest listed share should have

@@ -17,7 +17,7 @@ from typing import Any, Literal, NoReturn, get_args
 
 from hetdp.documents import require_keys
 from hetdp.errors import InputError, UsageError
-from hetdp.numbers import parse_exact, parse_whole
+from hetdp.numbers import comma_hint, parse_exact, parse_whole
 from hetdp.people.names import quote_if_needed, require_name
 from hetdp.people.privacy.epsilons import epsilon_for_document, epsilon_in_words, parse_argument
 from hetdp.people.questions.question import Question, require_question
@@ -543,7 +543,7 @@ def _threshold(given: Any, name: str, strict: bool, of: str | None, area: str | 
         try:
             number = parse_whole(given, "the threshold", 0)
         except UsageError:
-            raise UsageError(what, THRESHOLD_RULE) from None
+            raise UsageError(what, THRESHOLD_RULE, comma_hint(given)) from None
         if of not in (None, ALL):
             rule = "a number of people is always counted among all rows; only a share can be of respondents"
             raise UsageError(f"{number} of {of}", rule)
@@ -551,7 +551,7 @@ def _threshold(given: Any, name: str, strict: bool, of: str | None, area: str | 
     try:
         part = parse_exact(given, "the threshold")
     except UsageError:
-        raise UsageError(what, THRESHOLD_RULE) from None
+        raise UsageError(what, THRESHOLD_RULE, comma_hint(given)) from None
     if not 0 <= part <= 1:
         raise UsageError(what, THRESHOLD_RULE)
     return share(YES, part, ALL if of is None else of, strict, blank=BLANK if of == RESPONDENTS else None)

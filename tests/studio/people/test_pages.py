@@ -219,6 +219,23 @@ def test_a_plan_that_was_replaced_after_it_was_shown_is_not_carried_out(pages, t
     assert not (tmp_path / "plan-record.json").exists()
 
 
+def test_values_that_look_the_same_are_pointed_out_wherever_they_count_as_different(tmp_path):
+    path = write_table(tmp_path / "people.csv")
+    path.write_text(path.read_text().replace("Town", "Town ", 1), encoding="utf-8")
+    session = PeopleSession(OpenedFolder(tmp_path))
+    session.open(path)
+    pages, said = Pages(session), "Town and 'Town ' differ only in upper and lower case or in spaces"
+    assert said in pages.send("table", FIRST)
+    assert said not in pages.get("question")  # nothing depends on it yet
+    assert said in pages.send("question", QUESTION | {"area": "site"})
+    assert pages.send("question", QUESTION | {"area": "site", "kind": "groups", "group": "site"}).count(said) == 2
+    pages.send("question", QUESTION | {"area": "site"})
+    assert said in pages.send("protection", {"protection": "levels", "level": "site"})
+    pages.send("protection", LEVELS)
+    pages.send("protection", LEVELS | EPSILONS)
+    assert "areas that differ only in case or surrounding spaces" in pages.get("plan").lower()
+
+
 def test_steps_are_visited_in_any_order_and_say_what_is_missing(pages):
     for step in ("record", "release", "plan", "promise", "protection", "question"):
         assert "First complete the step <strong>Table</strong>" in pages.get(step)
@@ -786,7 +803,7 @@ def test_the_gain_of_levels_is_computed_and_compared_with_one_epsilon_and_geomet
     assert f"The levels gain accuracy: if 95% truly count as yes (95 of 100 people), {right};" in shown
     strongest = f"with the strongest protection for all (ε = 0.1) in {same}"
     assert f"{strongest}, and with geometric noise of that ε in {noisy}." in shown
-    assert "In return, open are charged more" in shown
+    assert "In return, people of open are charged more" in shown
     shown = pages.send("promise", {"protection": "one", "epsilon": "0.1"})
     assert "Everybody has the same ε, so there are no levels to gain from" in shown
 
@@ -803,7 +820,7 @@ def test_levels_that_are_numbers_are_named_with_their_column(tmp_path):
     assert "<strong>protection 2</strong>" in pages.get("promise")
     assert "<strong>protection 2</strong>" in pages.get("plan")
     pages.save()
-    assert "Protection 2, 20 people: each pays at most ε = 0.1; at least" in pages.make_ledger()
+    assert "protection 2, 20 people: each pays at most ε = 0.1; at least" in pages.make_ledger()
 
 
 def test_no_step_speaks_of_rows_blanks_neighbours_or_designs(pages):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
-from hetdp.numbers import parse_decimal
+from hetdp.numbers import comma_hint, parse_decimal
 from hetdp.problem.decimals import GRID
 from hetdp.text import format_value
 
@@ -36,7 +36,7 @@ def parse_epsilon(epsilon: Any) -> Decimal:
     """
     written = parse_decimal(epsilon)
     if written is None or written.is_signed():
-        raise UsageError(f"ε is {format_value(epsilon)}", RULE)
+        raise UsageError(f"ε is {format_value(epsilon)}", RULE, comma_hint(epsilon))
     if written.is_finite() and math.isinf(float(written)):  # it must not become a promise of nothing
         raise UsageError(f"ε is {format_value(epsilon)}", f"{RULE}; this number is too large")
     return written
@@ -52,7 +52,7 @@ def parse_argument(argument: str, epsilon: Any, group: Any = None) -> Decimal:
         return parse_epsilon(epsilon)
     except UsageError as refusal:
         of_group = "" if group is None else f" for {format_value(group)}"
-        raise UsageError(f"{argument}={format_value(epsilon)}{of_group}", refusal.rule) from None
+        raise UsageError(f"{argument}={format_value(epsilon)}{of_group}", refusal.rule, refusal.hint) from None
 
 
 def epsilon_to_units(epsilon: Any) -> int:

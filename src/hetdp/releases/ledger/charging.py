@@ -225,19 +225,21 @@ class ClassPrice(NamedTuple):
     largest_delta: str | None = None
 
 
-def largest_amount(rows: Iterable[ClassPrice], unit: str) -> str:
+def largest_amount(rows: Iterable[ClassPrice], unit: str, questions: int = 1) -> str:
     """The most that every account of these classes can pay, in words; empty without classes.
 
     Args:
         rows: the classes.
         unit: the unit of amounts: ε, or μ².
+        questions: the number of questions that are paid together.
     """
     listed = list(rows)
     if not listed:
         return ""
     deltas = [one.largest_delta for one in listed if one.largest_delta is not None]
     words = f"{unit.removesuffix('²')} = {min((one.largest for one in listed), key=Decimal)}"
-    return f"{words} and δ = {min(deltas, key=Decimal)}" if deltas else words
+    words = f"{words} and δ = {min(deltas, key=Decimal)}" if deltas else words
+    return f"{words}, for all questions together" if questions > 1 else words
 
 
 def class_prices(connection: Connection, terms: Terms, sealed: SealedCharge) -> Iterator[ClassPrice]:

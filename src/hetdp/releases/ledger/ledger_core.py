@@ -325,7 +325,7 @@ class LedgerCore:
             found = self.quote(asked.source, asked.version, questions, asked.neighbours)
         except HetdpError:  # the spend was refused, whatever has happened to the ledger since
             return ""
-        return largest_amount(found.classes, found.terms.currency.unit)
+        return largest_amount(found.classes, found.terms.currency.unit, len(questions))
 
     def quote(
         self, source: str, version: str, questions: Sequence[tuple[Charge, str]], neighbours: Neighbours

@@ -47,9 +47,10 @@ from hetdp.studio.people.wording import (
     refusal_words,
     right_in_words,
     runs_words,
+    similar_words,
 )
 from hetdp.tables.ask import AskedQuestion, AskResult
-from hetdp.tables.promise import MOST_AREAS, RIGHT_BY_SHARE, Promise
+from hetdp.tables.promise import MOST_AREAS, RIGHT_BY_SHARE, SIMILAR_RULE, Promise
 from hetdp.tables.request import plain_words
 from hetdp.text import count_people, escape_unprintable, pluralize
 
@@ -156,7 +157,18 @@ def _values_words(session: PeopleSession, column: str) -> Any:
     except HetdpError as refusal:
         return render_fragment("fault", refusal_words(refusal))
     shown = list(found.counts.items())
-    return render_fragment("values", shown[:12], found.distinct - len(shown[:12]), found.missing)
+    chips = render_fragment("values", shown[:12], found.distinct - len(shown[:12]), found.missing)
+    return chips + render_fragment("caution", similar_words(sorted(found.counts)))
+
+
+def _similar(session: PeopleSession, column: str) -> list[str]:
+    """What to say about the values of a public column that look the same, if one is chosen and can be read."""
+    if not column:
+        return []
+    try:
+        return similar_words(session.require_table().names(column))
+    except HetdpError:
+        return []  # refused beside the field
 
 
 def render_fragment(kind: str, *given: Any) -> Any:
@@ -165,6 +177,8 @@ def render_fragment(kind: str, *given: Any) -> Any:
 
     if kind == "fault":
         return Markup('<p class="fault">{}</p>').format(given[0])
+    if kind == "caution":
+        return Markup("").join(Markup('<p class="caution">{}</p>').format(words) for words in given[0])
     shown, more, missing = given
     rows = Markup("").join(
         Markup("<li><span>{}</span> <b>{}</b></li>").format(escape_unprintable(name), f"{count:,}")
@@ -188,6 +202,8 @@ def _question(session: PeopleSession) -> dict[str, Any]:
         "groups": table.with_role(PUBLIC, "group"),
         "group_rows": _number_rows(session, draft.group(table), THRESHOLD if draft["kind"] == GROUPS else WEIGHT),
         "area_rows": _number_rows(session, draft.area(table), AREA_THRESHOLD),
+        "similar_areas": _similar(session, draft.area(table)),
+        "similar_groups": _similar(session, draft.group(table)),
         "own_thresholds": draft.has_area_thresholds(table),
         "areas": [(one, f"One answer for each {one}") for one in table.with_role(PUBLIC, "area")],
         "sentence": question_sentence(draft, table),
@@ -244,6 +260,7 @@ def _protection(session: PeopleSession) -> dict[str, Any]:
         "levels": table.with_role(PUBLIC, "level"),
         "epsilons": table.with_role(PUBLIC, "epsilon"),
         "level_rows": rows if draft["protection"] == LEVELS else [],
+        "similar_levels": _similar(session, draft.level(table)) if draft["protection"] == LEVELS else [],
         "strengths": strengths,
         "deciding_strength": strengths.pop("deciding epsilon", None),
     }
@@ -412,6 +429,7 @@ def _plan(session: PeopleSession) -> dict[str, Any]:
         "level_name": partial(level_name, session.level_column()),
         "charges": _charges(found, session.level_column()),
         "together": found.together,
+        "similar": [f"{line[:1].upper()}{line[1:]}." for line in found.promise.splitlines() if SIMILAR_RULE in line],
         "lines_of_promise": [_split_line(line) for line in found.promise.splitlines()],
         "digest": found.digest,
         "changed": session.changed_since_saved(),
@@ -499,9 +517,9 @@ def _price_words(price: Price, column: str) -> Iterator[str]:
     if not price.classes:
         yield "Nobody is charged."
     for one in price.classes[:SHOWN]:
-        whom = "everybody" if one.name == EVERYBODY else level_name(column, one.name)
+        whom = "Everybody" if one.name == EVERYBODY else level_name(column, one.name)
         people = count_people(one.accounts)
-        paid = f"{whom[:1].upper()}{whom[1:]}, {people}: each pays at most ε = {one.charged}"
+        paid = f"{whom}, {people}: each pays at most ε = {one.charged}"
         cap = one.cap if one.cap == one.highest_cap else f"{one.cap} to {one.highest_cap}"
         if one.exceeded:
             yield f"{paid}, but {one.exceeded:,} of them have less left of the {cap} that each may spend in all"
@@ -510,7 +528,8 @@ def _price_words(price: Price, column: str) -> Iterator[str]:
     if len(price.classes) > SHOWN:
         yield f"and {len(price.classes) - SHOWN:,} more levels"
     if not price.fits:
-        yield f"This does not fit, and would be refused; the most that fits everybody is ε = {price.largest}."
+        also = ", for all questions together" if price.questions > 1 else ""
+        yield f"This does not fit, and would be refused; the most that fits everybody is ε = {price.largest}{also}."
     yield from (f"{line[:1].upper()}{line[1:]}" for line in price.similar)
 
 

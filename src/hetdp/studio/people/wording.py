@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hetdp.errors import HetdpError, UsageError
@@ -40,6 +40,7 @@ from hetdp.studio.people.draft import (
     Draft,
 )
 from hetdp.studio.people.table import OpenedTable
+from hetdp.tables.comparison import group_similar_names
 from hetdp.tables.promise import Promise, Protection
 from hetdp.tables.request import plain_words
 from hetdp.text import escape_unprintable
@@ -170,6 +171,19 @@ def level_name(column: str, name: str) -> str:
     return shown if not column or any(map(str.isalpha, shown)) else f"{escape_unprintable(column)} {shown}"
 
 
+def similar_words(names: Iterable[str]) -> list[str]:
+    """One sentence for each set of values of a public column that differ, but look the same to a reader.
+
+    >>> similar_words(["Surgery", "surgery ", "ENT"])[0].partition(". ")[0]
+    "Surgery and 'surgery ' differ only in upper and lower case or in spaces, and count as different"
+    """
+    return [
+        f"{join_names(map(escape_unprintable, several))} differ only in upper and lower case or in spaces, and count as"
+        " different. If they mean the same, correct the file and open it again."
+        for several in group_similar_names(names)
+    ]
+
+
 FOR_PAGE = {  # hints that name arguments of Python → what to do on the page
     "curator=True shows the first rows": "look through this column in the file; delete lines that are empty",
     "encoding= names": "the field Encoding names",
@@ -278,5 +292,6 @@ def _price_words(protections: Sequence[Protection], column: str, least: float, f
         return "Nobody is charged more than with one ε for all."
     most = format_epsilon(max(one.used for one in less))
     names = [level_name(column, one.group) for one in less if one.group is not None]
-    who = "some people" if not names else join_names(names) if len(names) < 4 else f"{', '.join(names[:3])} and others"
+    listed = join_names(names) if len(names) < 4 else f"{', '.join(names[:3])} and others"
+    who = f"people of {listed}" if names else "some people"
     return f"{first}, {who} are charged more: up to ε = {most}, which they allow."
