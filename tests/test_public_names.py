@@ -18,6 +18,7 @@ from hetdp.engines import registry
 from hetdp.mechanism.design import OBJECTIVES
 from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.theory import catalogue
+from tests.loops import for_each
 
 TYPES = {"EngineName", "NotionName", "ObjectiveName"}  # Literal types, which have neither name nor docstring
 NAMES = [name for name in dir(hetdp) if not name.startswith("__") and name not in TYPES]
@@ -54,7 +55,7 @@ def test_every_promised_name_exists():
     assert len(hetdp.__dict__["__all__"]) == len(set(dir(hetdp)))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_a_public_name_can_be_loaded_and_names_its_module(name):
     found = getattr(hetdp, name)
     if inspect.ismodule(found):
@@ -143,14 +144,14 @@ def test_python_suggests_a_public_name_for_a_misspelt_one(line, meant):
     assert done.stderr.endswith(f"Did you mean: '{meant}'?\n")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_every_public_name_has_a_docstring(name):
     documentation = inspect.getdoc(getattr(hetdp, name))
     assert documentation
     assert documentation.splitlines()[0].endswith((".", ":", ";")) or "." in documentation
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@for_each("name", FUNCTIONS)
 def test_every_public_function_has_an_example(name):
     assert any(test.examples for test in doctest.DocTestFinder(recurse=False).find(getattr(hetdp, name), name))
 

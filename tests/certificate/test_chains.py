@@ -13,6 +13,7 @@ from hetdp.certificate.directed import link_gaps
 from hetdp.certificate.rule import append_chains, depth_of, too_wide
 from tests.certificate.claims import claim, next_float
 from tests.certificate.notions import bound, doubled_p, problem_of, z_below
+from tests.loops import for_each
 from tests.theory.exact import precision
 
 ZERO = np.zeros(1)
@@ -66,7 +67,7 @@ def cases(seed: int):
     return start, columns, 1 if rng.random() < 0.5 else -1
 
 
-@pytest.mark.parametrize("seed", range(120))
+@for_each("seed", range(120))
 def test_the_gap_bounds_the_distance_from_the_exact_optimum(seed):
     start, columns, sign = cases(seed)
     problem, given = chain(start, columns, sign)
@@ -82,7 +83,7 @@ def test_the_gap_bounds_the_distance_from_the_exact_optimum(seed):
     assert found.gap < 1e-9
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_values_that_could_be_higher_are_not_called_optimal(seed):
     start, columns, sign = cases(2 * seed + 1)
     problem, given = chain(start, columns, sign)
@@ -147,7 +148,7 @@ def test_sums_that_are_exact_have_no_gap():
     assert (found.optimal, found.gap, found.slack, found.enclosed) == (True, 0.0, 0.0, 0)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_the_gap_of_a_link_is_bounded_from_above_and_closely(seed):
     rng = np.random.default_rng(seed)
     for _ in range(25):
@@ -165,7 +166,7 @@ def test_the_gap_of_a_link_is_bounded_from_above_and_closely(seed):
             assert float(found) <= max(0.0, float(exact.upper())) + 1e-13 * (1 + abs(child))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_the_shortfall_of_a_parent_is_passed_on_by_at_most_the_slope(seed):
     rng = np.random.default_rng(seed)
     for _ in range(25):

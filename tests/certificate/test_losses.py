@@ -15,6 +15,7 @@ from hetdp.problem.axis import Axis
 from hetdp.problem.product import ProductSpace
 from hetdp.releases.charges import account_name, costs_of
 from hetdp.theory.catalogue import NOTIONS
+from tests.loops import for_each
 from tests.oracle.losses import loss_between
 
 UNIT = Fraction(1, 10**9)
@@ -80,7 +81,7 @@ def test_each_class_is_charged_its_largest_loss_and_no_more_than_it_was_promised
 
 
 @pytest.mark.parametrize("notion", ["pure", "directed", "bounded-range", "gaussian"])
-@pytest.mark.parametrize("seed", range(30))
+@for_each("seed", range(30))
 def test_the_losses_of_arbitrary_values_are_rounded_up_by_less_than_one_unit(notion, seed):
     rng = np.random.default_rng(seed)
     values = np.concatenate(

@@ -16,6 +16,7 @@ from hetdp.certificate import compiled, scan
 from hetdp.certificate.additive import RowSources
 from hetdp.mechanism.balanced import balanced_pins
 from hetdp.mechanism.mechanism import LocalMechanism
+from tests.loops import for_each
 
 pytestmark = pytest.mark.jit_off
 
@@ -55,7 +56,7 @@ def test_stored_arcs_are_judged_as_listed_ones_wherever_they_are_cut(seed: int):
 
 
 @pytest.mark.parametrize("halved", [True, False])
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_arcs_are_judged_alike_in_plain_python_and_compiled(seed: int, halved: bool):
     rng = np.random.default_rng(seed)
     z = random_values(rng, 12)
@@ -129,7 +130,7 @@ def test_every_violated_arc_across_one_half_is_counted_however_many_are_alike(
 
 
 @pytest.mark.parametrize("halved", [True, False])
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_links_are_judged_alike_in_plain_python_and_compiled(seed: int, halved: bool):
     rng = np.random.default_rng(seed)
     better, epsilon = random_values(rng, 50), np.abs(random_values(rng, 50))

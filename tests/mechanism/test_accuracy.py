@@ -19,6 +19,7 @@ from hetdp.mechanism.accuracy import baselines
 from hetdp.mechanism.accuracy import report as subjects
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from tests.files.problems import problems_with_pins
+from tests.loops import for_each
 from tests.mechanism.tallies import random_problem, steps_one_by_one, tallies
 
 BOTH = ("fair", "balanced")
@@ -39,7 +40,7 @@ def mean(errors: list[float], weights: list[float]) -> Fraction | None:
     return sum(error * weight for error, weight in pairs) / total if total else None
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_every_measure_is_what_counting_one_by_one_gives(seed):
     problem = random_problem(seed)
     weights, steps = list(problem.weights), steps_one_by_one(problem)

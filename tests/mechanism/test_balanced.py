@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import dijkstra
 import hetdp
 from hetdp.cli.demo import voters
 from hetdp.mechanism.balanced import balanced_pins
+from tests.loops import for_each
 from tests.mechanism.problems import graph_of
 from tests.oracle.leximin import fair_problems
 from tests.oracle.linear import least_worst_errors
@@ -60,7 +61,7 @@ def least_worst_error(problem: hetdp.Problem) -> float:
     return float(linprog(cost, A_ub=np.array(rows), b_ub=right, bounds=(0.0, 1.0), method="highs").fun)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_each("seed", range(60))
 def test_balanced_pins_follow_the_formula_and_are_private_as_they_stand(seed: int):
     problem = random_problem(seed)
     mechanism = hetdp.extend(problem, balanced_pins(problem))
@@ -71,7 +72,7 @@ def test_balanced_pins_follow_the_formula_and_are_private_as_they_stand(seed: in
     np.testing.assert_allclose(mechanism.errors, expected_errors(problem), rtol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_each("seed", range(60))
 def test_no_private_mechanism_has_a_smaller_worst_error(seed: int):
     problem = random_problem(seed)
     mechanism = hetdp.extend(problem, balanced_pins(problem))

@@ -14,6 +14,7 @@ import hetdp
 from hetdp.mechanism.explanation import Across, AdjacentDataset, BindingPath, find_across, tightest
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.theory.pure import PURE
+from tests.loops import for_each
 from tests.mechanism.problems import cases
 from tests.oracle.literal import neighbourhoods
 from tests.oracle.paths import along
@@ -177,7 +178,7 @@ class TestChosenValues:
         assert moved.moved > 0.0
         assert "is given, and moved by at most 3.0e-10 in z to be compatible" in str(moved.explain("a"))
 
-    @pytest.mark.parametrize("seed", range(60))
+    @for_each("seed", range(60))
     def test_explanations_on_random_graphs_are_true(self, seed):
         rng = np.random.default_rng(seed)
         size = int(rng.integers(2, 12))

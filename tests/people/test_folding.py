@@ -15,6 +15,7 @@ from hetdp.people.populations.folding import FEW_CLASSES, EpsilonLevels, Fold, s
 from hetdp.people.privacy.epsilons import UNBOUNDED, epsilon_to_units
 from hetdp.tables.policy import Names, Policy
 from hetdp.threads import sort_in_threads
+from tests.loops import for_each
 
 Q = hetdp.questions
 UNIT = 2.0**40
@@ -272,7 +273,7 @@ def every_change(own, others, threshold):
             yield tail(x) - 0.5 * math.exp(-after), after - meeting(x)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_the_largest_epsilon_of_a_group_has_its_largest_odds(seed):
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 40))

@@ -11,6 +11,7 @@ import pytest
 
 import hetdp
 from hetdp.people.populations import baselines
+from tests.loops import for_each
 from tests.people.cubes import (
     UNIT,
     answers_of,
@@ -146,7 +147,7 @@ def test_odds_are_never_understated(objective, seed):
         assert abs(p[source] - p[target]) <= found.high - found.low + 1e-12
 
 
-@pytest.mark.parametrize("seed", range(48))
+@for_each("seed", range(48))
 def test_odds_lie_between_those_of_any_table_and_the_charged_loss(seed):
     people = (random_other_population if seed % 2 else random_count_population)(seed)
     mechanism, tables = people.design(), tables_of(people)

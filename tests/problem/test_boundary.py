@@ -10,6 +10,7 @@ from hetdp.problem.axis import Axis
 from hetdp.problem.boundary import boundary_of
 from hetdp.problem.product import ProductSpace, as_graph
 from tests.engines.products import random_answers, random_space
+from tests.loops import for_each
 
 INFINITE_TO_C = np.array([[0.0, 0.5, np.inf], [0.5, 0.0, 1.0], [np.inf, 1.0, 0.0]])
 
@@ -21,7 +22,7 @@ def kernels(request, monkeypatch):
         monkeypatch.setattr(boundary, "SMALL_SPACE", 0)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_random_products_have_the_boundary_of_their_graphs(kernels, seed):
     rng = np.random.default_rng(seed)
     space = random_space(rng)

@@ -28,6 +28,7 @@ from hetdp.tables.comparison import (
 )
 from hetdp.tables.conditions import NO, UNKNOWN, YES, condition
 from hetdp.tables.predicates import canonical_predicate, format_literal, parse_predicate
+from tests.loops import for_each
 from tests.oracle import asking as oracle
 from tests.oracle.conditions import CELLS, SCHEMA, TYPED, random_condition, random_rows, rewrite_condition
 
@@ -57,7 +58,7 @@ def columns(database):
     return {name: kind for name, kind, *_ in database.execute("DESCRIBE rows").fetchall()}
 
 
-@pytest.mark.parametrize("seed", range(200))
+@for_each("seed", range(200))
 def test_a_condition_and_its_canonical_form_mean_what_is_documented(database, columns, seed):
     chance = random.Random(seed)
     given_condition, exact = random_condition(chance, list(columns)), seed % 3 == 0
@@ -74,7 +75,7 @@ def test_a_condition_and_its_canonical_form_mean_what_is_documented(database, co
         )
 
 
-@pytest.mark.parametrize("seed", range(100))
+@for_each("seed", range(100))
 def test_nothing_is_computed_for_some_rows_only(columns, seed):
     """No CASE, AND, OR, WHERE or FILTER, but for texts that are not simple; see `spelling`."""
     words, parameters = condition(
@@ -87,7 +88,7 @@ def test_nothing_is_computed_for_some_rows_only(columns, seed):
     assert outside.count("?") == len(parameters)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@for_each("seed", range(200))
 def test_equivalent_conditions_have_the_same_canonical_form(seed):
     chance = random.Random(seed)
     given_condition, exact = random_condition(chance, [*CELLS, *TYPED]), seed % 3 == 0
