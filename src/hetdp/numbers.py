@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from numbers import Integral
 from typing import Any
@@ -36,6 +36,7 @@ INFINITY = r"[-+]?[iI][nN][fF]([iI][nN][iI][tT][yY])?"
 GRAMMAR = f"{NUMERAL}|{INFINITY}"  # the same in Python and in DuckDB
 LONGEST_NUMERAL = 400  # characters; longer numerals are refused
 SHORT_NUMERAL = 16  # characters; a numeral of no more has at most 15 digits, or is a whole number of 16
+EXACT = Context(prec=500)  # a caller's decimal context may have few digits, and round in any direction
 MOST_BITS = 3 * LONGEST_NUMERAL  # of an exact number, which has fewer than LONGEST_NUMERAL decimal digits
 MOST_SHOWN = 40  # characters of a typed text in a message
 

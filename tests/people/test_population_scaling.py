@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from decimal import Decimal
+from decimal import ROUND_UP, Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 import hetdp
+from hetdp.mechanism.formatting import promise_in_runs
 from hetdp.people.populations.scaling import multiply_units, number_at, place_below
 from hetdp.people.privacy.epsilons import epsilon_to_units, shortest_decimal
 from hetdp.people.products.tallied import tally_people
+from hetdp.releases.record.summary import chance
 from tests.people.cubes import answers_of, coordinates_of, problem_of, tables_of
 
 Q = hetdp.questions
@@ -277,3 +279,14 @@ def test_an_epsilon_is_shown_as_it_was_written():
     rng = np.random.default_rng(2)
     for units in rng.integers(1, 2**44, 50).tolist():
         assert epsilon_to_units(shortest_decimal(units)) == units
+
+
+def test_the_decimal_context_of_the_caller_changes_no_number():
+    """Two digits, rounded up, would make 0.13 of an ε of 0.1234567 and certainty of an accuracy of 0.999."""
+    people = hetdp.spaces.population(Q.majority(), ["0.1234567"] * 30 + ["0.7654321"] * 20)
+    found, chances = hetdp.solve_epsilon(people, 0.9, at="60%"), (chance("1 − 1e-9"), promise_in_runs("0.99912"))
+    with localcontext(Context(prec=2, rounding=ROUND_UP)):
+        assert shortest_decimal(epsilon_to_units("0.1234567")) == Decimal("0.1234567")
+        assert multiply_units(np.array([2**40]), Decimal("0.1234")).tolist() == [2**40 * 1234 // 10_000]
+        assert hetdp.solve_epsilon(people, 0.9, at="60%").levels == found.levels
+        assert (chance("1 − 1e-9"), promise_in_runs("0.99912")) == chances

@@ -13,6 +13,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hetdp.numbers import EXACT
 from hetdp.problem.space import Floats
 
 SMALL_ERROR = 1e-4  # a smaller error is shown instead of the accuracy
@@ -163,7 +164,7 @@ def promise_in_runs(promise: str) -> str:
     found = re.fullmatch(r"1 − ([0-9.]{1,9}e-[0-9]{2,3})|([01]|0\.[0-9]{1,9})", promise)
     if found is None:
         return promise
-    return format_runs(float(found[1]) if found[1] else float(1 - Decimal(promise)))
+    return format_runs(float(found[1]) if found[1] else float(EXACT.subtract(1, Decimal(promise))))
 
 
 def clip_uncertain(p: ArrayLike, z: ArrayLike) -> Floats:
@@ -191,5 +192,5 @@ def _round(value: float, digits: int, upward: bool) -> str:
     rounding = Context(prec=digits, rounding=ROUND_CEILING if upward else ROUND_FLOOR)
     found = rounding.create_decimal(Decimal(near))
     if 0 < found < SUBNORMAL:  # a float would have fewer digits
-        return f"{found.normalize():.{digits}g}"
+        return f"{found.normalize(EXACT):.{digits}g}"
     return f"{float(found):.{digits}g}"

@@ -25,6 +25,7 @@ from hetdp.mechanism.design import ObjectiveName, design_local, shares_of
 from hetdp.mechanism.formatting import accuracy_of, format_accuracy, format_accuracy_limit
 from hetdp.mechanism.mechanism import LocalMechanism, seal
 from hetdp.mechanism.scaling import Pattern
+from hetdp.numbers import EXACT
 from hetdp.problem.labels import similar_labels
 from hetdp.problem.partial import PartialMechanism, pins_of
 from hetdp.problem.problem import Problem, require_problem
@@ -57,7 +58,7 @@ class Goal:
     @property
     def allowed(self) -> float:
         """The largest allowed error: 1 minus the target as written."""
-        return float(1 - Decimal(repr(self.target)))
+        return float(EXACT.subtract(1, Decimal(repr(self.target))))
 
     def shares(self, mechanism: LocalMechanism) -> Floats:
         """The contribution of each dataset to the mean error, or the error of each dataset that the goal names."""

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import UsageError
+from hetdp.numbers import EXACT
 from hetdp.people.populations.scores import JoinedCounts, formula_scores, scores_of
 from hetdp.people.questions.logic import And, Combination, Not, Or
 from hetdp.people.questions.question import Question
@@ -145,7 +146,7 @@ def identity_of(request: AskRequest, policy: Policy, promises: Sequence[Promise]
             for promise, form in zip(promises, forms, strict=True)
         ],
         "policy": policy.digest_without_groups() if plain.group is None else policy.digest(),
-        "deciding": None if deciding is None else str(deciding.normalize()),  # a column is part of the policy
+        "deciding": None if deciding is None else str(deciding.normalize(EXACT)),  # a column is part of the policy
         "columns": {"person": request.person, "group": plain.group, "level": plain.level, "area": request.area},
         "objective": request.objective,
     }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from decimal import Decimal, localcontext
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +20,7 @@ import numpy as np
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.mechanism.formatting import accuracy_of, format_accuracy_limit
 from hetdp.mechanism.solve import WORST, ScaledLevel, SolvedEpsilon
-from hetdp.numbers import parse_exact
+from hetdp.numbers import EXACT, parse_exact
 from hetdp.people.names import quote_if_needed
 from hetdp.people.populations.population import WEIGHTED_VOTE, Population
 from hetdp.people.populations.shares import ShareScale, parse_share
@@ -37,7 +37,6 @@ DIGITS = 4  # of the numbers among which the smallest sufficient one is searched
 FEWEST: int = 10 ** (DIGITS - 1)  # the smallest whole number that has so many digits
 STEPS = 9 * FEWEST  # how many numbers of so many digits there are from each power of ten to the next
 HALF, MOST_DIVISOR = 20, 10**12  # bits and a number, so that no product overflows
-PRECISION = 60  # digits of a product, more than any needs
 MOST_EXACT = 10_000  # different ε that are multiplied as decimals; more are multiplied in units, rounded down
 MOST_LEVELS = 100  # in a result; of more, only the least and the largest
 MOST_SHOWN = 10  # levels in words
@@ -51,7 +50,7 @@ def number_at(place: int) -> Decimal:
     ['1', '1.001', '9.999', '1E+1', '0.9999']
     """
     power, step = divmod(place, STEPS)
-    return Decimal(FEWEST + step).scaleb(power - DIGITS + 1).normalize()
+    return Decimal(FEWEST + step).scaleb(power - DIGITS + 1, EXACT).normalize(EXACT)
 
 
 def place_below(number: Fraction) -> int:
@@ -72,8 +71,8 @@ def multiply_units(units: Units, factor: Decimal) -> Units:
     >>> multiply_units(np.array([3, 10**15, 2**52]), Decimal("0.7")).tolist(), 7 * 2**52 // 10
     ([2, 700000000000000, 3152519739159347], 3152519739159347)
     """
-    power = int(factor.normalize().as_tuple().exponent)
-    digits, divisor, low = int(factor.scaleb(-power)), 10 ** max(-power, 0), (1 << HALF) - 1
+    power = int(factor.normalize(EXACT).as_tuple().exponent)
+    digits, divisor, low = int(factor.scaleb(-power, EXACT)), 10 ** max(-power, 0), (1 << HALF) - 1
     if divisor > MOST_DIVISOR:  # then the product of any ε is tiny
         return np.array([unit * digits // divisor for unit in units.tolist()], dtype=np.int64)
     if power > 0:
@@ -160,9 +159,8 @@ class Scale:
 
     def _after(self, before: Decimal, place: int) -> Decimal:
         """An ε multiplied, exactly."""
-        with localcontext() as context:
-            context.prec = PRECISION
-            return self.number(place) if self.is_single else (before * self.number(place)).normalize()
+        number = self.number(place)
+        return number if self.is_single else EXACT.multiply(before, number).normalize(EXACT)
 
 
 # The search -----------------------------------------------------------------------------------------------------------
@@ -360,7 +358,7 @@ def format_number(number: Decimal) -> str:
     >>> format_number(Decimal("1E+1")), format_number(Decimal("0.0765"))
     ('10', '0.0765')
     """
-    return f"{number.normalize():f}"
+    return f"{number.normalize(EXACT):f}"
 
 
 def _percent(share: Fraction) -> str:

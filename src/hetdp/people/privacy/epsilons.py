@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
-from hetdp.numbers import comma_hint, parse_decimal
+from hetdp.numbers import EXACT, comma_hint, parse_decimal
 from hetdp.problem.decimals import GRID
 from hetdp.text import format_value
 
@@ -84,7 +84,7 @@ def shortest_decimal(units: int) -> Decimal:
     while (numerator << GRID) // 10**places != units:
         places += 1
         numerator = -(-units * 10**places >> GRID)
-    return Decimal(numerator).scaleb(-places)
+    return Decimal(numerator).scaleb(-places, EXACT)
 
 
 def units_to_floats(units: Units) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import UsageError
-from hetdp.numbers import parse_decimal
+from hetdp.numbers import EXACT, parse_decimal
 from hetdp.text import did_you_mean, format_value
 from hetdp.theory.catalogue import currency_names, find_currency
 from hetdp.theory.notion import Currency
 
 INFINITE = 2**63 - 1  # as a spend: everything; as a cap: no limit
 LARGEST = 2**62  # what is not below this counts as infinite
-EXACT = Context(prec=500)
 SPLIT = 2.0**27 + 1
 DIGITS = 15  # decimals of so many digits are the shortest ones of their floats
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from hetdp.documents import require_path
 from hetdp.errors import Fault, InputError
 from hetdp.mechanism.formatting import promise_in_runs
+from hetdp.numbers import EXACT
 from hetdp.people.privacy.meaning import strength
 from hetdp.problem.answer_words import BARE_NUMBERS, quote_answer
 from hetdp.releases.charges import EVERYBODY
@@ -200,7 +201,7 @@ def chance(promise: str) -> Decimal:
     """
     error = promise.partition(" − ")[2]
     found = _decimal(error or promise, Decimal(len(error) > 0))
-    return 1 - min(max(found, Decimal(0)), Decimal(1)) if error else found
+    return EXACT.subtract(1, min(max(found, Decimal(0)), Decimal(1))) if error else found
 
 
 def nearest(shares: list[tuple[str, str]]) -> list[tuple[str, str]]:
