@@ -30,6 +30,17 @@ def test_the_table_is_what_python_prints(hetdp):
     assert "are ignored" in result.err
 
 
+def test_the_shell_prints_labels_that_its_verbs_read(hetdp):
+    grid = library.Problem(library.spaces.grid((2, 3), 1.0), lambda label: sum(label) > 1)
+    library.save(grid, "grid.json")
+    where = library.accuracy(grid)["fair"].worst_at
+    printed = hetdp("accuracy", "grid.json", "--objective", "fair", "-q").out
+    assert json.dumps(list(where)) in printed
+    assert repr(where) not in printed
+    assert hetdp("design", "grid.json", "-o", "grid.csv", "-q").code == 0
+    assert hetdp("explain", "grid.json", json.dumps(list(where)), "--mechanism", "grid.csv").code == 0
+
+
 def test_without_baselines_and_with_one_objective_there_is_one_row(hetdp):
     result = hetdp("accuracy", "poll.json", "--no-baselines", "--objective", "balanced", "-q")
     assert (result.err, [line.split()[0] for line in result.out.splitlines()]) == (

@@ -277,3 +277,12 @@ def test_partial_mechanisms_may_be_given_by_name_beside_mechanisms():
     for named in ({"mine": values}, given):
         methods = {method.name: method for method in hetdp.accuracy(problem, named).methods}
         assert methods["mine"].worst_error == hetdp.design(problem).errors.max()
+
+
+def test_python_prints_labels_as_python_writes_them():
+    result = hetdp.accuracy(hetdp.Problem(hetdp.spaces.grid((2, 3), 1.0), lambda label: sum(label) > 1))
+    label = result["fair"].worst_at
+    assert isinstance(label, tuple)
+    for table in (str(result), result.latex(), result._repr_html_()):
+        assert repr(label) in table
+    assert f'"{list(label)}"' in result.csv()  # files have JSON, which the shell reads

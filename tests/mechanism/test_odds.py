@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 from dataclasses import FrozenInstanceError, replace
 from itertools import product
 from typing import Any
@@ -111,6 +112,18 @@ def test_each_class_has_its_own_odds():
         difference, loss = brute_force(problem, mechanism.coordinates, voter)
         assert (found.high - found.low, found.loss) == pytest.approx((difference, loss), abs=1e-12)
     assert by_class[1].loss == pytest.approx(0.2)  # where the first voter does not decide, ε = 1 is not used up
+
+
+def test_an_unknown_class_is_named_with_those_there_are():
+    graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0, classes=["Ann", "Bob"])
+    found = hetdp.odds(hetdp.design(hetdp.Problem(graph, [1, 1, 2])))
+    message = "there is no class 'An'; the classes are 'Ann', 'Bob'. Hint: did you mean 'Ann'?"
+    for look_up in (found.of, found.by_class.__getitem__):
+        with pytest.raises(hetdp.UsageError) as refusal:
+            look_up("An")
+        assert isinstance(refusal.value, KeyError)
+        assert str(refusal.value) == str(pickle.loads(pickle.dumps(refusal.value))) == message
+    assert found.by_class.get("An") is None
 
 
 def test_edges_without_a_class_are_listed_last_under_none():

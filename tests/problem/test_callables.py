@@ -48,3 +48,21 @@ def test_an_exception_of_the_function_names_the_dataset():
     with pytest.raises(ZeroDivisionError) as raised:
         hetdp.Problem(GRAPH, lambda label: 1 // int(label))
     assert raised.value.__notes__ == ["raised by the query at dataset 00"]
+
+
+def test_a_function_with_the_wrong_number_of_parameters_is_refused_before_it_is_called():
+    grid = hetdp.spaces.grid((3, 3), 1.0)
+    with pytest.raises(hetdp.UsageError, match=r"query .* \(x, y\): missing a required argument: 'y'") as refusal:
+        hetdp.Problem(grid, lambda x, y: x + y > 2)
+    assert refusal.value.hint == "labels are tuples here; lambda label: f(*label) passes the entries of a label to f"
+    with pytest.raises(hetdp.UsageError, match="called with 1 argument: the label of a dataset") as refusal:
+        hetdp.Problem(GRAPH, lambda: True)
+    assert refusal.value.hint == ""
+    with pytest.raises(hetdp.UsageError, match=r"epsilon .* called with 2 arguments"):
+        hetdp.spaces.grid((3, 3), lambda one: 1.0)
+    with pytest.raises(hetdp.UsageError, match=r"distance .* called with 2 arguments"):
+        hetdp.spaces.metric([0, 1], lambda one: 1.0, 1.0)
+    with pytest.raises(hetdp.UsageError, match=r"epsilon .* called with 3 arguments"):
+        hetdp.Problem(GRAPH, [1, 1, 2, 2]).with_epsilon(lambda one, other: 1.0)
+    assert hetdp.Problem(grid, lambda label, least=2: sum(label) > least).answers.sum() > 0
+    assert hetdp.Problem(GRAPH, "10".__contains__).answers.tolist() == [2, 2, 2, 1]  # C tells no parameter names

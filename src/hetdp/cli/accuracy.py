@@ -108,8 +108,15 @@ def accuracy(
         out.emit([FORMS[form or "table"](found), *_sentences(odds_by_method)])
 
 
+def _table(found: Accuracy) -> str:
+    """The table, with labels as the verbs read them."""
+    from hetdp.mechanism.accuracy.tables import spell_for_shell, text_lines
+
+    return "\n".join(text_lines(found.methods, found.comparisons, found.prior, spell_for_shell))
+
+
 FORMS: dict[str, Callable[[Accuracy], str]] = {
-    "table": str,
+    "table": _table,
     "csv": lambda found: found.csv().removesuffix("\n"),
     "latex": lambda found: found.latex().removesuffix("\n"),
 }

@@ -84,6 +84,24 @@ def odds_row(one: ClassOdds) -> tuple[Any, ...]:
     return one.answer, one.high, one.low, one.loss, one.epsilon, one.unprotected
 
 
+class _UnknownClassError(UsageError, KeyError):
+    """A name that is not a class; a `KeyError` too, since `Odds.by_class` is a mapping."""
+
+    __str__ = Exception.__str__  # KeyError would quote the message
+
+
+class _OddsByClass(dict[Any, ClassOdds]):
+    """A dictionary of odds; an unknown class is a clear error."""
+
+    def __missing__(self, name: Any) -> ClassOdds:
+        known = [one for one in self if one is not None]
+        rule = f"the classes are {', '.join(map(format_value, known[:10]))}{', …' if len(known) > 10 else ''}"
+        hint = did_you_mean(name, known)
+        raise _UnknownClassError(
+            f"there is no class {format_value(name)}", rule if known else "no edge has a class", hint
+        )
+
+
 @dataclass(frozen=True)
 class Odds:
     """The effect of a change in the data on the published answer; as text, one sentence per class.
@@ -93,6 +111,9 @@ class Odds:
     """
 
     by_class: Mapping[Any, ClassOdds]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_class", _OddsByClass(self.by_class))
 
     @property
     def largest(self) -> ClassOdds:
@@ -105,11 +126,6 @@ class Odds:
         Raises:
             UsageError: there is no such class.
         """
-        if name not in self.by_class:
-            known = [one for one in self.by_class if one is not None]
-            rule = f"the classes are {', '.join(map(format_value, known[:10]))}{', …' if len(known) > 10 else ''}"
-            hint = did_you_mean(name, known)
-            raise UsageError(f"there is no class {format_value(name)}", rule if known else "no edge has a class", hint)
         return self.by_class[name]
 
     def __repr__(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hetdp.errors import Fault, UsageError
+from hetdp.problem.callables import require_arguments
 from hetdp.problem.columns import as_list
 from hetdp.problem.decimals import LARGEST, exact_amount, lower_to_written
 from hetdp.problem.faults import FaultCollector
@@ -21,6 +22,7 @@ from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_value, pluralize
 
 MOST_EDGES = 1 << 23  # the largest graph, whose labels are made one by one
+TWO_DATASETS = ("a dataset", "another dataset")
 EPSILON_RULE = "ε is one number for all edges, one for each {place}, or a function of the two datasets of an edge"
 Step = tuple[Any, Any, int]  # the two ends of an edge, and its coordinate, axis or place on the path
 
@@ -194,6 +196,7 @@ def _distances(names: Sequence[Any], distance: Any) -> dict[tuple[int, int], Any
 
 
 def _by_call(names: Sequence[Any], distance: Callable[[Any, Any], Any]) -> Callable[[int, int], Any]:
+    require_arguments("distance", distance, TWO_DATASETS)
     return lambda one, other: _call("distance", distance, names[one], names[other])
 
 
@@ -231,6 +234,7 @@ def _graph(names: Sequence[Any], edges: Iterable[Step], epsilon: Any, places: in
     listed = list(edges)
     source, target = [one for one, _, _ in listed], [other for _, other, _ in listed]
     if callable(epsilon):
+        require_arguments("epsilon", epsilon, TWO_DATASETS)
         column: Any = [_call("epsilon", epsilon, one, other) for one, other in zip(source, target, strict=True)]
     elif _is_listing(epsilon):
         by_place = as_list(epsilon)

@@ -12,6 +12,7 @@ import numpy as np
 from hetdp.errors import Fault, UnknownDatasetError, UsageError
 from hetdp.problem.answer_words import ABOUT_KEYS, answer_words
 from hetdp.problem.boundary import boundary_of
+from hetdp.problem.callables import require_arguments
 from hetdp.problem.classes import classes_of
 from hetdp.problem.decimals import LARGEST, exact_amount, lower_to_written, multiply_down
 from hetdp.problem.edges import Edges
@@ -369,6 +370,7 @@ class NewEpsilons:
         return columns
 
     def _by_rule(self, rule: Callable[[Any, Any, float], Any], column: Floats, back: bool) -> Floats:
+        require_arguments("epsilon", rule, ["a dataset", "its neighbour", "the ε of their edge"])
         source, target = self.ends[::-1] if back else self.ends
         label, found = self.problem.graph.label, []
         for one, other, value in zip(source.tolist(), target.tolist(), column.tolist(), strict=True):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.errors import Fault, InputError
+from hetdp.problem.callables import require_arguments
 from hetdp.problem.columns import as_column, as_list, as_mapping, sort_distinct
 from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import LabelHints, Labels, is_missing
@@ -19,6 +20,7 @@ Answers = NDArray[np.int8]
 RULE = "a query has two answers: 1 and 2, 0 and 1, False and True, or any pair with positive="
 
 QUESTION_HINT = "hetdp.spaces.votes or tallies asks a question about people"
+UNPACK_HINT = "labels are tuples here; lambda label: f(*label) passes the entries of a label to f"
 SINGLE_RULE = "an answer is one number, text or truth value"
 
 
@@ -65,6 +67,9 @@ def _values(query: Any, labels: Labels, collector: FaultCollector) -> Any:
 
 def _values_by_call(query: Callable[[Any], Any], labels: Labels) -> list[Any]:
     """The answers of a function; an exception that it raises says at which dataset."""
+    example = labels.names[0] if len(labels.names) else None
+    hint = UNPACK_HINT if isinstance(example, tuple) else ""
+    require_arguments("query", query, ["the label of a dataset"], hint)
     found: list[Any] = []
     for label in labels.names:
         try:

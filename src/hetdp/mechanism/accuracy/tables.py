@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,9 +126,26 @@ ESCAPES = {
 }
 
 
-def text_lines(methods: Sequence[Method], comparisons: Sequence[Comparison], prior: str) -> Iterator[str]:
+def spell_for_python(label: Any) -> str:
+    """A label in a table in Python: text unchanged, everything else as Python writes it, and nothing for None."""
+    return "" if label is None else label if isinstance(label, str) else repr(label)
+
+
+def spell_for_shell(label: Any) -> str:
+    """A label in a file, or in a table in the shell: text unchanged, everything else as JSON, and nothing for None."""
+    if label is None:
+        return ""
+    return label if isinstance(label, str) else json.dumps(label, ensure_ascii=False, default=str)
+
+
+def text_lines(
+    methods: Sequence[Method],
+    comparisons: Sequence[Comparison],
+    prior: str,
+    spell: Callable[[Any], str] = spell_for_python,
+) -> Iterator[str]:
     """The table in aligned columns, and at most one remark below it."""
-    rows = _rows(methods, prior)
+    rows = _rows(methods, prior, spell)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -236,24 +253,24 @@ def _mean_error(method: Method, levels: list[int]) -> float | None:
     return math.fsum((method.mean_errors[levels][counted] * weights[counted]).tolist()) / total if total else None
 
 
-def _rows(methods: Sequence[Method], prior: str) -> list[list[str]]:
+def _rows(methods: Sequence[Method], prior: str, spell: Callable[[Any], str] = spell_for_python) -> list[list[str]]:
     """The header, the numbers of datasets, and one row per method."""
     levels = methods[0].levels
     shown, classes = _columns_by_steps(levels), _classes(methods[0])
     titles = [column.title for column in shown]
-    titles += [_in_one_line(f"{_field_text(name)} decides") for name in classes]
+    titles += [_in_one_line(f"{spell(name)} decides") for name in classes]
     header = ["accuracy", "worst", "where", f"mean ({prior})", *titles]
     counts = ["datasets", "", "", f"{len(levels.order):,}", *(f"{column.datasets:,}" for column in shown)]
     counts += [f"{len(levels.deciders[name]):,}" for name in classes]
-    return [header, counts, *(_row(method, shown) for method in methods)]
+    return [header, counts, *(_row(method, shown, spell) for method in methods)]
 
 
-def _row(method: Method, shown: Sequence[_Column]) -> list[str]:
+def _row(method: Method, shown: Sequence[_Column], spell: Callable[[Any], str]) -> list[str]:
     errors: list[float | None] = [method.worst_error, method.mean_error]
     errors += [_mean_error(method, column.levels) for column in shown]
     errors += [one.mean_error for one in method.by_class] if _classes(method) else []
     worst, *means = (NO_VALUE if error is None or error != error else format_accuracy(error) for error in errors)
-    return [_in_one_line(method.name), worst, _in_one_line(_field_text(method.worst_at) or NO_VALUE), *means]
+    return [_in_one_line(method.name), worst, _in_one_line(spell(method.worst_at) or NO_VALUE), *means]
 
 
 def _classes(method: Method) -> list[Any]:
@@ -304,15 +321,10 @@ def _accuracy_and_error(error: float | None) -> tuple[float | None, float | None
 def csv_text(methods: Sequence[Method]) -> str:
     """The long table as CSV; numbers have enough digits to be read back exactly."""
     columns = long_columns(methods)
-    columns["worst_at"] = [_field_text(label) for label in columns["worst_at"]]
+    columns["worst_at"] = [spell_for_shell(label) for label in columns["worst_at"]]
     columns["baseline"] = ["yes" if baseline else "no" for baseline in columns["baseline"]]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return text.getvalue()
-
-
-def _field_text(label: Any) -> str | None:
-    """A label in one field: text unchanged, everything else as JSON."""
-    return label if label is None or isinstance(label, str) else json.dumps(label, ensure_ascii=False, default=str)
