@@ -27,6 +27,7 @@ for module in pkgutil.walk_packages(hetdp.__path__, "hetdp."):
             importlib.import_module(module.name)
         except ModuleNotFoundError as missing:  # of an extra, in the one folder that needs it
             extras = {"hetdp.studio.": ("dash", "dash_cytoscape", "flask"), "hetdp.partitioned.": ("dask",)}
+            extras["hetdp.plots."] = ("matplotlib",)
             extras["hetdp.releases.ledger.postgres"] = ("psycopg",)
             if not any(module.name.startswith(one) and missing.name in names for one, names in extras.items()):
                 raise
@@ -115,9 +116,11 @@ def follow(page: Path, python: Path, folder: Path) -> None:
     """Runs the commands of a page with the installed package."""
     kinds = [block.kind for block in blocks(page)]
     assert {"python", "console"} <= {*kinds}
+    session = ""  # a block uses the names of those before it
     for block in blocks(page):
         if block.kind == "python":
-            (folder / "block.txt").write_text(block.text, encoding="utf-8")
+            session += block.text + "\n"
+            (folder / "block.txt").write_text(session, encoding="utf-8")
             run(python, "-m", "doctest", "block.txt", cwd=folder)
         elif block.kind == "console":
             commands = list(console_commands(block))

@@ -55,7 +55,7 @@ def test_given_values_are_distinguished_from_designed_ones(hetdp):
 
 def test_accuracy_shows_the_warning_below_its_table(hetdp):
     result = hetdp("accuracy", "bad.json", "m.json", "--no-baselines")
-    assert "m.json: 1 of 3 datasets is answered worse than by a coin" in result.out
+    assert "m.json: worse than a coin at 1 of 3 datasets" in result.out
 
 
 def test_a_dry_run_of_a_release_shows_the_warning_before_anything_is_spent(hetdp):

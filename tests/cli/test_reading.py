@@ -102,7 +102,7 @@ def test_unknown_labels_are_named_with_what_may_be_meant():
     assert reading.find_labels(labels, ["south", "north"]) == ["south", "north"]
     with pytest.raises(hetdp.InputError, match="2 faults") as refusal:
         reading.find_labels(labels, ["nroth", "south", "x"])
-    assert [fault.hint for fault in refusal.value.faults] == ["did you mean north?", ""]
+    assert [fault.hint for fault in refusal.value.faults] == ["did you mean north?", "a label is, for example, north"]
 
 
 def test_pins_that_would_become_one_stay_apart():

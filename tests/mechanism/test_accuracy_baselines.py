@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -90,8 +91,9 @@ def test_with_one_epsilon_and_a_count_geometric_noise_is_the_optimum_and_the_tab
     for objective in ("fair", "balanced"):
         assert noise.worst_error == pytest.approx(result[objective].worst_error, rel=1e-12)
         assert noise.mean_error == pytest.approx(result[objective].mean_error, rel=1e-12)
-        words = f"geometric noise ties {objective}: worst, mean, every distance"
-        assert words in str(result).splitlines()
+        words = f"geometric noise ties {objective}: worst, mean, any number of steps"
+        assert words in map(str, result.comparisons)
+    assert re.search("geometric noise.* tie fair and balanced in worst and mean$", str(result).splitlines()[-1])
     assert not [each for each in result.comparisons if each.outcome == "beats"]
 
 
@@ -139,16 +141,19 @@ def test_a_rounding_in_a_baseline_is_closed_and_proved():
 
 def test_a_baseline_that_wins_is_mentioned():
     problem = tallies(4, 1.0, 1.0)
-    lines = str(hetdp.accuracy(problem, {"timid": [0.5] * 5})).splitlines()
-    assert "one ε beats timid: worst, mean, every distance" in lines
-    assert "exponential beats timid: worst, mean, every distance" in lines
+    report = hetdp.accuracy(problem, {"timid": [0.5] * 5})
+    lines = list(map(str, report.comparisons))
+    assert "one ε beats timid: worst, mean, any number of steps" in lines
+    assert "exponential mechanism beats timid: worst, mean, any number of steps" in lines
+    remark = str(report).splitlines()[-1]
+    assert all(name in remark.partition("beat timid")[0] for name in ("one ε", "exponential mechanism"))
     leaning = np.where(problem.answers == 1, 0.95, 0.9)  # perfect for 1 at the cost of 2
     comparisons = hetdp.accuracy(problem, {"leaning": leaning}, prior=[1, 1, 1, 3, 3]).comparisons
     assert ("randomised response", "beats", ("worst", "mean")) in [each[:2] + each[3:4] for each in comparisons]
 
 
 def test_wins_and_ties_are_reported_for_each_measure():
-    levels = SimpleNamespace(distances=np.array([1, 2, 3, 0]))
+    levels = SimpleNamespace(steps=np.array([1, 2, 3, 0]))
 
     def method(name, baseline, worst, mean, worsts, means):
         facts = {"worst_errors": np.array(worsts), "mean_errors": np.array(means), "levels": levels}
@@ -165,10 +170,10 @@ def test_wins_and_ties_are_reported_for_each_measure():
     assert list(compare([ours, close])) == [Comparison("close", "beats", "ours", ("mean",), (), False)]
 
 
-def test_many_distances_are_counted():
+def test_many_numbers_of_steps_are_counted():
     words = str(Comparison("noise", "ties", "ours", (), tuple(range(1, 10)), False))
-    assert words == "noise ties ours: distances 1, 2, 3, 4, 5, 6 and 3 more"
-    assert str(Comparison("noise", "beats", "ours", ("mean",), (2,), False)) == "noise beats ours: mean, distance 2"
+    assert words == "noise ties ours: 1, 2, 3, 4, 5, 6 and 3 more steps"
+    assert str(Comparison("noise", "beats", "ours", ("mean",), (2,), False)) == "noise beats ours: mean, 2 steps"
 
 
 def test_errors_too_small_for_a_float_do_not_tie():
@@ -216,13 +221,13 @@ def test_a_mechanism_that_was_proved_here_is_not_proved_again():
     assert hetdp.accuracy(problem, fair).methods[0].mechanism is fair
 
 
-def test_distances_are_listed_up_to_a_limit():
-    def words(*distances, everywhere=False, measures=()):
-        return str(Comparison("one ε", "ties", "fair", measures, distances, everywhere))
+def test_numbers_of_steps_are_listed_up_to_a_limit():
+    def words(*steps, everywhere=False, measures=()):
+        return str(Comparison("one ε", "ties", "fair", measures, steps, everywhere))
 
-    assert words(3) == "one ε ties fair: distance 3"
-    assert words(1, 2, measures=("worst",)) == "one ε ties fair: worst, distances 1, 2"
-    assert words(*range(1, 7)) == "one ε ties fair: distances 1, 2, 3, 4, 5, 6"
-    assert words(*range(1, 8)) == "one ε ties fair: distances 1, 2, 3, 4, 5, 6 and 1 more"
-    assert words(1, 2, everywhere=True, measures=("mean",)) == "one ε ties fair: mean, every distance"
+    assert words(3) == "one ε ties fair: 3 steps"
+    assert words(1, 2, measures=("worst",)) == "one ε ties fair: worst, 1, 2 steps"
+    assert words(*range(1, 7)) == "one ε ties fair: 1, 2, 3, 4, 5, 6 steps"
+    assert words(*range(1, 8)) == "one ε ties fair: 1, 2, 3, 4, 5, 6 and 1 more steps"
+    assert words(1, 2, everywhere=True, measures=("mean",)) == "one ε ties fair: mean, any number of steps"
     assert words(everywhere=True, measures=("mean",)) == "one ε ties fair: mean"

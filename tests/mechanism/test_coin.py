@@ -120,7 +120,7 @@ def test_the_warning_for_average_says_that_it_is_best_in_the_mean() -> None:
     assert mechanism.against_coin.worse
     assert str(mechanism.against_coin).endswith("; it maximises the mean accuracy, not the accuracy at each dataset")
     report = str(hetdp.accuracy(problem, mechanism))
-    assert "worse than by a coin" in report
+    assert "average: worse than a coin at 1 of 10 datasets" in report
     assert "worse than a coin" in mechanism._repr_html_()
 
 

@@ -63,9 +63,9 @@ def test_the_promise_speaks_of_levels_and_of_groups_if_there_are_some():
     people, asked = table_of(20, 1), ASKED | {"at_least": "50%", "level": "level", "dry_run": True}
     size = int((people["level"] == "open").sum())
     alone = hetdp.ask(people, **asked, epsilon_by=EPSILONS)
-    assert f"protected: {size} rows of 'open': up to ε = 2 allowed" in alone.promise
+    assert f"protected: {size} people of 'open': up to ε = 2 allowed" in alone.promise
     grouped = hetdp.ask(people, **asked, epsilon_by=EPSILONS, group="site")
-    assert "rows of 'Town': ε from 0.1 to 2 allowed" in grouped.promise
+    assert "people of 'Town': ε from 0.1 to 2 allowed" in grouped.promise
     assert "'open'" not in grouped.promise
     absent = hetdp.ask(people, **asked, epsilon_by=EPSILONS | {"nobody": 1})
     assert "levels that are promised an ε but have no people: 'nobody'" in absent.promise
@@ -168,6 +168,6 @@ def test_several_questions_share_the_levels():
     asked = {"person": "id", "level": "level", "epsilon_by": {"open": 1, "usual": 0.5, "strict": 0.1}, "dry_run": True}
     two = [{"count": "vote = 'yes'", "at_least": 3}, {"count": "vote = 'no'", "at_least": "50%", "by": "site"}]
     found = hetdp.ask(table_of(20, 1), questions=two, **asked)
-    assert "rows of 'open': at most" in found.promise
+    assert "people of 'open': at most" in found.promise
     with pytest.raises(hetdp.UsageError, match="level= is the same for all questions"):
         hetdp.ask(table_of(20, 1), questions=[two[0] | {"level": "level"}, two[1]], **asked)

@@ -195,7 +195,8 @@ def distinct_texts(values: Sequence[Any], longest: int = LONGEST_LABEL) -> list[
     numbered: set[str] = set()
     for same in _alike(shown):
         start = len(commonprefix([whole[value] for value in same]))  # noqa: RUF071 (these are no paths)
-        shown |= {value: "…" + _shorten(whole[value][start:], longest - 1) for value in same}
+        if all(len(whole[value]) > start for value in same):
+            shown |= {value: "…" + _shorten(whole[value][start:], longest - 1) for value in same}
     while again := _alike(shown):
         numbered = {value for same in again for value in same} if not numbered else set(shown)
         for number, value in enumerate(shown, 1):
@@ -348,7 +349,7 @@ def arrange_legend(words: list[str], width: float) -> tuple[int, list[str]]:
     >>> arrange_legend(["one", "two", "three"], 400.0)
     (3, ['one', 'two', 'three'])
     >>> arrange_legend(["one", "two", "a text that is rather long for a column"], 150.0)
-    (1, ['one', 'two', 'a text that is rather long for\na column'])
+    (2, ['one', 'two', 'a text that is rather\nlong for a column'])
     """
     choices: list[tuple[float, float, int, int, list[str]]] = []
     for columns in range(len(words), 0, -1):
