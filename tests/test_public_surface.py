@@ -158,7 +158,7 @@ def test_every_line_of_the_public_surface_runs(tmp_path, monkeypatch, capsys):
 
 def test_a_type_checker_accepts_the_public_surface_and_no_misspelt_name_or_choice(tmp_path):
     names = [f"{name}x" for name in NAMES] + [f"m.{name}x" for name in MEMBERS]
-    names.append('hetdp.design(problem, "balanced").was_givenx')
+    names.append('hetdp.design(problem, "balanced").was_given')  # a name of one kind of mechanism, not of all
     found = check_types(
         tmp_path,
         surface=SURFACE,
