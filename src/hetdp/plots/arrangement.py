@@ -125,8 +125,8 @@ def arrange(shown: Network, width: float, height: float | None) -> Arrangement:
     low, high = (float(ends.min()), float(ends.max())) if len(ends) else (0.0, 0.0)
     head = max((text_size(_step_words(edge), STEP, SPACING)[1] + GAP for edge in shown.steps), default=0.0)
     room = Room(width, height, low, high, head)
-    found = next(filter(None, _labelled(shown, room)), None)
-    places = _Places(shown, found or _unlabelled(shown, room))
+    found = next(filter(None, _arrangements_with_labels(shown, room)), None)
+    places = _Places(shown, found or _arrange_without_labels(shown, room))
     if found is None:
         places.name_path()
     places.name_steps()
@@ -143,7 +143,7 @@ def _styles(shown: Network) -> Iterator[tuple[Style, float]]:
                 yield from ((Style(False, points, most, lines), size) for lines in (False, True))
 
 
-def _labelled(shown: Network, room: Room) -> Iterator[Arrangement | None]:
+def _arrangements_with_labels(shown: Network, room: Room) -> Iterator[Arrangement | None]:
     """The arrangement in each style, None where labels do not fit."""
     if not 0 < len(shown.p) <= MOST_NAMES:
         return
@@ -154,17 +154,19 @@ def _labelled(shown: Network, room: Room) -> Iterator[Arrangement | None]:
         if not style.inside:
             drop = half_of(shown, size) + GAP / 2.0
             below = sizes[:, 0] / 2.0, -drop - sizes[:, 1], np.full(len(texts), -drop)
-            yield _with_notes(_scaled(shown, room, size, below), shown, texts, style, -drop - sizes[:, 1] / 2.0)
+            yield _with_notes(
+                _arrange_at_size(shown, room, size, below), shown, texts, style, -drop - sizes[:, 1] / 2.0
+            )
             continue
         fitting = 2.0 + 0.92 * float(np.hypot(*sizes.T).max())
         if fitting > WIDEST_INSIDE:
             continue
         above = np.zeros(len(texts))
         if style.points == SMALL and fitting < size:
-            roomy = _scaled(shown, room, size, None)
+            roomy = _arrange_at_size(shown, room, size, None)
             if roomy is not None and roomy.height <= ROOMY:
                 yield _with_notes(roomy, shown, texts, style, above)
-        yield _with_notes(_scaled(shown, room, fitting, None), shown, texts, style, above)
+        yield _with_notes(_arrange_at_size(shown, room, fitting, None), shown, texts, style, above)
 
 
 def _with_notes(
@@ -193,7 +195,7 @@ def _text(name: str, value: str, lines: bool) -> str:
     return f"{name}\n{value}".rstrip() if lines else f"{name} {value.replace(chr(10), ', ')}".rstrip()
 
 
-def _scaled(shown: Network, room: Room, size: float, below: Any) -> Arrangement | None:
+def _arrange_at_size(shown: Network, room: Room, size: float, below: Any) -> Arrangement | None:
     """The arrangement for datasets of a size, with texts below: half their widths, lower and upper ends.
 
     None if something would cover something else.
@@ -247,7 +249,7 @@ def _least_scale(x: Floats, y: Floats, half: float, below: Any) -> float:
     return found
 
 
-def _unlabelled(shown: Network, room: Room) -> Arrangement:
+def _arrange_without_labels(shown: Network, room: Room) -> Arrangement:
     """The arrangement without labels, with the largest datasets that do not touch."""
     x, y, span = shown.layout.across, shown.layout.up, room.high - room.low
     tall, size = float(np.ptp(y)) if len(y) else 0.0, LARGEST_DIAMETER

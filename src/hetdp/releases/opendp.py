@@ -126,13 +126,13 @@ class StepLosses:
 
     def _find(self, steps: int) -> Any:
         if not has_loss(self.notion):
-            return _group_privacy(*self._promised(), steps)
+            return _group_privacy(*self._largest_parameters(), steps)
         loss = self._largest(steps)
         if self.notion.name == GAUSSIAN.name:
             return _float_above(Fraction(loss) ** 2 / 2) if loss < math.inf else math.inf
         return loss
 
-    def _promised(self) -> tuple[float, float]:
+    def _largest_parameters(self) -> tuple[float, float]:
         """The largest ε and δ of all edges that count, as they were verified; (∞, 1) if an edge has no constraint."""
         free = any(mask.any() for mask in unconstrained_directions(self.columns)) if len(self.source) else False
         if free:
