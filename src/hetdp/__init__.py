@@ -21,11 +21,11 @@ __all__ = [
     "PartialMechanism", "PartitionedFile", "PartitionedProblem", "Payment", "Price", "Problem", "ProblemFile",
     "PublicValues", "RecordVerdict", "Release", "Repair", "Simulation", "SolvedEpsilon", "Sweep", "TableDescription",
     "UnknownDatasetError", "UnwrittenRecordError", "UsageError", "Verdict", "VerificationError", "Witness", "Workers",
-    "__version__", "accuracy", "ask", "audit", "check", "describe_table", "design", "extend", "from_networkx",
-    "from_scipy", "from_table", "induced_bounds", "odds", "path_mechanism", "plot", "polish", "price", "privacy",
-    "questions", "read_mechanism", "read_partitioned", "read_pins", "read_problem", "read_record", "release", "save",
-    "simulate", "solve_epsilon", "spaces", "statement", "sweep", "to_arrow", "to_networkx", "to_opendp", "to_pandas",
-    "to_polars", "verify", "verify_record",
+    "__version__", "accuracy", "ask", "audit", "check", "describe_plan", "describe_table", "design", "extend",
+    "from_networkx", "from_scipy", "from_table", "induced_bounds", "odds", "path_mechanism", "plot", "polish", "price",
+    "privacy", "questions", "read_mechanism", "read_partitioned", "read_pins", "read_problem", "read_record", "release",
+    "save", "simulate", "solve_epsilon", "spaces", "statement", "sweep", "to_arrow", "to_networkx", "to_opendp",
+    "to_pandas", "to_polars", "verify", "verify_record",
 ]
 # fmt: on
 
@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from hetdp.releases.simulation import Simulation, simulate
     from hetdp.tables.ask import AskResult, Payment, ask
     from hetdp.tables.description import ColumnDescription, PublicValues, TableDescription, describe_table
+    from hetdp.tables.plan_description import describe_plan
     from hetdp.tables.record import verify_record
     from hetdp.theory.catalogue import NotionName
     from hetdp.theory.path import path_mechanism
@@ -188,6 +189,8 @@ if not TYPE_CHECKING:  # hidden from type checkers: a module with __getattr__ ha
                     from hetdp.releases import simulation as home
                 case "AskResult" | "Payment" | "ask":
                     from hetdp.tables import ask as home
+                case "describe_plan":
+                    from hetdp.tables import plan_description as home
                 case "ColumnDescription" | "PublicValues" | "TableDescription" | "describe_table":
                     from hetdp.tables import description as home
                 case "verify_record":

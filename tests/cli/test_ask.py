@@ -485,3 +485,21 @@ def test_an_accuracy_is_wanted_of_one_question_only(hetdp, people, several):
     refused = hetdp("ask", people, *several, "--want", "95%", "--at-share", "55%")
     assert refused.code == 2
     assert "an accuracy is wanted for several questions at once" in refused.err
+
+
+def test_a_plan_is_shown_without_its_table(hetdp):
+    Path("alone.csv").write_text("id,vote\n1,yes\n2,no\n")
+    terms = ["--count", "vote = 'yes'", "--at-least", "1", "--epsilon", "1", "--person", "id"]
+    made = hetdp("ask", "alone.csv", *terms, "--dry-run", "--plan", "alone.json", "--json").document
+    Path("alone.csv").unlink()
+    shown = hetdp("record", "plan", "alone.json")
+    assert (shown.code, shown.out.rstrip("\n")) == (0, library.describe_plan("alone.json"))
+    document = hetdp("record", "plan", "alone.json", "--json").document
+    assert document["description"] == shown.out.splitlines()
+    assert f"sha256 {json.loads(Path('alone.json').read_text())['plan_sha256']}" in document["description"]
+    assert made["plan_file"] == document["plan_file"] == "alone.json"
+    refused = hetdp("record", "plan", "alone.json", "--ledger", "a.ledger")
+    assert (refused.code, refused.out) == (2, "")
+    Path("alone.json").write_text(Path("alone.json").read_text().replace('"people": 2', '"people": 3'))
+    changed = hetdp("record", "plan", "alone.json")
+    assert (changed.code, changed.out) == (3, "")

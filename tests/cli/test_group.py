@@ -109,7 +109,7 @@ def test_the_version_output_contains_what_a_bug_report_needs(hetdp):
         ),
         (
             "record vrify a",
-            "invalid value for 'ACTION': 'vrify' is not one of 'verify', 'statement'; did you mean verify?",
+            "invalid value for 'ACTION': 'vrify' is not one of 'verify', 'statement', 'plan'; did you mean verify?",
         ),
         ("ask a --majority", "there is no option --majority; did you mean --more-than 50%?"),
         ("ask a --sheet X", "there is no option --sheet; did you mean --table?"),

@@ -109,6 +109,8 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
     (0, "record verify record.json --ledger class.ledger --problem good.json --mechanism mechanism.json"),
     (3, "record verify good.json"),
     (0, "record statement record.json"),
+    (0, f"ask survey.csv {QUESTION} --epsilon eps --dry-run --plan described.json"),
+    (0, "record plan described.json"),
     (0, "ledger init school.ledger --source survey --cap 1 --class-cap pupils=0.6"),
     (2, "ledger init school.ledger --source survey --cap 1"),
     (0, "ledger declare school.ledger --source other --currency epsilon-delta --cap 1:1e-6"),

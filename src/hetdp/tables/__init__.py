@@ -5,7 +5,7 @@ What lives here, in the order in which a question passes through it:
 - `request` (what is asked and promised), with `predicates` and `comparison` (the condition `count`);
 - `sources`, `formats`, `dialect`, `excel`, `sqlite` and `arrow`, which reads data frames, too (how rows are read),
   `kinds` and `conditions` (SQL), `description` (what a table has);
-- `people_table` and `policy` (the public columns), `promise`, `plan`, `preparation`, `identity`;
+- `people_table` and `policy` (the public columns), `promise`, `plan`, `plan_description`, `preparation`, `identity`;
 - `bundle` (several questions in one plan);
 - `release` and `record` (what a release from a table costs and says), and `ask`, which calls all of these.
 
