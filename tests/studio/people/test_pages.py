@@ -46,6 +46,7 @@ def test_the_whole_way_from_a_table_to_a_published_page(pages, tmp_path):
     record = hetdp.read_record(tmp_path / "plan-record.json")
     assert record["answers"][0]["words"] in shown
     assert "holds: this is exactly the plan that was carried out" in shown
+    assert "(umask 077; cp staff.ledger staff.ledger.backup)" in shown
     assert "Do we move?" in (tmp_path / "plan-page.html").read_text()
     assert all(pages.session.is_complete(step) for step in NAMES)
 

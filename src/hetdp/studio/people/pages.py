@@ -6,6 +6,7 @@ the script posts the same forms with ``live``, and takes what has changed from t
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,7 @@ def connect_pages(server: Flask, token: str, session: PeopleSession) -> None:
     here = f"{root}{PREFIX}/"
     pages.add_app_template_filter(lambda names: [(name, name) for name in names], "pairs")
     pages.add_app_template_filter(format_epsilon, "epsilon")
+    pages.add_app_template_filter(shlex.quote, "shell")
 
     @pages.get("/")
     def first() -> Any:
