@@ -212,9 +212,11 @@ def test_a_page_of_several_questions_names_the_area_of_each_answer(several):
 def test_a_statement_has_the_question_the_answer_how_sure_and_what_it_means(records):
     record = records["titled"]
     found = statement(record)
+    asked = headline_of({"question": record["question"]})
     assert found.startswith(
-        f"To the question “Should we move?”, the published answer is “{record['answers'][0]['words']}”; "
+        f"To the question “Should we move?” (i{asked[1:]}), the published answer is “{record['answers'][0]['words']}”; "
     )
+    assert asked.startswith("Is it true that ")
     shares = record["plan"]["areas"][0]["accuracy_by_share"]
     for where, promise in nearest(list(shares.items())):
         assert f"{promise_in_runs(promise)} runs {where}" in found

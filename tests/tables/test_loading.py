@@ -116,7 +116,9 @@ def test_duplicate_and_missing_ids_are_refused(form, tmp_path):
     assert f"row {1 + header}, id: a duplicate id: 'Ann'" in shown
     assert f"row {3 + header}, id" in shown
     assert "Bob" not in shown
-    assert "a missing id" in refusal(FILES[form](columns | {"id": ["Ann", None, "Cid"]}, tmp_path), make_request())
+    words = refusal(FILES[form](columns | {"id": ["Ann", None, "Cid"]}, tmp_path), make_request())
+    assert "a missing id" in words
+    assert "delete lines that are empty" in words
 
 
 def test_an_id_may_have_the_digest_that_means_nobody(monkeypatch, tmp_path):

@@ -34,6 +34,7 @@ from hetdp.tables.plan import require_outside_table
 from hetdp.tables.policy import (
     HINT,
     MOST_SHOWN,
+    NOBODY_RULE,
     PERSON_RULE,
     Faults,
     Names,
@@ -238,7 +239,7 @@ class PartitionedTable(PeopleTable):
             raise
         if any(one.missing["no person"] for one in tallies):
             self._tell_curator(request, tallies)
-            raise self._fault("a missing id", request.person)
+            raise self._fault("a missing id", request.person, NOBODY_RULE)
         if not self._seen:  # all requests identify people by one column
             self._require_different(request.person, found.policy.size)
         try:
@@ -375,9 +376,9 @@ class PartitionedTable(PeopleTable):
         rule = "a table stays as it is between the policy and the answers"
         return InputError(self.name, [Fault("changed while it was read", self.name, "", rule)])
 
-    def _fault(self, what: str, column: str) -> InputError:
+    def _fault(self, what: str, column: str, rule: str = PERSON_RULE) -> InputError:
         where = f"{self.name}, {column}"
-        return InputError(where, [Fault(what, where, "", PERSON_RULE, HINT)])
+        return InputError(where, [Fault(what, where, "", rule, HINT)])
 
     def _tell_curator(self, request: AskRequest, tallies: list[Tally]) -> None:
         """Raises the faults of the first faulty file with its rows, if messages may name them."""

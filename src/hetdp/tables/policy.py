@@ -38,6 +38,7 @@ NAMELESS, NAME_RULE = (
     "each person must have one; an empty cell is not a name",
 )
 PERSON_RULE = "each person must appear once and have an id"
+NOBODY_RULE = f"{PERSON_RULE}; delete lines that are empty"
 
 Hashes = NDArray[np.uint64]
 
@@ -123,7 +124,7 @@ class RowFaults(Faults):
             missing = {"nobody": f"{quote_name(self._request.person)} IS NULL"}
             nobody = self._source.read(missing, uses=[self._request.person])["nobody"]
             if nobody.any():
-                self._refuse("a missing id", self._request.person, nobody, PERSON_RULE)
+                self._refuse("a missing id", self._request.person, nobody, NOBODY_RULE)
         if len(again):  # the same id, or only the same hash
             rows = np.flatnonzero(np.isin(hashes, again))
             texts = self._texts(self._request.person)[rows]

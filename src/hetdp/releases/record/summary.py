@@ -257,7 +257,7 @@ def statement(record: str | Path | Document) -> str:
 def _sentence_about_answers(record: Document) -> str:
     answers, sureness = record["answers"], sureness_of(record)
     several = len(answers) > 1
-    start = f"To the question “{headline_of(record)}”, the published answer {_answers_in_words(answers)}"
+    start = f"To the question {_question_in_words(record)}, the published answer {_answers_in_words(answers)}"
     if len(record["constant"]) == len(answers):
         return f"{start}; {'these answers are' if several else 'it is'} the same for any data, without any randomness."
     promises = [(WORST_CASE, sureness.worst)] if sureness.worst else []
@@ -272,6 +272,13 @@ def _sentence_about_answers(record: Document) -> str:
         else ""
     )
     return f"{start}; a little randomness was added to protect privacy{sure}."
+
+
+def _question_in_words(record: Document) -> str:
+    """The headline and, if it is a title, what exactly was asked: a title seldom names the threshold."""
+    headline, question = headline_of(record), headline_of({"question": record["question"]})
+    asked = f" ({question[:1].lower()}{question[1:]})" if "title" in record and question.startswith(ASKED) else ""
+    return f"“{headline}”{asked}"
 
 
 def _shares_of_areas(sureness: Sureness) -> list[tuple[str, str]]:

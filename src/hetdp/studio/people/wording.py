@@ -185,7 +185,7 @@ def similar_words(names: Iterable[str]) -> list[str]:
 
 
 FOR_PAGE = {  # hints that name arguments of Python → what to do on the page
-    "curator=True shows the first rows": "look through this column in the file; delete lines that are empty",
+    "curator=True shows the first rows": "look through this column in the file",
     "encoding= names": "the field Encoding names",
     "sheet= names one": "choose one",
 }
