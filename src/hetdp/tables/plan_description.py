@@ -72,7 +72,7 @@ def describe_plan(path: str | Path) -> str:
     ...     words = hetdp.describe_plan(plan)
     >>> asked.digest in words
     True
-    >>> print(words.splitlines()[4])
+    >>> print(next(line for line in words.splitlines() if line.startswith("protected")))
     protected: 30 people: up to ε = 0.5 allowed, at most 0.5 used
     """
     place = require_path(path)
