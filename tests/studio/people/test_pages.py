@@ -23,7 +23,7 @@ from hetdp.studio.people import views
 from hetdp.studio.people.charts import charts_of
 from hetdp.studio.people.code import plan_lines
 from hetdp.studio.people.folder import OpenedFolder
-from hetdp.studio.people.release import caps_of
+from hetdp.studio.people.release import caps_of, price_of
 from hetdp.studio.people.session import NAMES, STALE, PeopleSession
 from hetdp.studio.people.wording import runs_words
 from tests.studio.people.conftest import EPSILONS, FIRST, LEVELS, QUESTION, SECRET, TOKEN, Pages, write_table
@@ -543,6 +543,21 @@ def test_a_new_ledger_has_a_cap_of_its_own_only_for_who_may_spend_less(pages):
     pages.send("protection", {"protection": "one", "epsilon": "0.4"})
     pages.save("other.json")
     assert caps_of(pages.session, " 2 ") == ("0.8", {})
+
+
+def test_the_price_is_of_the_saved_plan_until_the_draft_is_changed(pages, tmp_path):
+    def price() -> dict[str, str]:
+        return {one.name: one.charged for one in price_of(pages.session).classes}
+
+    hetdp.Ledger.create(tmp_path / "staff.ledger", source="staff", cap=5, unit="person", relation="replace-one")
+    pages.fill_in()
+    pages.session.draft.set("ledger", "staff.ledger")
+    unsaved = price()
+    pages.save()
+    saved = price()
+    pages.send("protection", LEVELS | EPSILONS | {"epsilon-0": "2"})
+    assert price() == {"open": "2", "strict": "0.1"} != saved
+    assert unsaved == saved == {"open": "1", "strict": "0.1"}
 
 
 def test_the_chosen_source_of_a_ledger_pays(pages, tmp_path):
