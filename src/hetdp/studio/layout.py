@@ -34,7 +34,7 @@ def radio_row(name: str, words: dict[str, str], value: str, label: str) -> Any:
     """A row of options, one of which is selected."""
     options = [{"label": label, "value": key} for key, label in words.items()]
     radio = dcc.RadioItems(id=name, options=options, value=value, className="segments", inline=True)
-    return html.Div(radio, role="group", **aria_label(label))
+    return html.Div(radio, role="radiogroup", **aria_label(label))
 
 
 def aria_label(words: str) -> dict[str, Any]:
@@ -104,7 +104,8 @@ def dialog(start: bool, tables: str = "", listed: Sequence[str] | None = None) -
         *parts,
         html.P(id="refused", className="notice", role="alert"),
     ]
-    box = html.Div(inside, className="dialog", role="dialog", **aria_label("Open a problem"))
+    modal: dict[str, Any] = {"aria-modal": "true", **aria_label("Open a problem")}
+    box = html.Div(inside, className="dialog", role="dialog", **modal)
     return html.Div(box, id="shade", className="shade", hidden=not start)
 
 
@@ -362,9 +363,8 @@ def _export() -> list[Any]:
     ]
     blocks = []
     for name, words in (("python", "The same in Python"), ("shell", "The same in a shell")):
-        head = html.Div(
-            [html.H3(words), dcc.Clipboard(target_id=f"lines-{name}", title="Copy", className="copy")], className="pair"
-        )
+        copy = html.Button("Copy", className="button", **{"data-copy": f"lines-{name}", **aria_label(f"Copy: {words}")})
+        head = html.Div([html.H3(words), copy], className="pair")
         blocks += [head, html.Pre(id=f"lines-{name}", tabIndex=0)]
     return [html.H3("Save"), html.Div(files, className="buttons"), html.P(id="saved", className="notice"), *blocks]
 

@@ -20,6 +20,10 @@ ANY_ADDRESS = ("0.0.0.0", "::", "", "*")
 HTTP_PORT = 80  # the default port of http, which browsers leave out of Host
 ASSETS = Path(__file__).parent / "assets"
 TITLE = "hetdp studio"
+PAGE = (  # Dash's own has no language
+    '<!DOCTYPE html><html lang="en"><head>{%metas%}<title>{%title%}</title>{%favicon%}{%css%}</head>'
+    "<body>{%app_entry%}<footer>{%config%}{%scripts%}{%renderer%}</footer></body></html>"
+)
 MOST_REQUEST_BYTES = MOST_BYTES * 3 // 2  # bytes of a request, in which files are base64
 
 
@@ -122,6 +126,7 @@ def app_for(
         title=TITLE,
         update_title="",
         prevent_initial_callbacks=True,
+        index_string=PAGE,
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
     )
     tables = "" if people is None else f"/{token}/{PEOPLE}/"

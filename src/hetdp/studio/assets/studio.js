@@ -329,8 +329,12 @@
   document.addEventListener("pointercancel", () => { pressed = null; }, true);
 
   function followDialog(shade) {
+    let before = null; // what had the focus when the dialog was opened
     const focus = function () {
-      const next = document.querySelector(shade.hidden ? "#open" : "#way-gallery button");
+      const usual = document.getElementById("open");
+      if (!shade.hidden) { before = document.activeElement; }
+      const isThere = before && before !== document.body && before.offsetParent !== null;
+      const next = shade.hidden ? (isThere ? before : usual) : shade.querySelector(".way:not([hidden]) :is(button, input:not([tabindex='-1']), [tabindex='0'])");
       if (next) { next.focus(); }
     };
     let wasHidden = shade.hidden;

@@ -1,0 +1,34 @@
+// What screen readers, keyboards and fingers need beyond what Dash makes: names and roles, and buttons that copy.
+(function () {
+  "use strict";
+
+  // Dash marks the choices of a row as options of a list, although they are radio buttons; their group has the name.
+  function mend() {
+    document.querySelectorAll(".dash-radioitems [aria-selected], .dash-radioitems[role]").forEach(function (one) {
+      one.removeAttribute("role");
+      one.removeAttribute("aria-selected");
+    });
+    const file = document.querySelector("#upload input[type=file]:not([aria-label])");
+    if (file) {
+      file.setAttribute("aria-label", "Files of a problem");
+      file.tabIndex = -1; // the zone around it is the button
+    }
+  }
+  new MutationObserver(mend).observe(document, { childList: true, subtree: true, attributes: true, attributeFilter: ["aria-selected"] });
+
+  // A button with data-copy copies the text of the element that it names, and says so for a moment.
+  const SHOWN = 1500; // milliseconds
+  document.addEventListener("click", function (event) {
+    const button = event.target.closest && event.target.closest("[data-copy]");
+    if (!button) { return; }
+    const before = button.dataset.words || button.textContent;
+    button.dataset.words = before;
+    const say = function (words) {
+      button.textContent = words;
+      window.clearTimeout(Number(button.dataset.timer));
+      button.dataset.timer = window.setTimeout(() => { button.textContent = before; }, SHOWN);
+    };
+    navigator.clipboard.writeText(document.getElementById(button.dataset.copy).innerText)
+      .then(() => say("Copied"), () => say("Not copied"));
+  });
+})();
