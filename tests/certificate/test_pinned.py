@@ -18,6 +18,23 @@ def test_a_mechanism_alone_is_verified_on_its_own_problem():
 def test_values_without_pins_are_private_but_not_optimal():
     found = hetdp.verify(PROBLEM, hetdp.PartialMechanism(z=BEST.coordinates))
     assert (found.private, found.optimal) == (True, False)
+    assert (
+        found.shortfall == "nothing says which values were given; pinned= lists them, such as pinned=problem.boundary"
+    )
+
+
+def test_a_table_that_says_of_no_value_that_it_was_given_takes_pins(tmp_path):
+    path = tmp_path / "paper.csv"
+    path.write_text(
+        "dataset,z\n" + "".join(f"{name},{z!r}\n" for name, z in zip("abcd", BEST.coordinates.tolist(), strict=True))
+    )
+    mechanism = hetdp.read_mechanism(path, PROBLEM)
+    assert hetdp.verify(mechanism).shortfall.startswith("nothing says which values were given")
+    for found in (
+        hetdp.verify(PROBLEM, mechanism, pinned=["b", "c"]),
+        hetdp.verify(mechanism, pinned=PROBLEM.boundary),
+    ):
+        assert (found.optimal, found.method) == (True, "every edge checked")
 
 
 def test_values_with_pins_are_shown_optimal():

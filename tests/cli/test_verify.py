@@ -75,6 +75,24 @@ def test_values_read_from_p_are_reported_as_rounded(hetdp):
     assert "mine.csv has no column z, so its values are those of the rounded column p" in result.err
 
 
+def test_a_table_that_marks_no_value_as_given_cannot_be_shown_optimal_and_the_reason_is_said(hetdp):
+    bare = Path("poll.json").read_text()
+    bare = json.dumps(
+        json.loads(bare)
+        | {"datasets": [{name: row[name] for name in ("dataset", "query")} for row in json.loads(bare)["datasets"]]}
+    )
+    rows = {0: 0.15, 1: 0.4, 2: 0.6, 3: 0.85, 4: 0.94}
+    Path("mine.csv").write_text("dataset,p\n" + "".join(f"{dataset},{p}\n" for dataset, p in rows.items()))
+    result = hetdp("verify", "-", "mine.csv", stdin=bare)
+    assert "not shown optimal: nothing says which values were given (every edge checked" in result.out
+    assert "a column pinned (yes or no) says which values were given" in result.err
+    marked = "".join(f"{dataset},{p},{'yes' if dataset in (1, 2) else 'no'}\n" for dataset, p in rows.items())
+    Path("mine.csv").write_text("dataset,p,pinned\n" + marked)
+    result = hetdp("verify", "-", "mine.csv", stdin=bare)
+    assert "dataset 4 is answered right with probability 0.94, and 0.945865 is possible" in result.out
+    assert "a column pinned" not in result.err
+
+
 def test_values_that_differ_from_those_of_the_problem_are_counted(hetdp):
     Path("mine.csv").write_text("dataset,z,pinned\n" + "".join(f"{dataset},0,true\n" for dataset in range(5)))
     result = hetdp("verify", "poll.json", "mine.csv", "--json")

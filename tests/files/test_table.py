@@ -46,12 +46,17 @@ def test_classes_may_be_missing():
     assert table_of(x=[]).class_column(FaultCollector("t")) is None
 
 
-def test_flags_are_true_or_false():
+def test_flags_are_true_or_false_or_yes_or_no():
     findings = FaultCollector("t")
     assert table_of(x=[1, 2]).flags("pinned", findings).tolist() == [False, False]
     assert table_of(pinned=["true", False, True]).flags("pinned", findings).tolist() == [True, False, True]
     column = Categorical(np.array([1, 0, 1]), ["false", "true"])
     assert table_of(pinned=column).flags("pinned", findings).tolist() == [True, False, True]
+    flags = table_of(pinned=["yes", "No", "TRUE", "0", 1, "False"]).flags("pinned", findings)
+    assert flags.tolist() == [True, False, True, False, True, False]
     assert findings.total == 0
-    assert table_of(pinned=["yes", 1, None, "true"]).flags("pinned", findings).tolist() == [False] * 3 + [True]
-    assert findings.total == 3
+    assert table_of(pinned=["x", 2, None, "true", 1.0]).flags("pinned", findings).tolist() == [False] * 3 + [
+        True,
+        False,
+    ]
+    assert findings.total == 4

@@ -66,7 +66,7 @@ def test_every_measure_is_what_counting_one_by_one_gives(seed):
 def test_every_problem_has_a_table_and_nothing_in_it_is_unproved(state):
     problem, _ = state
     assume(problem.weights is None or problem.weights.any())
-    result = hetdp.accuracy(problem, objective=BOTH)
+    result = hetdp.accuracy(problem, objectives=BOTH)
     for method in result.methods:
         certificate = hetdp.verify(problem, method.mechanism)
         assert certificate.private
@@ -81,7 +81,7 @@ def test_every_problem_has_a_table_and_nothing_in_it_is_unproved(state):
 
 
 def test_deciding_votes_reach_eighty_percent_where_one_epsilon_reaches_seventy():
-    result = hetdp.accuracy(tallies(21, 0.3, 1.0), objective=BOTH)
+    result = hetdp.accuracy(tallies(21, 0.3, 1.0), objectives=BOTH)
     assert [method.name for method in result.methods] == METHODS
     assert result["fair"].mean_accuracy == pytest.approx(0.799, abs=5e-4)
     assert result["one ε"].mean_accuracy == pytest.approx(0.695, abs=5e-4)
@@ -91,7 +91,7 @@ def test_deciding_votes_reach_eighty_percent_where_one_epsilon_reaches_seventy()
 
 def test_errors_are_kept_where_accuracy_is_next_to_one():
     graph = hetdp.DatasetGraph.from_edges([0], [1], 50.0)
-    method = hetdp.accuracy(hetdp.Problem(graph, [1, 2]), objective="fair")["fair"]
+    method = hetdp.accuracy(hetdp.Problem(graph, [1, 2]), objectives="fair")["fair"]
     assert method.worst_accuracy == math.nextafter(1.0, 0.0)
     assert method.worst_error == pytest.approx(math.exp(-50), rel=1e-12)
     assert method.mean_error == method.worst_error
@@ -115,7 +115,7 @@ def test_a_given_prior_is_used():
 
 
 def test_the_columns_make_a_data_frame_of_either_kind():
-    result = hetdp.accuracy(tallies(3, 1.0, 1.0), objective=BOTH)
+    result = hetdp.accuracy(tallies(3, 1.0, 1.0), objectives=BOTH)
     for library in (pandas, polars):
         frame = library.DataFrame(result.columns())
         assert frame.shape == (3 * len(METHODS), 9)
@@ -172,22 +172,22 @@ def test_an_average_that_would_take_minutes_is_omitted_unless_requested(notion, 
 def test_invalid_calls_are_refused():
     problem = tallies(3, 1.0, 1.0)
     with pytest.raises(hetdp.UsageError, match="an objective together with a mechanism"):
-        hetdp.accuracy(problem, hetdp.design(problem), objective="fair")
+        hetdp.accuracy(problem, hetdp.design(problem), objectives="fair")
     with pytest.raises(hetdp.UsageError, match="no objective; an objective is one of fair, balanced"):
-        hetdp.accuracy(problem, objective=[])
+        hetdp.accuracy(problem, objectives=[])
     for names in ("fair", ["fair", "average"]):
-        with pytest.raises(hetdp.UsageError, match="objective= names what is designed"):
+        with pytest.raises(hetdp.UsageError, match="objectives= names what is designed"):
             hetdp.accuracy(problem, names)
     with pytest.raises(hetdp.UsageError, match="unknown objective 'best'"):
-        hetdp.accuracy(problem, objective="best")
+        hetdp.accuracy(problem, objectives="best")
     with pytest.raises(hetdp.UsageError, match=r"there is no method 'best'; the methods are 'fair'\.$"):
-        hetdp.accuracy(problem, objective="fair", baselines=False)["best"]
+        hetdp.accuracy(problem, objectives="fair", baselines=False)["best"]
     with pytest.raises(hetdp.UsageError, match="expected a Problem, got a"):
         hetdp.accuracy(problem.graph)
 
 
 def test_a_result_cannot_be_changed():
-    result = hetdp.accuracy(tallies(3, 1.0, 1.0), objective=BOTH)
+    result = hetdp.accuracy(tallies(3, 1.0, 1.0), objectives=BOTH)
     with pytest.raises(FrozenInstanceError):
         result.prior = "uniform"
     assert repr(result) == "Accuracy(fair, balanced beside 6 baselines)"
@@ -195,7 +195,7 @@ def test_a_result_cannot_be_changed():
 
 def test_no_accuracy_is_1_if_the_error_is_not_0():
     graph = hetdp.DatasetGraph.from_edges([0, 1, 2], [1, 2, 3], [1.0, 50.0, 700.0])
-    document = hetdp.accuracy(hetdp.Problem(graph, [1, 2, 2, 2]), objective="fair", baselines=False).to_dict()
+    document = hetdp.accuracy(hetdp.Problem(graph, [1, 2, 2, 2]), objectives="fair", baselines=False).to_dict()
     levels = document["methods"][0]["by_steps"]
     assert [level["worst_error"] < 1e-16 for level in levels] == [False, True, True]
     assert all(level[name] < 1.0 for level in levels for name in ("worst_accuracy", "mean_accuracy"))
@@ -246,7 +246,7 @@ def test_the_best_mean_is_compared_with_the_best_mean_of_one_epsilon(monkeypatch
 
 def test_a_large_gap_is_shown_below_the_table_and_stored_in_the_document(monkeypatch):
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0), [1, 1, 2])
-    found = hetdp.accuracy(problem, objective="average", baselines=False)
+    found = hetdp.accuracy(problem, objectives="average", baselines=False)
     assert found.to_dict()["methods"][0]["objective_gap"] < 1e-9
     assert "some private mechanism" not in str(found)
     object.__setattr__(found.methods[0].mechanism, "objective_gap", 2.0**-7)
@@ -259,7 +259,7 @@ def test_a_large_gap_is_shown_below_the_table_and_stored_in_the_document(monkeyp
 def test_an_unknown_objective_is_refused(wrong):
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([0], [1], 1.0), [1, 2])
     with pytest.raises(hetdp.UsageError, match="unknown objective"):
-        hetdp.accuracy(problem, objective=wrong)
+        hetdp.accuracy(problem, objectives=wrong)
 
 
 def test_where_no_method_errs_baselines_are_not_compared_line_by_line():

@@ -61,7 +61,7 @@ def least_sum_of_epsilon(problem: hetdp.Problem) -> list[float]:
 @pytest.mark.parametrize("seed", range(30))
 def test_each_formula_holds_at_every_dataset(seed):
     problem = random_problem(seed)
-    result, steps = hetdp.accuracy(problem, objective="fair"), steps_one_by_one(problem)
+    result, steps = hetdp.accuracy(problem, objectives="fair"), steps_one_by_one(problem)
     least, weakest = (min(epsilons(problem, across), default=math.inf) for across in (False, True))
     for begins, formula in FORMULAS.items():
         expected = [0.0 if step is None else formula(least, step) for step in steps]
@@ -85,7 +85,7 @@ def test_one_epsilon_is_what_fair_and_balanced_find_with_it(seed):
 
 @pytest.mark.parametrize("problem", [tallies(21, 0.3, 0.3), tallies(4, 1.0, 1.0), voters(5, "everyone")], ids=repr)
 def test_with_one_epsilon_and_a_count_geometric_noise_is_the_optimum_and_the_table_says_so(problem):
-    result = hetdp.accuracy(problem, objective=("fair", "balanced"))
+    result = hetdp.accuracy(problem, objectives=("fair", "balanced"))
     assert result.threshold
     noise = result["geometric noise"]
     for objective in ("fair", "balanced"):

@@ -43,7 +43,7 @@ def sampling_probability(votes: list[bool], needed: int) -> float:
 def test_baselines_on_votes_follow_their_definitions(values, needed):
     rules = {str(at + 1): one for at, one in enumerate(EPSILON)}
     problem = spaces.votes(5, questions.count("yes", needed), rules, values)
-    result = hetdp.accuracy(problem, objective="balanced")
+    result = hetdp.accuracy(problem, objectives="balanced")
     assert [method.name for method in result.methods][-5:] == [
         "personalised exponential",
         "randomised response",
@@ -72,7 +72,7 @@ def test_tallies_have_the_baselines_of_their_votes(needed):
     votes = spaces.votes(
         7, questions.count("yes", needed), {one: epsilon[name] for name, each in members.items() for one in each}
     )
-    ours, theirs = (hetdp.accuracy(one, objective="balanced") for one in (folded, votes))
+    ours, theirs = (hetdp.accuracy(one, objectives="balanced") for one in (folded, votes))
     parts = [slice(0, 3), slice(3, 5), slice(5, 7)]
     at = [folded.graph.index(tuple(label[part].count("yes") for part in parts)) for label in votes.labels.names]
     for name in [*NAMES, PERSONALISED]:
@@ -82,7 +82,7 @@ def test_tallies_have_the_baselines_of_their_votes(needed):
 
 def test_the_worst_accuracy_is_that_of_the_population():
     groups, epsilon = {"a": 5, "b": 4, "c": 2}, {"a": 0.1, "b": 0.5, "c": 1}
-    result = hetdp.accuracy(spaces.tallies(groups, questions.majority(), epsilon), objective="balanced")
+    result = hetdp.accuracy(spaces.tallies(groups, questions.majority(), epsilon), objectives="balanced")
     everybody = [epsilon[name] for name, size in groups.items() for _ in range(size)]
     for margin in (1, 3, 6):
         found = spaces.population(questions.majority(), everybody).baselines(margin)
@@ -91,7 +91,7 @@ def test_the_worst_accuracy_is_that_of_the_population():
 
 
 def test_with_one_epsilon_nobody_is_dropped():
-    result = hetdp.accuracy(spaces.tallies({"all": 10}, questions.count("yes", 3), 0.1), objective="balanced")
+    result = hetdp.accuracy(spaces.tallies({"all": 10}, questions.count("yes", 3), 0.1), objectives="balanced")
     noise = result["Laplace noise"].mechanism.coordinates
     for name in NAMES[1:]:
         np.testing.assert_allclose(result[name].mechanism.coordinates, noise, rtol=1e-10)
@@ -107,8 +107,8 @@ def test_with_one_epsilon_nobody_is_dropped():
 )
 def test_any_epsilon_has_baselines_that_are_proved(rules, epsilon):
     sizes = {"A": 4, "B": 3}
-    result = hetdp.accuracy(spaces.tallies(sizes, questions.majority(), rules), objective="balanced")
-    same = hetdp.accuracy(spaces.tallies(sizes, questions.majority(), epsilon), objective="balanced")
+    result = hetdp.accuracy(spaces.tallies(sizes, questions.majority(), rules), objectives="balanced")
+    same = hetdp.accuracy(spaces.tallies(sizes, questions.majority(), epsilon), objectives="balanced")
     for name in NAMES:
         z, other = result[name].mechanism.coordinates, same[name].mechanism.coordinates
         np.testing.assert_allclose(z, other, rtol=0, atol=1e-9)
@@ -145,7 +145,7 @@ def test_the_baselines_of_people_are_proved_for_every_question_and_rule(question
     ],
 )
 def test_baselines_are_there_where_the_question_allows(question, names):
-    result = hetdp.accuracy(spaces.tallies({"A": 3, "B": 2}, question, {"A": 0.3, "B": 1}), objective="balanced")
+    result = hetdp.accuracy(spaces.tallies({"A": 3, "B": 2}, question, {"A": 0.3, "B": 1}), objectives="balanced")
     assert [method.name for method in result.methods if method.name in NAMES] == names
 
 
@@ -166,15 +166,15 @@ def test_a_baseline_that_is_too_accurate_is_never_shown(at, monkeypatch):
     monkeypatch.setattr(baselines, "PEOPLE_BASELINES", (*people.PEOPLE_BASELINES[:at], wrong))
     problem = spaces.tallies({"A": 3}, questions.majority(), 1)
     with pytest.raises(VerificationError, match="NOT PRIVATE"):
-        hetdp.accuracy(problem, objective="balanced")
+        hetdp.accuracy(problem, objectives="balanced")
 
 
 def test_an_objective_of_people_can_be_compared():
     problem = spaces.votes(3, questions.majority(), 1)
-    assert hetdp.accuracy(problem, objective="weighted-vote", baselines=False).methods[0].name == "weighted-vote"
+    assert hetdp.accuracy(problem, objectives="weighted-vote", baselines=False).methods[0].name == "weighted-vote"
     stored = hetdp.Problem(as_graph(problem.graph), problem.answers)
     with pytest.raises(hetdp.UsageError, match="on a problem without people"):
-        hetdp.accuracy(stored, objective="weighted-vote")
+        hetdp.accuracy(stored, objectives="weighted-vote")
 
 
 # Where one decides ----------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def test_the_accuracy_where_one_of_a_class_decides(stored):
         )
         problem = hetdp.Problem(graph, problem.answers)
     weights = np.arange(1.0, 9.0)
-    result = hetdp.accuracy(problem, prior=weights, objective="fair")
+    result = hetdp.accuracy(problem, prior=weights, objectives="fair")
     method = result["fair"]
     errors, answers = method.mechanism.errors, problem.answers.reshape(2, 2, 2)
     expected = {
@@ -215,7 +215,7 @@ def test_the_accuracy_where_one_of_a_class_decides(stored):
 
 def test_many_classes_are_only_in_the_document():
     problem = spaces.votes(6, questions.majority(), 1)
-    result = hetdp.accuracy(problem, objective="fair", baselines=False)
+    result = hetdp.accuracy(problem, objectives="fair", baselines=False)
     assert "decides" not in str(result).splitlines()[0]
     assert len(result.to_dict()["methods"][0]["by_class"]) == 6
     assert len(result["fair"].by_class) == 6
@@ -223,11 +223,11 @@ def test_many_classes_are_only_in_the_document():
 
 def test_without_classes_the_report_has_none():
     problem = hetdp.Problem(hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0), [1, 1, 2])
-    result = hetdp.accuracy(problem, objective="fair", baselines=False)
+    result = hetdp.accuracy(problem, objectives="fair", baselines=False)
     assert result["fair"].by_class == []
     assert "decides" not in str(result)
     with_weight = spaces.tallies({"A": 1, "B": 1}, questions.all_of("A"), 1, prior={"yes": 1, "no": 0})
-    report = hetdp.accuracy(with_weight, objective="fair", baselines=False)["fair"].by_class
+    report = hetdp.accuracy(with_weight, objectives="fair", baselines=False)["fair"].by_class
     assert [(one.edge_class, one.datasets, one.mean_error is None) for one in report] == [
         ("A", 4, False),
         ("B", 0, True),

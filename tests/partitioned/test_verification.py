@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.certificate.rule import MISSING
-from hetdp.partitioned.verification import FREE, PartitionSurvey, _follow_links, _merge
+from hetdp.certificate.rule import MISSING, NOTHING_GIVEN, UNPINNED
+from hetdp.partitioned.verification import PartitionSurvey, _follow_links, _merge
 
 
 def survey(slack: float, worst: Any, **more: Any) -> PartitionSurvey:
@@ -26,5 +26,7 @@ def test_the_first_fault_of_all_partitions_is_reported():
         problem, "m", [survey(0, None, missing=9), survey(0, None, missing=4), survey(0, None, loose=1)]
     )
     assert (found.fault, found.dataset) == (MISSING, 4)
-    free = _follow_links(problem, "m", [survey(0, None, missing=0), survey(0, None, free_boundary=7)])
-    assert (free.fault, free.dataset) == (FREE, 7)
+    for is_pinned, fault, dataset in ((True, UNPINNED, 7), (False, NOTHING_GIVEN, -1)):
+        pieces = [survey(0, None, missing=0, is_pinned=is_pinned), survey(0, None, free_boundary=7)]
+        free = _follow_links(problem, "m", pieces)
+        assert (free.fault, free.dataset) == (fault, dataset)

@@ -50,7 +50,7 @@ def test_methods_that_coincide_are_one_curve_with_all_their_names():
 
 def test_datasets_without_a_path_to_the_other_answer_are_omitted():
     graph = hetdp.DatasetGraph.from_edges(["a", "c"], ["b", "d"], 1.0)
-    report = hetdp.accuracy(hetdp.Problem(graph, {"a": 1, "b": 2, "c": 1, "d": 1}), objective="fair", baselines=False)
+    report = hetdp.accuracy(hetdp.Problem(graph, {"a": 1, "b": 2, "c": 1, "d": 1}), objectives="fair", baselines=False)
     (curve,) = drawing_of(report, None, None, True, True).data
     assert curve.across.tolist() == [1]
 

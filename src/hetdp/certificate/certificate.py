@@ -13,7 +13,7 @@ from flint import ctx
 
 from hetdp.certificate.enclosure import FINER_PRECISIONS, FIRST_PRECISION, precision
 from hetdp.certificate.rows import as_readonly, has_rows
-from hetdp.certificate.rule import AnyWorstEdge, Chains, Survey, WorstEdge
+from hetdp.certificate.rule import AnyWorstEdge, Chains, Survey, WorstEdge, free_boundary
 from hetdp.certificate.rules import rule_of
 from hetdp.errors import Fault, InputError
 from hetdp.problem.faults import FaultCollector
@@ -235,7 +235,7 @@ def verify(problem: Problem | SelfSurveying, mechanism: Any) -> Certificate:
         better = z * (3 - 2 * problem.answers)  # signed so that larger is better
         seen = rule.survey(problem.graph, z, links, better)
         follow = partial(rule.follow, better, pinned, links, seen.links)
-    chains = follow() if free < 0 else Chains("a boundary dataset is not pinned", free, np.inf)
+    chains = follow() if free < 0 else free_boundary(free, bool(pinned.any()))
     return certificate_of(problem, seen, chains)
 
 
@@ -333,9 +333,9 @@ def certificate_of(problem: Problem | SelfSurveying, seen: Survey, chains: Chain
         source, target, *allowed = seen.worst
         worst = rule_of(problem.notion).worst(label(source), label(target), *allowed, seen.slack)
     private = _holds_everywhere(problem, seen)
-    shortfall = (
-        f"{chains.fault} (dataset {shorten_label(label(chains.dataset), problem.labels)})" if chains.fault else ""
-    )
+    shortfall = chains.fault
+    if chains.dataset >= 0:
+        shortfall += f" (dataset {shorten_label(label(chains.dataset), problem.labels)})"
     if not private:
         shortfall = "it is not private"
     return Certificate(

@@ -18,7 +18,7 @@ from hetdp.certificate.certificate import Certificate, certificate_of
 from hetdp.certificate.enclosure import crossing_holds
 from hetdp.certificate.losses import largest_losses
 from hetdp.certificate.products import changes_of
-from hetdp.certificate.rule import LOOSE, Chains, Survey
+from hetdp.certificate.rule import LOOSE, UNPINNED, Chains, Survey
 from hetdp.certificate.rules import rule_of
 from hetdp.device import CPU, Device, Launch
 from hetdp.errors import DeviceError
@@ -40,7 +40,6 @@ FEWEST_LISTED, MOST_LISTED = (
     16,
 )  # capacity of the list of datasets to be examined: this many, or one in this many
 NOWHERE = np.iinfo(np.uint64).max
-UNPINNED = "a boundary dataset is not pinned"
 
 
 class DeviceClaim(NamedTuple):

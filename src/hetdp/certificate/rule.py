@@ -24,6 +24,8 @@ MISSING = "a link is missing or follows no edge"
 LOOSE = "a link is not tight"
 CYCLE = "links form a cycle"
 ADDED_UP = "rounding errors add up along a chain"
+UNPINNED = "a boundary dataset is not pinned"
+NOTHING_GIVEN = "nothing says which values were given"
 LARGEST_GAP = 1e-9  # at the end of a chain; times |z| where that is above 1, since floats lie further apart there
 
 
@@ -137,6 +139,11 @@ class Chains:
     fault: str
     dataset: int = -1
     gap: float = np.inf
+
+
+def free_boundary(dataset: int, is_any_pinned: bool) -> Chains:
+    """What follows if a dataset of the boundary is not pinned: nothing can be shown optimal."""
+    return Chains(UNPINNED, dataset) if is_any_pinned else Chains(NOTHING_GIVEN)
 
 
 def follow_chains(

@@ -24,8 +24,8 @@ hetdp verify poll.json mechanism.csv --json      the whole certificate
 ABOUT = """
 Checks every edge of PROBLEM in exact arithmetic, with code that is independent of the search, and checks whether the
 mechanism is the most accurate one with its given values; if it is not, it names the dataset that lacks most. MECHANISM
-may be a table from elsewhere, with columns dataset and p: its pinned values are those marked in a column pinned, or
-those that PROBLEM gives. Exit code 0 if it is private, 5 if not.
+may be a table from elsewhere, with columns dataset and p: its pinned values are those marked in a column pinned (yes or
+no), or those that PROBLEM gives; without either, nothing can be shown optimal. Exit code 0 if it is private, 5 if not.
 """
 MECHANISM = click.Argument(["mechanism"], type=PATH, metavar="MECHANISM")
 
@@ -46,6 +46,7 @@ def verify(
     from hetdp import progress
     from hetdp.certificate.certificate import EVERY_EDGE_ROUNDED
     from hetdp.certificate.certificate import verify as prove
+    from hetdp.certificate.rule import NOTHING_GIVEN
     from hetdp.cli import shapes
     from hetdp.cli.reading import require_input, source_of
     from hetdp.cli.writing import say_accuracy
@@ -71,6 +72,8 @@ def verify(
             out.emit_document(shapes.verification(asked, claim, certificate))
         else:
             out.emit([str(certificate)])
+        if certificate.shortfall == NOTHING_GIVEN:
+            out.say("a column pinned (yes or no) says which values were given; the others can then be shown optimal")
         say_accuracy(out, claim.mechanism.against_coin)
     return 0 if certificate.private else VerificationError.exit_code
 

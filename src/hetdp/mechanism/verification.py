@@ -14,6 +14,7 @@ import numpy as np
 
 from hetdp.certificate.certificate import EVERY_EDGE_ROUNDED, Certificate, values_of
 from hetdp.certificate.certificate import verify as certify
+from hetdp.certificate.rule import NOTHING_GIVEN
 from hetdp.errors import InputError, NoExtensionError, UsageError
 from hetdp.mechanism.extension import extend
 from hetdp.mechanism.formatting import format_accuracy
@@ -24,11 +25,12 @@ from hetdp.problem.space import Floats, Mask
 from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_type, format_value
 
+PINNED_HINT = f"{NOTHING_GIVEN}; pinned= lists them, such as pinned=problem.boundary"
 LACKING = 1e-9  # in z, relative: values that are this close to the best ones are the best ones up to rounding
 
 
 @overload
-def verify(mechanism: Mechanism, /) -> Certificate: ...
+def verify(mechanism: Mechanism, /, *, pinned: Iterable[Any] | None = None) -> Certificate: ...
 @overload
 def verify(problem: Any, values: Any, /, pinned: Iterable[Any] | None = None) -> Certificate: ...
 def verify(mechanism: Any, values: Any = None, /, pinned: Iterable[Any] | None = None) -> Certificate:
@@ -41,10 +43,11 @@ def verify(mechanism: Any, values: Any = None, /, pinned: Iterable[Any] | None =
         values: with a problem only: a mechanism, on whatever problem it was made; or one value for each dataset, as
             `extend` takes them: a mapping label → p, an array, or a PartialMechanism. What is proved of p is proved of
             the z that p is rounded to, as `method` then says.
-        pinned: with values only: the labels whose values were given, so that the others can be shown optimal; if they
+        pinned: for values: the labels whose values were given, so that the others can be shown optimal; if they
             are not, `shortfall` names the dataset that lacks most, and `polish` makes them so. Without it, values can
-            be shown private, but not optimal. Values that are not private, perhaps only because a table rounds them,
-            have private ones near them in ``check(problem, values).repair.pins``.
+            be shown private, but not optimal. It goes with values, and with a mechanism from a file that says of no
+            value that it was given. Values that are not private, perhaps only because a table rounds them, have
+            private ones near them in ``check(problem, values).repair.pins``.
 
     Raises:
         UsageError: the mechanism was read without its problem.
@@ -62,8 +65,9 @@ def verify(mechanism: Any, values: Any = None, /, pinned: Iterable[Any] | None =
     """
     problem, claim = problem_and_values(mechanism, values, "verify checks every edge of the problem")
     if pinned is None:
-        return certify(problem, claim)
-    if isinstance(claim, Mechanism):
+        certificate = certify(problem, claim)
+        return replace(certificate, shortfall=PINNED_HINT) if certificate.shortfall == NOTHING_GIVEN else certificate
+    if isinstance(claim, Mechanism) and not (isinstance(claim, LocalMechanism) and says_no_pins(claim)):
         raise UsageError("pinned= together with a mechanism", "a mechanism knows which of its values were given")
     if isinstance(pinned, str) or not isinstance(pinned, Iterable):
         raise UsageError(f"pinned={format_value(pinned)}", "it lists the datasets whose values were given")
@@ -71,6 +75,11 @@ def verify(mechanism: Any, values: Any = None, /, pinned: Iterable[Any] | None =
         rule = "it lists labels; their values are those of the second argument"
         raise UsageError(f"pinned={format_value(pinned)}", rule, "pinned=list(…) of the same mapping")
     return _verify_values(problem, claim, list(pinned))
+
+
+def says_no_pins(mechanism: LocalMechanism) -> bool:
+    """True for a table from elsewhere that marks no value as given: there are neither pins nor links."""
+    return not mechanism.pinned.any() and not (mechanism.links >= 0).any()
 
 
 def problem_and_values(first: Any, values: Any, rule: str) -> tuple[Any, Any]:
@@ -101,7 +110,9 @@ def _verify_values(problem: Problem, values: Any, given: list[Any]) -> Certifica
     """Judges values of which some were given."""
     z, pinned = values_of(problem, values), np.zeros(problem.graph.size, dtype=np.bool_)
     pinned[[problem.labels.index(label) for label in given]] = True
-    exact = isinstance(values, PartialMechanism) and values.p is None and values.error is None
+    exact = isinstance(values, Mechanism) or (
+        isinstance(values, PartialMechanism) and values.p is None and values.error is None
+    )
     certificate = verify_with_pins(problem, z, pinned)
     return certificate if exact else replace(certificate, method=EVERY_EDGE_ROUNDED)
 

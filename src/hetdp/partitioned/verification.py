@@ -31,6 +31,7 @@ from hetdp.certificate.rule import (
     Survey,
     append_chains,
     depth_of,
+    free_boundary,
     too_wide,
 )
 from hetdp.certificate.rules import rule_of
@@ -172,9 +173,6 @@ def _save_chains(partition: Partition, name: str, turn: int, gaps: Any, depths: 
     return ChainEnds(0, -1, partition.first + int(loose[0]) if len(loose) else -1, float(np.max(gaps, initial=0.0)))
 
 
-FREE = "a boundary dataset is not pinned"
-
-
 class PartitionSurvey(NamedTuple):
     """The survey of one partition. Datasets are given by their numbers in the whole problem; −1 stands for none.
 
@@ -192,6 +190,7 @@ class PartitionSurvey(NamedTuple):
         reach: the smallest and the largest value.
         room: how much room links across ½ may have.
         further: number of links across ½ with a free parent.
+        is_pinned: True if a dataset of the partition is pinned.
     """
 
     arcs: int
@@ -207,6 +206,7 @@ class PartitionSurvey(NamedTuple):
     reach: tuple[float, float] = (0.0, 0.0)
     room: float = 0.0
     further: int = 0
+    is_pinned: bool = False
 
 
 def survey_partition(partition: Partition, name: str, notion: Any, with_links: bool) -> PartitionSurvey:
@@ -221,6 +221,7 @@ def survey_partition(partition: Partition, name: str, notion: Any, with_links: b
     free = np.flatnonzero(partition.load("boundary") & ~claim.pinned[graph.own])
     first = partition.first + int(free[0]) if len(free) else -1
     seen = PartitionSurvey(found.arcs, found.enclosed, found.violations, found.slack, worst, first)
+    seen = seen._replace(is_pinned=bool(claim.pinned[graph.own].any()))
     if not with_links:
         return seen
     partition.save(f"{name}/proof-links", np.asarray(found.links)[..., graph.own])
@@ -302,8 +303,10 @@ def _merge(seen: list[PartitionSurvey]) -> Survey:
 
 def _follow_links(problem: PartitionRunner, name: str, seen: list[PartitionSurvey]) -> Chains:
     """Follows the links of all partitions and returns what they prove together."""
+    free = [one.free_boundary for one in seen if one.free_boundary >= 0]
+    if free:
+        return free_boundary(min(free), any(one.is_pinned for one in seen))
     for fault, numbers in (
-        (FREE, [one.free_boundary for one in seen]),
         (MISSING, [one.missing for one in seen]),
         (LOOSE, [one.loose for one in seen]),
     ):

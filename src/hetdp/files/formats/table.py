@@ -188,7 +188,7 @@ class Table(NamedTuple):
         return column
 
     def flags(self, name: str, findings: FaultCollector) -> Any:
-        """A column of true and false; all false if the column is missing."""
+        """A column of true and false, or yes and no; all false if the column is missing."""
         column = self.columns.get(name)
         if column is None:
             return np.zeros(self.length, dtype=np.bool_)
@@ -199,19 +199,15 @@ class Table(NamedTuple):
         return self._flags(name, column, findings)
 
     def _flags(self, name: str, column: Any, findings: FaultCollector) -> NDArray[np.bool_]:
-        known = {True: True, False: False, "true": True, "false": False}
         values = column.tolist() if isinstance(column, np.ndarray) else column
-        for at, value in enumerate(values):
-            if not isinstance(value, (bool, str)) or value not in known:
-                findings.add(
-                    Fault(
-                        "neither true nor false:",
-                        f"{self.row(at)}, {name}",
-                        format_value(value),
-                        "it must be true or false",
-                    )
-                )
-        return np.array([known.get(value, False) if isinstance(value, (bool, str)) else False for value in values])
+        flags = [FLAGS.get(str(value).lower()) if isinstance(value, (bool, int, str)) else None for value in values]
+        for at in (at for at, flag in enumerate(flags) if flag is None):
+            where, rule = f"{self.row(at)}, {name}", "it must be true or false, yes or no, or 1 or 0"
+            findings.add(Fault("neither true nor false:", where, format_value(values[at]), rule))
+        return np.array(flags, dtype=np.bool_)
+
+
+FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 
 
 def _integer(value: Any) -> Any:

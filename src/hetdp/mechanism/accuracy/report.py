@@ -71,7 +71,7 @@ def by_name(given: Any) -> list[tuple[str, Any]]:
         return [(given.objective, given)]
     if isinstance(given, str) or (isinstance(given, list | tuple) and given and isinstance(given[0], str)):
         rule = "values are a mechanism, one value for each dataset, or several of these by name"
-        raise UsageError(f"values={format_value(given)}", rule, "objective= names what is designed")
+        raise UsageError(f"values={format_value(given)}", rule, "objectives= names what is designed")
     if isinstance(given, Mapping) and any(map(_holds_values, given.values())):
         return [(str(name), each) for name, each in given.items()]
     return [(DEFAULT_NAME, given)]
@@ -163,7 +163,7 @@ class Accuracy:
         >>> import hetdp
         >>> graph = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
         >>> problem = hetdp.Problem(graph, {"a": 1, "b": 1, "c": 2})
-        >>> hetdp.accuracy(problem, baselines=False, objective="fair").columns()["steps"]
+        >>> hetdp.accuracy(problem, baselines=False, objectives="fair").columns()["steps"]
         ['all', '1', '2']
         """
         return long_columns(self.methods)
@@ -191,7 +191,7 @@ def accuracy(
     values: Any = None,
     prior: Any = None,
     baselines: bool = True,
-    objective: ObjectiveName | Iterable[ObjectiveName] | None = None,
+    objectives: ObjectiveName | Iterable[ObjectiveName] | None = None,
     engine: EngineName = "auto",
 ) -> Accuracy:
     """The exact accuracy of mechanisms. It costs no privacy budget, since no data is read.
@@ -208,8 +208,9 @@ def accuracy(
             label → number ≥ 0, or a sequence. By default the problem's weights if it has any, otherwise uniform.
         baselines: whether to measure baselines on the same problem, too; for votes and tallies these include the
             ε-weighted vote, dropping people below the mean ε, and sampling.
-        objective: without a mechanism: the objectives to compare, one or several. By default all, except an average
-            of more than 30,000 datasets (1,000 if the notion's bounds are not linear in p), which may take minutes.
+        objectives: without a mechanism: the objectives to compare, one name or several. By default all, except an
+            average of more than 30,000 datasets (1,000 if the notion's bounds are not linear in p), which may take
+            minutes.
         engine: "auto", "cpu" or "reference"; all give the same bits.
 
     Raises:
@@ -237,15 +238,15 @@ def accuracy(
     assert isinstance(problem, Problem)
     called, weights = prior_of(problem, prior)
     if given is None:
-        wanted = objectives_of(objective, problem)
+        wanted = objectives_of(objectives, problem)
         found: list[tuple[str, LocalMechanism]] = [
             (name, design_for(problem, name, weights, engine)) for name in wanted
         ]
-    elif objective is None:
+    elif objectives is None:
         wanted = ()
         found = [(name, prove_private(problem, name, each, engine)) for name, each in by_name(given)]
     else:
-        rule = "an objective is for when no mechanism is given"
+        rule = "objectives are for when no mechanism is given"
         raise UsageError("an objective together with a mechanism", rule, "leave one of them out")
     progress.report_stage("measuring")
     steps = steps_to_the_other_answer(problem, engine)

@@ -144,7 +144,7 @@ def sweep(
     Args:
         problem: datasets, ε and query.
         scales: the numbers by which every ε (or μ) is multiplied.
-        objectives: the objectives to measure, one or several; by default as in `accuracy`.
+        objectives: the objectives to measure, one name or several; by default as in `accuracy`.
         baselines: whether to measure baselines on the same problems, too.
         prior: how much each dataset counts in a mean, as in `accuracy`.
         engine: "auto", "cpu" or "reference"; all give the same bits.
@@ -173,7 +173,7 @@ def sweep(
     ends, prior_name = _finite_ends(problem), ""
     rows: list[SweepRow] = []
     for scale in sorted(set(listed)):
-        report = accuracy(problem.scaled(scale), prior=prior, baselines=baselines, objective=objectives, engine=engine)
+        report = accuracy(problem.scaled(scale), prior=prior, baselines=baselines, objectives=objectives, engine=engine)
         least, largest = (None, None) if ends is None else multiply_down(ends, scale).tolist()
         prior_name = report.prior
         rows += [
