@@ -13,6 +13,9 @@ p(2) = 0.6 is given
 over ε = 1: p(3) at most 0.852848
 over ε = 1: p(4) at most 0.945866
 """
+ONE = """\
+p(1) = 0.4 is given; the nearest edge across, ε = 0.5 from p(2) = 0.6, which is given, allows at least 0.363918
+"""
 
 
 def test_the_path_is_shown_step_by_step(hetdp):
@@ -21,7 +24,7 @@ def test_the_path_is_shown_step_by_step(hetdp):
 
 
 def test_several_datasets_are_separated_by_a_blank_line(hetdp):
-    assert hetdp("explain", "poll.json", "4", "1", "-q") == (0, f"{FOUR}\np(1) = 0.4 is given\n", "")
+    assert hetdp("explain", "poll.json", "4", "1", "-q") == (0, f"{FOUR}\n{ONE}", "")
 
 
 def test_a_label_may_be_text_or_a_list(hetdp):

@@ -53,15 +53,36 @@ def test_every_dataset_can_be_explained_and_the_bounds_never_get_worse(case):
         assert len(path.datasets) == len(path.bounds) == len(path.coordinates) == len(path.epsilons) + 1
         assert path.coordinates == [mechanism.coordinates[v] for v in path.datasets]
         sign = 1 if path.upper else -1
-        assert all(sign * one <= sign * other for one, other in pairwise(path.coordinates))
+        room = 1e-8 if path.ends_given else 0.0  # a given value that is tight only approximately
+        assert all(sign * one <= sign * other + room for one, other in pairwise(path.coordinates))
         assert len(path.datasets) == 1 or not np.isnan(case.pins[path.datasets[0]])
 
 
-def test_a_pinned_dataset_explains_itself():
-    problem = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0), [1, 1, 2])
-    path = hetdp.extend(problem, {"b": 0.7, "c": 0.3}).explain("b")
-    assert (path.datasets, path.epsilons, path.bounds) == (["b"], [], [pytest.approx(0.7)])
-    assert str(path) == "p(b) = 0.7 is given"
+def test_a_given_value_is_explained_by_what_would_have_to_change_before_it_could():
+    problem = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], 1.0), [1, 1, 2, 2])
+
+    def explain(label, **pins):
+        return hetdp.extend(problem, pins).explain(label)
+
+    loose = explain("b", b=0.7, c=0.3)
+    assert (loose.datasets, loose.epsilons, loose.bounds) == (["b"], [], [pytest.approx(0.7)])
+    assert (loose.crossing, loose.ends_given) == (["c", "b"], False)
+    across = "the nearest edge across, ε = 1 from p(c) = 0.3, which is given, allows at most 0.742484"
+    assert str(loose) == f"p(b) = 0.7 is given; {across}"
+    most = 1 - 0.7 / math.e
+    tight = explain("b", b=most, c=0.3)
+    words = f"p(b) = {most:.6g} is given: across ε = 1 from p(c) = 0.3, which is given, at most {most:.6g}"
+    assert str(tight) == words
+    assert explain("a", b=most, c=0.3).crossing == ["c", "b", "a"]
+    assert explain("a", b=0.7, c=0.3).crossing == ["b", "a"]  # b would have room
+    inner = explain("a", a=0.8, b=0.7, c=0.3)
+    assert (str(inner), inner.crossing) == ("p(a) = 0.8 is given", ["a"])
+    bound = 1 - 0.3 / math.e - 1e-13  # so that no value is moved
+    own = explain("a", a=bound, b=0.7, c=0.3)
+    assert (own.datasets, own.origin, own.ends_given) == (["b", "a"], "given", True)
+    assert str(own) == f"p(b) = 0.7 is given\nover ε = 1: p(a) at most {bound:.6g}, as given"
+    low = explain("d", b=0.7, c=0.3, d=0.3 / math.e + 1e-13)
+    assert str(low).splitlines()[-1] == f"over ε = 1: p(d) at least {0.3 / math.e:.6g}, as given"
 
 
 def test_an_unbound_dataset_does_not_claim_to_be_given():

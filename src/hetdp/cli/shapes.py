@@ -76,7 +76,7 @@ def path(given: BindingPath) -> Shape:
 
 
 def across(given: Across) -> Shape:
-    """The neighbour across the boundary that binds a chosen value."""
+    """The neighbour across the boundary that binds a value that was given or chosen."""
     return {
         "dataset": given.dataset,
         "parameters": dict(zip(given.parameters, numbers(given.parameters.values()), strict=True)),

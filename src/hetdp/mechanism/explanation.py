@@ -1,7 +1,7 @@
 """Paths of bounds, which explain why a value cannot be better, or why two pins are incompatible.
 
-A `BindingPath` lists the bounds step by step. For values that an objective chose, `find_across` finds the neighbour on
-the other side of the boundary that binds them.
+A `BindingPath` lists the bounds step by step. For values that were given or chosen, `find_across` finds the neighbour
+on the other side of the boundary that binds them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from hetdp.theory.notion import Notion
 
 GIVEN, EXTENSION, POLISH = "given", "extension", "polish"
 TIGHT_WITHIN = 1e-9  # in z, relative: an edge binds a value that is this close to its bound
-MOST_VISITED = 1000  # most datasets visited to find what binds a value that an objective chose
+MOST_VISITED = 1000  # most datasets visited to find what binds a value that was given or chosen
 
 
 @dataclass(frozen=True)
 class Across:
-    """The bound from the other side of the boundary on a value that an objective chose.
+    """The bound from the other side of the boundary on a value that was given, or that an objective chose.
 
     Attributes:
         dataset: label of the neighbour with the other answer.
@@ -37,7 +37,7 @@ class Across:
         edge_class: the class of that edge; None if it has none.
         p: the neighbour's own p, and 1 − p.
         bound: the bound that the edge imposes, and 1 − bound.
-        tight: True if the chosen value equals the bound; otherwise the objective chose less than the edge allows.
+        tight: True if the value equals the bound; otherwise the edge allows more than what was given or chosen.
         given: True if the neighbour's value was given.
     """
 
@@ -55,7 +55,8 @@ class Across:
 class BindingPath:
     """The bounds that one pinned dataset imposes along a path.
 
-    The path is a single dataset if that is pinned itself, or if nothing binds it.
+    The path is a single dataset if that is pinned itself, or if nothing binds it; except that a given value which
+    another given value binds is the end of the path from there.
 
     Attributes:
         datasets: labels from the pinned dataset to the last one.
@@ -68,8 +69,10 @@ class BindingPath:
         coordinates: z at each step.
         upper: True for upper bounds ("at most", answer 1), False for lower bounds ("at least", answer 2).
         origin: source of the first value: "given", or the objective that chose it; empty if nothing binds it.
-        across: for a chosen value, its bound from the other side of the boundary; None if there is no such edge.
+        across: the bound on the first value from the other side of the boundary. None if there is no such edge, or if
+            the first value was given and only its own edge across leaves it room.
         moved: largest distance in z by which given values were moved to be exactly compatible.
+        ends_given: True if the value of the last dataset was given, although the path binds it.
 
     Paper: Definition 9 (the path upper bound function).
     """
@@ -85,6 +88,7 @@ class BindingPath:
     origin: str = GIVEN
     across: Across | None = None
     moved: float = 0.0
+    ends_given: bool = False
 
     def __repr__(self) -> str:
         ends = " to ".join(dict.fromkeys((self.names[0], self.names[-1])))
@@ -127,8 +131,9 @@ class BindingPath:
         if not self.origin:
             return "exactly; nothing binds it"
         if self.origin == GIVEN:
-            return f"given, and moved by at most {self.moved:.1e} in z to be compatible" if self.moved else GIVEN
-        words = "kept from the polished values" if self.origin == POLISH else f"chosen by {self.origin}"
+            words = f"given, and moved by at most {self.moved:.1e} in z to be compatible" if self.moved else GIVEN
+        else:
+            words = "kept from the polished values" if self.origin == POLISH else f"chosen by {self.origin}"
         if self.across is None:
             return words
         other, edge = self.across, edge_in_words(self.across.parameters, self.across.edge_class)
@@ -137,6 +142,11 @@ class BindingPath:
             return f"{words}: across {edge} from {value}, {self.relation} {format_probability(*other.bound)}"
         bound = format_probability(*other.bound)
         return f"{words}; the nearest edge across, {edge} from {value}, allows {self.relation} {bound}"
+
+    @property
+    def crossing(self) -> list[Any]:
+        """Labels of the whole path: the neighbour across the boundary, if there is one, and then the datasets."""
+        return self.datasets if self.across is None else [self.across.dataset, *self.datasets]
 
     def _repr_html_(self) -> str:
         """For notebooks: the path, step by step."""
@@ -149,7 +159,7 @@ class BindingPath:
         lines = [f"p({self.names[0]}) = {value}{comma} {self.beginning}"]
         steps = zip(self.names[1:], self.steps, self.values[1:], strict=True)
         lines += [f"over {edge}: p({name}) {self.relation} {value}" for name, edge, value in steps]
-        return "\n".join(lines)
+        return "\n".join(lines) + (", as given" if self.ends_given else "")
 
 
 def edge_in_words(parameters: dict[str, float], edge_class: Any) -> str:
@@ -198,7 +208,7 @@ class AdjacentDataset(NamedTuple):
 
 
 class BindingChain(NamedTuple):
-    """The chain that binds a value that an objective chose.
+    """The chain that binds a value that was given or chosen.
 
     Attributes:
         chain: datasets of the same answer, from the start of the chain to the requested dataset.
@@ -226,7 +236,7 @@ def find_across(
     z_of: Callable[[int], float],
     adjacent_datasets: Callable[[int], Sequence[AdjacentDataset]],
 ) -> BindingChain:
-    """Follows tight edges from a chosen value to an edge that crosses the boundary, or to a given value.
+    """Follows tight edges from a value to an edge that crosses the boundary, or to another given value.
 
     If an edge across is tight, its less accurate end binds the other one. So an edge to a neighbour that is answered
     more accurately counts only if nothing else binds.
@@ -261,6 +271,20 @@ def find_across(
                     return BindingChain(_chain(came_from, one.number), True)
                 queue.append(one.number)
     return otherwise
+
+
+def trim_given(found: BindingChain, has_followers: bool) -> BindingChain:
+    """What is shown of the chain to a given value.
+
+    Args:
+        found: the chain.
+        has_followers: True if the explanation is about another dataset, which the given value binds. The chain to the
+            given value is then left out, and so is an edge that leaves it room.
+    """
+    if not has_followers:
+        return found if found.across is not None or found.given else BindingChain(found.chain[-1:], given=True)
+    is_bound = len(found.chain) == 1 and found.tight
+    return found._replace(given=True) if is_bound else BindingChain(found.chain[-1:], given=True)
 
 
 def _chain(came_from: dict[int, int], at: int) -> list[int]:

@@ -28,6 +28,7 @@ from hetdp.mechanism.explanation import (
     binding_edge,
     binding_path,
     find_across,
+    trim_given,
 )
 from hetdp.mechanism.formatting import format_error, format_exact
 from hetdp.problem.labels import Labels
@@ -444,13 +445,16 @@ def explain_chain(
     first, before = chain[-1], chain[-2::-1]
     upper, found = bool(problem.answers[first] == 1), BindingChain([first], given=True)
     sign = 1.0 if upper else -1.0
-    if is_pinned(first) and not is_given(first):
+    if is_pinned(first):
         found = find_across(problem.notion, first, sign, mechanism.coordinate, adjacent_datasets)
+        found = trim_given(found, bool(before)) if is_given(first) else found
     whole = [*found.chain, *before]
     origin = "" if not is_pinned(whole[0]) else GIVEN if is_given(whole[0]) else mechanism.objective
     path = binding_path(problem, whole, np.array([mechanism.coordinate(at) for at in whole]), upper, origin)
+    ends_given = len(whole) > 1 and bool(is_given(whole[-1]))
+    path = replace(path, moved=mechanism.moved if origin == GIVEN else 0.0, ends_given=ends_given)
     if found.across is None:
-        return replace(path, moved=mechanism.moved if origin == GIVEN else 0.0)
+        return path
     edge = binding_edge(problem, found.across.number, whole[0], sign * found.across.z)
     across = across_in_words(
         found, problem.graph.label, lambda end: spell_label(end, problem.labels), edge, problem.notion

@@ -27,6 +27,7 @@ from hetdp.mechanism.explanation import (
     across_in_words,
     find_across,
     tightest,
+    trim_given,
 )
 from hetdp.mechanism.mechanism import BINDING, RemoteMechanism, given_mask, require_best, row_of
 from hetdp.mechanism.steps import Bound
@@ -336,24 +337,27 @@ def explain_at(mechanism: PartitionedMechanism, number: int) -> BindingPath:
 
     first = steps[0].number
     found = BindingChain([first], given=True)
-    if _entry_at(mechanism, f"{name}/pinned", first) and not is_given(mechanism, first):
+    if _entry_at(mechanism, f"{name}/pinned", first):
         found = find_across(problem.notion, first, 1.0 if upper else -1.0, mechanism.coordinate, adjacent_datasets)
+        found = trim_given(found, len(steps) > 1) if is_given(mechanism, first) else found
         before = [Bound(at, mechanism.coordinate(at), np.nan, edges.get((at, link), [])) for link, at in found.links()]
         steps = [*before, *steps[1:]]
     first = steps[0].number
     path = path_of(problem, steps, [step.z for step in steps], upper)
     if not _entry_at(mechanism, f"{name}/pinned", first):
         return replace(path, origin="")
-    if is_given(mechanism, first):
-        return replace(path, origin=GIVEN, moved=mechanism.moved)
-    edge = None
-    if found.across is not None:
-        sign = 1.0 if upper else -1.0
-        binding = tightest_of(problem.notion, edges[first, found.across.number], sign * found.across.z)
-        written = dict(zip(problem.notion.parameters, [binding.written[at] for at in back], strict=True))
-        edge = Constraint(written, binding.edge_class)
+    was_given = is_given(mechanism, first)
+    ends_given = len(steps) > 1 and is_given(mechanism, number)
+    path = replace(path, origin=GIVEN if was_given else mechanism.objective, ends_given=ends_given)
+    path = replace(path, moved=mechanism.moved if was_given else 0.0)
+    if found.across is None:
+        return path
+    sign = 1.0 if upper else -1.0
+    binding = tightest_of(problem.notion, edges[first, found.across.number], sign * found.across.z)
+    written = dict(zip(problem.notion.parameters, [binding.written[at] for at in back], strict=True))
+    edge = Constraint(written, binding.edge_class)
     across = across_in_words(found, problem.label, lambda end: spell_label(end, problem.labels), edge, problem.notion)
-    return replace(path, origin=mechanism.objective, across=across)
+    return replace(path, across=across)
 
 
 def is_given(mechanism: PartitionedMechanism, number: int) -> bool:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hetdp.errors import Fault, UsageError
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from hetdp.mechanism.compatibility import Witness
-from hetdp.mechanism.explanation import BindingPath
+from hetdp.mechanism.explanation import GIVEN, BindingPath
 from hetdp.mechanism.formatting import clip_uncertain, format_apart
 from hetdp.plots.arrangement import EDGE_BEND, FRAME, LARGEST_DIAMETER, arrange, ring_width, within_bend
 from hetdp.plots.canvas import drawable_text, fit_height, lay_out, size_in_points, two_digits
@@ -82,7 +82,8 @@ def origin_of(path: BindingPath | None) -> str:
         return "" if path is None else path.beginning
     edge = describe_parameters(tuple(path.across.parameters), path.across.parameters.values())
     how = "bound across" if path.across.tight else "next to"
-    return f"chosen by {path.origin}, {how} {edge} from {drawable_text(path.across.name)}"
+    origin = path.origin if path.origin == GIVEN else f"chosen by {path.origin}"
+    return f"{origin}, {how} {edge} from {drawable_text(path.across.name)}"
 
 
 MOST_DATASETS, MOST_EDGES = 4_000, 40_000
