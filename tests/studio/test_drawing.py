@@ -21,14 +21,7 @@ def test_long_names_are_cut_in_the_middle_and_wrapped():
     assert drawing.wrap_label("a bcdefghijklmnopq") == "a bcdefgh\nijklmnopq"  # a blank too near to the beginning
 
 
-def test_texts_are_legible_on_their_colours():
-    assert drawing.text_colours(["#000000", "#ffffff", "#ff0000", "#00ff00", "#0000ff"]) == [
-        "#ffffff",
-        "#1a1a1a",
-        "#1a1a1a",
-        "#1a1a1a",
-        "#ffffff",
-    ]
+def test_the_most_frequent_value_is_that_of_more_than_half():
     assert drawing.find_majority(np.array([])) is None
     assert drawing.find_majority(np.array([1.0, 2.0, 2.0, 1.0])) is None
 

@@ -110,9 +110,12 @@ def test_without_a_mechanism_only_given_values_have_a_colour(session):
     given = drawing.probabilities_of(session)
     assert given.tolist() == [drawing.NO_VALUE, 0.9, 0.4, drawing.NO_VALUE]
     elements = Picture().update(session)
-    expected = drawing.colours_of(np.array([drawing.NO_VALUE, 0.9, 0.4]))
-    assert [one["data"]["colour"] for one in elements[:3]] == expected
-    assert expected[0] == "#ffffff"
+    for theme in drawing.THEMES:
+        expected = drawing.colours_of(np.array([0.9, 0.4]), theme)
+        assert [one["data"][theme] for one in elements[1:3]] == expected
+        bare = next(rule["style"] for rule in stylesheet(theme, 4) if rule["selector"] == "node.bare")
+        assert bare["background-color"] == INKS[theme]["paper"]
+    assert ["bare" in one["classes"].split() for one in elements[:3]] == [True, False, False]
     assert "0.4" in elements[2]["data"]["label"] + elements[1]["data"]["label"]
     assert "no value" in str(legend.legend_of(session, views.NETWORK))
     assert "no mechanism" in str(views.summary_figure(session, "light")["layout"]["annotations"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,6 @@ from numpy.typing import NDArray
 
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from hetdp.mechanism.formatting import clip_uncertain
-from hetdp.plots.colours import DARK_LUMINANCE, SHADES
 from hetdp.plots.layout import Layout, layered_layout
 from hetdp.problem import answer_words as words
 from hetdp.problem.labels import Labels
@@ -29,7 +30,22 @@ LINE_LENGTH = 13  # characters in a line below a dataset: columns are 88 points 
 MOST_NAMED = 260  # datasets up to which each has its name below it
 
 NO_VALUE = -1.0  # instead of p where a dataset has no value
-NO_VALUE_COLOUR = (0xFF, 0xFF, 0xFF)  # the colour of these datasets
+THEMES = "light", "dark"
+TOKENS = Path(__file__).parent / "assets" / "tokens.css"
+
+
+def _read_colours(theme: str) -> dict[str, str]:
+    """The colours of a theme by name, as in tokens.css."""
+    start = ":root {" if theme == "light" else ":root[data-theme=dark] {"
+    rules = TOKENS.read_text(encoding="utf-8").partition(start)[2].partition("}")[0]
+    return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", rules))
+
+
+INKS = {theme: _read_colours(theme) for theme in THEMES}
+SHADES = {  # the colours of p; values between are mixed
+    theme: [(per_cent / 100, colours[f"p{per_cent}"]) for per_cent in (0, 20, 50, 80, 100)]
+    for theme, colours in INKS.items()
+}
 
 Places = tuple[Floats, Floats]
 
@@ -40,12 +56,11 @@ def is_drawable(session: Session) -> bool:
     return graph.size <= MOST_DATASETS and graph.arc_count <= 2 * MOST_EDGES
 
 
-def colours_of(p: Floats) -> list[str]:
-    """The colour of each p, between those of the two answers; white for NO_VALUE."""
-    at = [place for place, _ in SHADES]
-    parts = np.array([[int(code[i : i + 2], 16) for i in (1, 3, 5)] for _, code in SHADES], dtype=float)
+def colours_of(p: Floats, theme: str) -> list[str]:
+    """The colour of each p, between those of the two answers."""
+    at = [place for place, _ in SHADES[theme]]
+    parts = np.array([[int(code[i : i + 2], 16) for i in (1, 3, 5)] for _, code in SHADES[theme]], dtype=float)
     mixed = np.stack([np.interp(p, at, parts[:, part]) for part in range(3)], axis=1).round().astype(int)
-    mixed[p < 0.0] = NO_VALUE_COLOUR
     return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in mixed.tolist()]
 
 
@@ -84,15 +99,6 @@ def find_majority(values: Floats) -> float | None:
         return None
     middle = float(np.partition(values, len(values) // 2)[len(values) // 2])
     return middle if 2 * np.count_nonzero(values == middle) > len(values) else None
-
-
-def text_colours(codes: list[str]) -> list[str]:
-    """A text colour that is legible on each colour."""
-    found = []
-    for code in codes:
-        red, green, blue = (int(code[i : i + 2], 16) / 255 for i in (1, 3, 5))
-        found.append("#ffffff" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < DARK_LUMINANCE else "#1a1a1a")
-    return found
 
 
 def shorten_label(name: Any, labels: Labels | None = None, longest: int = LONGEST_NAME) -> str:
@@ -173,10 +179,6 @@ def find_bent_edges(chosen: NDArray[np.int64], places: Places, source: Indices, 
     return np.asarray((across[one] == across[other]) & (np.abs(row[one] - row[other]) > 1))
 
 
-INKS = {  # text, edges, rings of given values, the highlighted path, background
-    "light": {"ink": "#22272e", "edge": "#aab2bd", "ring": "#22272e", "highlight": "#0a7d5a", "paper": "#ffffff"},
-    "dark": {"ink": "#dde3ea", "edge": "#5a6572", "ring": "#f2f5f8", "highlight": "#3ddba4", "paper": "#161b22"},
-}
 SIZES = (
     (40, 36),
     (120, 28),
@@ -194,13 +196,13 @@ def stylesheet(theme: str, datasets: int) -> list[dict[str, Any]]:
         theme: "light" or "dark".
         datasets: the number of datasets drawn; the more there are, the smaller each is.
     """
-    colour = INKS["dark" if theme == "dark" else "light"]
+    colour = INKS[theme]
     size = next(size for most, size in SIZES if datasets <= most)
     rules: list[tuple[str, dict[str, Any]]] = [
         (
             "node",
             {
-                "background-color": "data(colour)",
+                "background-color": f"data({theme})",
                 "width": size,
                 "height": size,
                 "border-width": 1,
@@ -222,7 +224,7 @@ def stylesheet(theme: str, datasets: int) -> list[dict[str, Any]]:
             },
         ),
         ("node.two", {"shape": "round-rectangle"}),
-        ("node.bare", {"border-style": "dashed", "border-width": 2}),
+        ("node.bare", {"background-color": colour["paper"], "border-style": "dashed", "border-width": 2}),
         ("node.pinned", {"border-width": 3, "border-color": colour["ring"], "border-style": "solid"}),
         ("node.moved", {"border-width": 6, "border-style": "double"}),
         (
@@ -252,15 +254,15 @@ def stylesheet(theme: str, datasets: int) -> list[dict[str, Any]]:
         ("edge.free", {"line-style": "dotted", "width": 1}),
         (
             "node.highlighted",
-            {"border-color": colour["highlight"], "border-width": 4, "z-index": 10, "font-weight": "bold"},
+            {"border-color": colour["accent"], "border-width": 4, "z-index": 10, "font-weight": "bold"},
         ),
         (
             "edge.highlighted",
-            {"width": "data(highlighted)", "line-color": colour["highlight"], "z-index": 9, "font-weight": "bold"},
+            {"width": "data(highlighted)", "line-color": colour["accent"], "z-index": 9, "font-weight": "bold"},
         ),
         (
             "node.selected",
-            {"border-color": colour["highlight"], "border-width": 5, "width": size + 8, "height": size + 8},
+            {"border-color": colour["accent"], "border-width": 5, "width": size + 8, "height": size + 8},
         ),
         (
             "edge.selected",

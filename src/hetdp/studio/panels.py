@@ -27,7 +27,6 @@ from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.mechanism.odds import EdgeOdds
 from hetdp.mechanism.vote import WEIGHTED_VOTE
 from hetdp.numbers import format_short
-from hetdp.plots.colours import ONE, TWO
 from hetdp.problem.answer_words import constant_words
 from hetdp.problem.parameters import LETTERS, describe_parameters
 from hetdp.problem.problem import Problem
@@ -341,9 +340,7 @@ def dataset_summary(session: Session) -> list[Any]:
             ],
             className="numbers",
         ),
-        html.Div(
-            html.Div(style={"width": f"{100 * p:.2f}%", "background": ONE}), className="bar", style={"background": TWO}
-        ),
+        html.Div(html.Div(style={"width": f"{100 * p:.2f}%"}), className="bar"),
         html.P(["The answer is right in ", html.Span(format_percentage(error, right=right)), " of 100 runs."]),
         *coin,
     ]

@@ -24,6 +24,7 @@ from hetdp.studio.answers import EdgeList
 from hetdp.studio.drawing import (
     MOST_NAMED,
     NO_VALUE,
+    THEMES,
     colours_of,
     find_bent_edges,
     find_majority,
@@ -34,7 +35,6 @@ from hetdp.studio.drawing import (
     probabilities_of,
     scale_to_points,
     smallest_epsilons,
-    text_colours,
     wrap_label,
 )
 from hetdp.studio.session import Session
@@ -145,12 +145,12 @@ def dataset_elements(session: Session, frame: Frame, appearance: Appearance, row
     bounds = {} if appearance.steps is None else dict(zip(appearance.path, appearance.steps.bounds, strict=False))
     with_names = len(frame.chosen) <= MOST_NAMED
     chosen, p = frame.chosen[rows], appearance.p[rows]
-    codes = colours_of(p)
+    shades = {theme: colours_of(p, theme) for theme in THEMES}  # each page chooses
     truths = problem.answers[chosen].tolist()
     places = (axis[rows].tolist() for axis in (frame.across, frame.down))
     found = []
-    for index, truth, value, colour, ink, across, down in zip(
-        chosen.tolist(), truths, p.tolist(), codes, text_colours(codes), *places, strict=True
+    for index, truth, value, light, dark, across, down in zip(
+        chosen.tolist(), truths, p.tolist(), *shades.values(), *places, strict=True
     ):
         kinds = ["one" if truth == 1 else "two"]
         kinds += (
@@ -168,7 +168,7 @@ def dataset_elements(session: Session, frame: Frame, appearance: Appearance, row
             text += f"\n{bound}"
         elif with_names and value != NO_VALUE:
             text += f"\n{format_compact(value)}"
-        data = {"id": f"n{drawn}-{index}", "label": text, "colour": colour, "ink": ink, "at": index}
+        data = {"id": f"n{drawn}-{index}", "label": text, "light": light, "dark": dark, "at": index}
         found.append({"data": data, "position": {"x": across, "y": down}, "classes": " ".join(kinds)})
     return found
 

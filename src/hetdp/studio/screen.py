@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from dash import ALL, Input, Output, Patch, State, html, no_update
 
 from hetdp.numbers import format_short
-from hetdp.plots.colours import SHADES
 from hetdp.problem.parameters import LETTERS
 from hetdp.studio import panels
 from hetdp.studio.answers import GIVEN
@@ -31,9 +30,7 @@ from hetdp.theory.catalogue import PARAMETERS
 def legend_of(session: Session, view: str) -> list[Any]:
     """The legend below a view."""
     one, two = answer_names(session.document.problem)
-    shades = ", ".join(f"{code} {100 * at:g}%" for at, code in SHADES)
-    colours = html.I(className="scale", style={"background": f"linear-gradient(90deg, {shades})"})
-    scale = [html.Span([html.Bdi(two), colours, html.Bdi(one)], className="ends")]
+    scale = [html.Span([html.Bdi(two), html.I(className="scale"), html.Bdi(one)], className="ends")]
     if view == MAP:
         cells = cells_of(session)
         fixed = {} if cells is None else cells.fixed
@@ -292,7 +289,7 @@ class Screen:
         }
 
     def _picture(self, view: str, known: dict[str, Any]) -> dict[str, Any]:
-        session, picture, theme = self.session, self.picture, known["theme"]
+        session, picture, theme = self.session, self.picture, known["theme"] or "light"
         found: dict[str, Any] = dict.fromkeys(
             ("elements", "stylesheet", "layout", "picture_version", "chart", FIGURE), no_update
         )

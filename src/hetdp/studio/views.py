@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from hetdp.mechanism.formatting import format_compact
-from hetdp.plots.colours import SHADES
 from hetdp.plots.summary import LOGARITHMIC_NOTE, is_even, positions_of, summary, tick_labels, x_label
 from hetdp.plots.tallies import CountAxes, Grid, by_counts, slice_of
 from hetdp.problem.product import ProductSpace
-from hetdp.studio.drawing import INKS, NO_VALUE, answer_names, is_drawable, probabilities_of
+from hetdp.studio.drawing import INKS, NO_VALUE, SHADES, answer_names, is_drawable, probabilities_of
 from hetdp.studio.session import Session
 from hetdp.text import escape_unprintable, pluralize
 
@@ -121,7 +120,7 @@ def cells_of(session: Session) -> Cells | None:
 def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
     """p as colour over one or two counts, with a line where the answer changes and a ring around the selection."""
     p, answers = probabilities_of(session)[cells.datasets], session.document.problem.answers[cells.datasets]
-    ink = INKS["dark" if theme == "dark" else "light"]
+    ink = INKS[theme]
     up, across = (_escape(name) or "count" for name in cells.names)
     traces: list[dict[str, Any]] = [
         {
@@ -131,7 +130,7 @@ def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
             "z": [[None if value == NO_VALUE else value for value in row] for row in p.tolist()],
             "zmin": 0.0,
             "zmax": 1.0,
-            "colorscale": [[at, code] for at, code in SHADES],
+            "colorscale": SHADES[theme],
             "showscale": False,
             "text": [
                 [f"p = {format_compact(value, 4)}" if value != NO_VALUE else "no value" for value in row]
@@ -198,7 +197,7 @@ LEAST_BAR = 1e-6  # a lower bar is not drawn: the page shows no smaller differen
 def summary_figure(session: Session, theme: str) -> dict[str, Any]:
     """The range of p at each distance to the other answer."""
     problem = session.document.problem
-    ink = INKS["dark" if theme == "dark" else "light"]
+    ink = INKS[theme]
     if session.answer.mechanism is None:
         return _empty(ink)
     found = summary(problem, probabilities_of(session))
@@ -210,12 +209,12 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
         for count, values in zip(found.counts.tolist(), found.quantiles.tolist(), strict=True)
     ]
     bars = [
-        ("all datasets", low, high, 0.25),
-        ("middle half", quarter, upper, 0.55),
+        ("all datasets", low, high, f"{ink['edge']}40"),
+        ("middle half", quarter, upper, ink["edge"]),
     ]
     width = BAR_SHARE * float(np.diff(np.unique(across)).min(initial=1.0))
     traces: list[dict[str, Any]] = []
-    for name, base, top, strength in bars:
+    for name, base, top, fill in bars:
         seen = [at for at, (a, b) in enumerate(zip(base, top, strict=True)) if b - a > LEAST_BAR]
         traces.append(
             {
@@ -225,11 +224,11 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
                 "base": [base[at] for at in seen],
                 "width": width,
                 "name": name,
-                "marker": {"color": ink["edge"], "opacity": strength},
+                "marker": {"color": fill, "line": {"color": ink["edge"], "width": 1}},
                 "hoverinfo": "skip",
             }
         )
-    dots = {"color": middle, "colorscale": [[at, code] for at, code in SHADES], "cmin": 0, "cmax": 1, "size": 10}
+    dots = {"color": middle, "colorscale": SHADES[theme], "cmin": 0, "cmax": 1, "size": 10}
     traces.append(
         {
             "type": "scatter",

@@ -22,7 +22,7 @@
           window.hetdp.whenDrawn(() => window.Plotly.downloadImage(box.querySelector(".js-plotly-plot"), size));
           return window.dash_clientside.no_update;
         }
-        const bg = document.documentElement.dataset.theme === "dark" ? "#161b22" : "#ffffff";
+        const bg = window.getComputedStyle(document.documentElement).getPropertyValue("--paper").trim();
         return { type: "png", action: "download", filename: "mechanism", options: { scale: 2, bg: bg }, clicks: clicks };
       },
       requestTab: requestTab,
