@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -204,3 +206,14 @@ def test_tables_of_results_show_their_numbers(results):
     assert "|target|0.9|" in words["SolvedEpsilon"]
     multiple, below = (words["SolvedEpsilon"].partition(f"|{name}|")[2].partition("|")[0] for name in NUMBERS)
     assert multiple != below
+
+
+def test_prices_and_populations_are_one_line_in_a_shell(tmp_path):
+    people = hetdp.spaces.population(hetdp.questions.majority(), [0.5] * 30)
+    assert re.fullmatch(r"Population\(30 people, 'more than half of all rows.{1,99}\)", repr(people))
+    assert re.fullmatch(r"PopulationMechanism\(30 people, balanced, 'more than half.{1,99}\)", repr(people.design()))
+    mechanism = hetdp.design(line(4))
+    ledger = hetdp.Ledger.create(tmp_path / "a.ledger", source="class 4b", cap=0.1)
+    refused = hetdp.price(mechanism, ledger=ledger)
+    assert repr(refused) == "Price(source 'class 4b', 1 account charged, it does not fit)"
+    assert repr(replace(refused, classes=())) == "Price(source 'class 4b', nothing is charged)"

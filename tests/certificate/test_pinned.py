@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import hetdp
@@ -45,6 +46,13 @@ def test_values_with_pins_are_shown_optimal():
 def test_values_that_could_be_more_accurate_are_not_shown_optimal():
     found = hetdp.verify(PROBLEM, dict(BEST) | {"a": 0.75}, pinned=["b", "c"])
     assert (found.private, found.optimal) == (True, False)
+
+
+def test_values_that_are_the_best_up_to_rounding_are_called_that():
+    z = BEST.coordinates.copy()
+    z[0] = np.nextafter(z[0], 0.0)
+    found = hetdp.verify(PROBLEM, hetdp.PartialMechanism(z=z), pinned=["b", "c"])
+    assert (found.optimal, found.shortfall) == (False, "the values are the best ones, but only up to rounding")
 
 
 def test_values_that_are_not_private_are_refuted_with_their_pins():

@@ -26,6 +26,7 @@ from hetdp.problem.spelling import shorten_label
 from hetdp.text import format_type, format_value
 
 PINNED_HINT = f"{NOTHING_GIVEN}; pinned= lists them, such as pinned=problem.boundary"
+BEST_ROUNDED = "the values are the best ones, but only up to rounding"
 LACKING = 1e-9  # in z, relative: values that are this close to the best ones are the best ones up to rounding
 
 
@@ -135,16 +136,16 @@ def verify_with_pins(problem: Problem, z: Floats, pinned: Mask) -> Certificate:
     certificate = certify(problem, LocalMechanism(problem, z.copy(), pinned, links))
     if found is None or certificate.optimal or not certificate.private:
         return certificate
-    return replace(certificate, shortfall=_shortfall(problem, z, found.coordinates) or certificate.shortfall)
+    return replace(certificate, shortfall=_shortfall(problem, z, found.coordinates))
 
 
 def _shortfall(problem: Problem, z: Floats, best: Floats) -> str:
-    """The dataset at which values fall furthest behind the best ones, in words; empty if none does."""
+    """The dataset at which values fall furthest behind the best ones, in words."""
     with np.errstate(invalid="ignore"):
         lacking = np.nan_to_num(np.where(problem.answers == 1, best - z, z - best), nan=0.0)
     worst = int(np.argmax(lacking))
     if lacking[worst] <= LACKING * max(1.0, abs(z[worst])):
-        return ""
+        return BEST_ROUNDED
     error = problem.notion.coordinate.error
     ours, possible = (format_accuracy(float(error(values[worst], problem.answers[worst]))) for values in (z, best))
     name = shorten_label(problem.labels.names[worst])

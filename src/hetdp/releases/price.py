@@ -18,7 +18,7 @@ from hetdp.text import format_value, pluralize
 SHOWN = 20  # classes, and similar questions, in words
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Price:
     """The price of a release. It names no person.
 
@@ -54,6 +54,14 @@ class Price:
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
+
+    def __repr__(self) -> str:
+        if self.before is not None or not self.classes:
+            what = "nothing is charged"
+        else:
+            fits = "it fits" if self.fits else "it does not fit"
+            what = f"{pluralize(sum(one.accounts for one in self.classes), 'account')} charged, {fits}"
+        return f"Price(source {format_value(self.source)}, {what})"
 
     def lines(self) -> Iterator[str]:
         """The price in words."""

@@ -27,7 +27,7 @@ from hetdp.people.populations.shares import ComputesCurves, Distance, ShareScale
 from hetdp.people.populations.vote import WeightedVote
 from hetdp.problem.decimals import GRID
 from hetdp.problem.space import Floats
-from hetdp.text import did_you_mean, format_value
+from hetdp.text import count_people, did_you_mean, format_value
 from hetdp.theory.coordinate import LAPLACE
 
 METHOD = "theorem"
@@ -116,6 +116,10 @@ class PopulationMechanism(ComputesOdds, ComputesCurves, SolvesEpsilon):
     population: Population
     objective: str
     formula: Formula = field(repr=False)
+
+    def __repr__(self) -> str:
+        people = count_people(self.population.size)
+        return f"PopulationMechanism({people}, {self.objective}, {format_value(str(self.population.question))})"
 
     def coordinate(self, answers: Any) -> float:
         """The exact z of a table, a multiple of 2⁻⁴⁰. This is for the draw, and is never released.

@@ -26,7 +26,7 @@ from hetdp.people.populations.shares import ShareScale, share_scale
 from hetdp.people.privacy.epsilons import Units
 from hetdp.people.questions.question import Question, require_question
 from hetdp.problem.scores import Scores
-from hetdp.text import format_value
+from hetdp.text import count_people, format_value
 from hetdp.version import VERSION as SOFTWARE
 
 if TYPE_CHECKING:
@@ -103,6 +103,9 @@ class Population(SolvesEpsilon):
     def size(self) -> int:
         """The number of people."""
         return self.classes.fold.size
+
+    def __repr__(self) -> str:
+        return f"Population({count_people(self.size)}, {format_value(str(self.question))})"
 
     @property
     def units(self) -> Units:
