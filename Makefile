@@ -10,7 +10,7 @@ install = { [ -x $(BIN)/uv ] && $(BIN)/uv pip install --quiet --python $(BIN)/py
 PINNED ?=  # PINNED=1, as in CI: exactly the versions of constraints.txt, whose hashes are checked
 export HETDP_PINNED := $(PINNED)
 STRESS ?= 20
-JIT_OFF := tests/engines tests/certificate/test_scan.py tests/certificate/test_rows.py  # where tests marked jit_off are
+JIT_OFF := tests/engines tests/certificate/test_scan.py tests/certificate/test_products.py  # where tests marked jit_off are
 PYTEST := $(BIN)/python -m pytest --quiet -n $(WORKERS) --maxprocesses 4 --dist worksteal
 
 unexport PYTHONDONTWRITEBYTECODE  # else every process compiles every module again

@@ -68,8 +68,8 @@ NOT_TRACED = (  # long, or about something else than one function
     "tests/test_repository.py",
     "tests/test_working_folder.py",
 )
-COMPILED = ("engines/cpu/", "engines/product/", "certificate/scan.py", "certificate/rows.py", "problem/compiled.py")
-WITHOUT_JIT = ("tests/engines", "tests/certificate/test_scan.py", "tests/certificate/test_rows.py", "-m", "jit_off")
+COMPILED = ("engines/cpu/", "engines/product/", "certificate/scan.py", "certificate/products.py", "problem/compiled.py")
+WITHOUT_JIT = ("tests/engines", "tests/certificate/test_scan.py", "tests/certificate/test_products.py", "-m", "jit_off")
 JIT_OFF = {"NUMBA_DISABLE_JIT": "1"}
 LONGER = 10.0  # times the limit, for tests without the JIT
 NEW_PROCESS = 0.3  # of the time for tests, where they run in a new process

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hetdp.cli.reading import find_labels
-from hetdp.errors import InputError
-from hetdp.problem.faults import FaultCollector
+from hetdp.errors import FaultCollector, InputError
 from hetdp.problem.labels import labels_of
 
 

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.errors import InputError
+from hetdp.errors import FaultCollector, InputError
 from hetdp.files import mechanisms
 from hetdp.files.mechanisms import read_claim
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.partial import pins_of
 from hetdp.theory.catalogue import NOTIONS
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hetdp.errors import FaultCollector
 from hetdp.files import schema
-from hetdp.problem.faults import FaultCollector
 
 
 def faults_of(

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from hetdp.errors import FaultCollector
 from hetdp.files.formats.table import DEEPEST_NESTING, Categorical, Table
-from hetdp.problem.faults import FaultCollector
 
 
 def table_of(**columns: Any) -> Table:

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.errors import Fault
+from hetdp.errors import Fault, FaultCollector
 from hetdp.partitioned import datasets, reading
 from hetdp.partitioned.datasets import DatasetScan, first_answers
-from hetdp.problem.faults import FaultCollector
 from tests.partitioned.partitions import files_with
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import hetdp
+from hetdp.errors import FaultCollector
 from hetdp.problem.classes import NONE, Classes, classes_of, join_classes, names_from_bytes, names_to_bytes
-from hetdp.problem.faults import FaultCollector
 
 
 def classes_by_edge(graph: hetdp.DatasetGraph) -> dict:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import hetdp
+from hetdp.errors import FaultCollector
 from hetdp.numbers import parse_exact
 from hetdp.problem.columns import as_floats, as_integers, as_mapping, sort_distinct
-from hetdp.problem.faults import FaultCollector
 
 
 class Series:

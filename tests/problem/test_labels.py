@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hetdp
+from hetdp.errors import FaultCollector
 from hetdp.problem import labels as lookup
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import Lookup, is_same, labels_of, union_of
 
 INTEGERS = st.one_of(

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hetdp
+from hetdp.errors import FaultCollector
 from hetdp.problem.answer_words import BARE_NUMBERS, answer_words, yes_or_no
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import NamedLabels, labels_of
 from hetdp.problem.spelling import find_label, label_from_json, label_to_json, shorten_label, spell_label
 

@@ -27,8 +27,7 @@ from flint import arb, fmpq
 
 from hetdp.certificate import scan
 from hetdp.certificate.enclosure import crossing_gap, crossing_holds, crossing_slack, path_is_below
-from hetdp.certificate.products import list_arcs
-from hetdp.certificate.rows import NO_STATES, as_readonly, rows_of
+from hetdp.certificate.products import NO_STATES, as_readonly, list_arcs, rows_of
 from hetdp.certificate.rule import (
     CYCLE,
     LOOSE,

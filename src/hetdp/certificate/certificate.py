@@ -12,11 +12,10 @@ import numpy as np
 from flint import ctx
 
 from hetdp.certificate.enclosure import FINER_PRECISIONS, FIRST_PRECISION, precision
-from hetdp.certificate.rows import as_readonly, has_rows
+from hetdp.certificate.products import as_readonly, has_rows
 from hetdp.certificate.rule import AnyWorstEdge, Chains, Survey, WorstEdge, free_boundary
 from hetdp.certificate.rules import rule_of
-from hetdp.errors import Fault, InputError
-from hetdp.problem.faults import FaultCollector
+from hetdp.errors import Fault, FaultCollector, InputError
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels
 from hetdp.problem.partial import PartialMechanism, values_on

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from hetdp.certificate import products, rows, scan
+from hetdp.certificate import products, scan
 from hetdp.jit import compile_cached, compile_uncached
 
 WITHOUT_COUNTING: Any = {"nogil": True, "_nrt": False}  # of references to arrays; for loops that cut many slices
@@ -34,9 +34,9 @@ scan_links = _compile(scan.scan_links)
 sift_arcs = _compile(scan.sift_arcs)
 sift_rows = _compile(
     _with_compiled_callees(
-        rows.sift_rows,
-        *(rows.is_settled, rows.first_run, rows.look_up, rows.count_links, rows.note_links),
-        *(rows.count_close, rows.count_doubts, rows.list_doubts, rows.sift_run),
+        products.sift_rows,
+        *(products.is_settled, products.first_run, products.look_up, products.count_links, products.note_links),
+        *(products.count_close, products.count_doubts, products.list_doubts, products.sift_run),
     ),
     **WITHOUT_COUNTING,
 )

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hetdp.errors import Fault, UsageError
+from hetdp.errors import Fault, FaultCollector, UsageError
 from hetdp.files.saving import label_array, require_readable
 from hetdp.frames import column_names, fetch_relation, is_relation, plain_column
 from hetdp.interrupts import delay_interrupts
@@ -19,7 +19,6 @@ from hetdp.mechanism.mechanism import Mechanism, RemoteMechanism
 from hetdp.mechanism.odds import Odds
 from hetdp.mechanism.steps import RemoteProblem
 from hetdp.problem.columns import as_column, as_list
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.parameters import COLUMNS
 from hetdp.problem.problem import Problem

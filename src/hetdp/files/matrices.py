@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import Fault, UsageError
+from hetdp.errors import Fault, FaultCollector, UsageError
 from hetdp.frames import plain_column
 from hetdp.problem.columns import Integers, as_column
 from hetdp.problem.edges import arcs_of
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels, labels_of
 from hetdp.problem.parameters import EPSILON_RULE, Parameters, parameters_of

@@ -12,7 +12,7 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.documents import require_keys, require_kind, require_path, require_version
-from hetdp.errors import Fault, InputError, UsageError
+from hetdp.errors import Fault, FaultCollector, InputError, UsageError
 from hetdp.files.formats.json_files import read_json, table_of
 from hetdp.files.formats.parquet import read_parquet
 from hetdp.files.formats.registry import DOCUMENT, FORMATS, suffix_of
@@ -33,7 +33,6 @@ from hetdp.files.schema import (
 from hetdp.mechanism.mechanism import BINDING, LoadedClaim, LocalMechanism, Mechanism
 from hetdp.mechanism.steps import NEAR_MISS, RemoteProblem
 from hetdp.problem.columns import as_floats
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import Labels, labels_of
 from hetdp.problem.partial import PartialMechanism, Pins, pins_on
 from hetdp.problem.problem import EdgelessProblem, Problem

@@ -11,7 +11,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from hetdp.errors import Fault, UsageError
+from hetdp.errors import Fault, FaultCollector, UsageError
 from hetdp.files.frames import require_in_process
 from hetdp.interrupts import delay_interrupts
 from hetdp.mechanism.mechanism import LocalMechanism, Mechanism
@@ -19,7 +19,6 @@ from hetdp.problem.classes import classes_of
 from hetdp.problem.columns import Integers
 from hetdp.problem.decimals import NAME as GRID
 from hetdp.problem.edges import Edges, duplicates_hint, require_duplicates
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import labels_of
 from hetdp.problem.parameters import KINDS, LETTERS, Parameters, parameters_of, require_notion_columns

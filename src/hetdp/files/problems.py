@@ -11,7 +11,7 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.documents import require_keys, require_kind, require_path, require_version
-from hetdp.errors import Fault, InputError
+from hetdp.errors import Fault, FaultCollector, InputError
 from hetdp.files.formats.json_files import STDIN, read_json, table_of
 from hetdp.files.formats.parquet import read_parquet
 from hetdp.files.formats.registry import DOCUMENT, FORMATS, SUFFIXES, TABLE_SUFFIXES, suffix_of
@@ -34,7 +34,6 @@ from hetdp.problem.classes import Classes, classes_of
 from hetdp.problem.columns import as_floats
 from hetdp.problem.decimals import NAME as GRID
 from hetdp.problem.edges import PROBABILITY_RULE, Edges, percentage_hint
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import HasLabels, LabelHints, Labels, labels_of
 from hetdp.problem.parameters import COLUMNS, COLUMNS_RULE, KINDS, parameters_of

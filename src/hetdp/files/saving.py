@@ -14,7 +14,7 @@ import numpy as np
 from hetdp import progress
 from hetdp.certificate.certificate import Certificate, verify
 from hetdp.documents import require_path
-from hetdp.errors import UsageError, VerificationError
+from hetdp.errors import FaultCollector, UsageError, VerificationError
 from hetdp.files.formats.json_files import write_json
 from hetdp.files.formats.registry import DOCUMENT, FORMATS, require_folder_name, suffix_of
 from hetdp.files.formats.table import DEEPEST_NESTING
@@ -25,7 +25,6 @@ from hetdp.mechanism.mechanism import BINDING, LocalMechanism, Mechanism, Remote
 from hetdp.numbers import json_number
 from hetdp.problem.columns import as_list
 from hetdp.problem.decimals import NAME as GRID
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import Labels
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem, require_edges

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hetdp.errors import SHOWN_LINES, Fault
+from hetdp.errors import SHOWN_LINES, Fault, FaultCollector
 from hetdp.mechanism.mechanism import BINDING
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.parameters import COLUMNS
 from hetdp.text import closest, did_you_mean, format_value
 from hetdp.theory.catalogue import NAMES, NAMES_RULE, SETTINGS, fault_of_settings, notion_with

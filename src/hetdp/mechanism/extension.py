@@ -19,14 +19,13 @@ from hetdp import progress
 from hetdp.certificate.certificate import is_private, verify
 from hetdp.certificate.certificate import verify as prove
 from hetdp.engines.registry import EngineName, engine_for
-from hetdp.errors import Fault, InputError, UsageError, VerificationError
+from hetdp.errors import Fault, FaultCollector, InputError, UsageError, VerificationError
 from hetdp.mechanism.compatibility import require_compatible
 from hetdp.mechanism.explanation import POLISH
 from hetdp.mechanism.local import LocalSteps, steps_of
 from hetdp.mechanism.mechanism import LocalMechanism, Mechanism, MechanismT, seal
 from hetdp.mechanism.steps import NEAR_MISS, PinsT, RemoteProblem, Steps
 from hetdp.problem.edges import PROBABILITY_RULE
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.partial import values_on
 from hetdp.problem.problem import Problem, notion_for

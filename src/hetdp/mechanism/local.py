@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from hetdp.certificate.certificate import Certificate, sees_violation
 from hetdp.engines.contract import Engine, Growth, Role, Roles
 from hetdp.engines.registry import EngineName, engine_for, require_local
-from hetdp.errors import UsageError
+from hetdp.errors import MOST_LISTED, UsageError
 from hetdp.mechanism.balanced import balanced_with_pins
 from hetdp.mechanism.explanation import BindingPath, binding_path
 from hetdp.mechanism.mechanism import LocalMechanism, seal
 from hetdp.mechanism.repair import Repair
 from hetdp.mechanism.steps import NEAR_MISS, Bound, Closure, FreeBoundary, RemoteProblem, Search, Steps, distance, drops
-from hetdp.problem.faults import MOST_LISTED
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import Labels
 from hetdp.problem.partial import pins_of

@@ -17,13 +17,12 @@ import numpy as np
 
 from hetdp.certificate.certificate import values_of, verify
 from hetdp.certificate.device_survey import Changes
-from hetdp.errors import Fault, InputError, UsageError
+from hetdp.errors import Fault, FaultCollector, InputError, UsageError
 from hetdp.mechanism.mechanism import LocalMechanism, Mechanism
 from hetdp.mechanism.scaling import Columns, edges_as_written, unconstrained_directions
 from hetdp.mechanism.verification import problem_and_values
 from hetdp.problem.answer_words import BARE_NUMBERS, answer_words
 from hetdp.problem.classes import NONE, classes_of
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.problem import Problem, require_problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats, Indices

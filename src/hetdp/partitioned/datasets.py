@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import Fault, InputError
+from hetdp.errors import Fault, FaultCollector, InputError
 from hetdp.files.formats.json_files import read_json
 from hetdp.files.formats.parquet import INTEGERS, cell_of
 from hetdp.files.formats.registry import FORMATS
@@ -22,7 +22,6 @@ from hetdp.files.problems import STANDARD, Sheets, answer_column, parts_of, posi
 from hetdp.files.schema import DATASET_COLUMNS, EDGE_COLUMNS, INTEGER, JSON, LABELS
 from hetdp.partitioned.parquet_rows import Files, as_values, files_of, read_range
 from hetdp.partitioned.partition import Partition
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.partial import PartialMechanism, pins_on
 from hetdp.problem.problem import EdgelessProblem
 from hetdp.problem.query import answers_of

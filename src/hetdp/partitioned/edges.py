@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault, InputError
+from hetdp.errors import Fault, FaultCollector, InputError
 from hetdp.files.schema import EDGE_COLUMNS
 from hetdp.partitioned.datasets import ListedLabels
 from hetdp.partitioned.labels import labels_at, numbers_of_ends
@@ -33,7 +33,6 @@ from hetdp.problem.boundary import boundary_of
 from hetdp.problem.classes import NONE, Classes, classes_of, join_classes, names_from_bytes, names_to_bytes
 from hetdp.problem.columns import sort_distinct
 from hetdp.problem.edges import Edges, usable_edges
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.labels import RangeLabels
 from hetdp.problem.parameters import COLUMNS, Parameters, parameters_of

@@ -12,7 +12,7 @@ import numpy as np
 from hetdp import progress
 from hetdp.certificate.certificate import verify
 from hetdp.documents import parse_object
-from hetdp.errors import ClusterError, Fault, InputError, UsageError, VerificationError
+from hetdp.errors import MOST_LISTED, ClusterError, Fault, FaultCollector, InputError, UsageError, VerificationError
 from hetdp.files.formats.json_files import read_json, write_json
 from hetdp.files.formats.parquet import parquet_metadata, write_parquet
 from hetdp.files.formats.table import Table
@@ -30,7 +30,6 @@ from hetdp.partitioned.parquet_rows import Files, as_values, files_of, read_rang
 from hetdp.partitioned.partition import LocalGraph, Partition
 from hetdp.partitioned.problem import PartitionedProblem
 from hetdp.partitioned.shared_files import SEEN_RULE, replace_file, require_real
-from hetdp.problem.faults import MOST_LISTED, FaultCollector
 from hetdp.problem.problem import EdgelessProblem
 from hetdp.problem.query import answers_of
 from hetdp.text import format_value

@@ -21,7 +21,7 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.duck import connection, quote_name, report_faults
-from hetdp.errors import Fault, InputError, UsageError
+from hetdp.errors import Fault, FaultCollector, InputError, UsageError
 from hetdp.files.formats.parquet import PARQUET_RULE
 from hetdp.files.schema import DATASET_COLUMNS, JSON, TEXT
 from hetdp.partitioned.datasets import Tables, first_answers, open_tables, scan_datasets, settle_datasets
@@ -58,7 +58,6 @@ from hetdp.partitioned.workspace import (
     write_note,
 )
 from hetdp.problem.edges import require_duplicates
-from hetdp.problem.faults import FaultCollector
 from hetdp.text import format_value
 from hetdp.theory.catalogue import notion_of_key
 from hetdp.version import VERSION

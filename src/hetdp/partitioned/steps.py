@@ -16,7 +16,7 @@ import numpy as np
 
 from hetdp.certificate.certificate import Certificate
 from hetdp.engines.contract import Role
-from hetdp.errors import UnknownDatasetError, UsageError
+from hetdp.errors import MOST_LISTED, FaultCollector, UnknownDatasetError, UsageError
 from hetdp.mechanism.balanced import lower_to_meeting
 from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.local import others_at
@@ -37,7 +37,6 @@ from hetdp.partitioned.rounds import (
 )
 from hetdp.problem.columns import as_mapping
 from hetdp.problem.decimals import round_labels_down
-from hetdp.problem.faults import MOST_LISTED, FaultCollector
 from hetdp.problem.labels import Labels, similar_labels
 from hetdp.problem.partial import PartialMechanism, pins_on
 from hetdp.problem.problem import EdgelessProblem

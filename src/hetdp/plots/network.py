@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault, UsageError
+from hetdp.errors import Fault, FaultCollector, UsageError
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from hetdp.mechanism.compatibility import Witness
 from hetdp.mechanism.explanation import GIVEN, BindingPath
@@ -22,7 +22,6 @@ from hetdp.plots.arrangement import EDGE_BEND, FRAME, LARGEST_DIAMETER, arrange,
 from hetdp.plots.canvas import drawable_text, fit_height, lay_out, size_in_points, two_digits
 from hetdp.plots.colours import INK, SOFT
 from hetdp.plots.layout import Layout, layered_layout
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import LabelHints
 from hetdp.problem.parameters import describe_parameters
 from hetdp.problem.problem import Problem

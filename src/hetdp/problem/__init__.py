@@ -2,9 +2,8 @@
 
 `space.py` has the Space contract. `graph.py` (stored edges) and `product.py` (computed edges) implement it, and
 `problem.py` puts a space, a query and a notion together. `partial.py` has the pins. What callers pass is converted and
-validated in `columns.py`, `labels.py`, `edges.py`, `parameters.py`, `query.py` and `values.py`; `callables.py`
-refuses functions that cannot be called; `faults.py` collects all faults of an input, so that one error names them.
-`spelling.py` turns labels into text and back.
+validated in `columns.py` (columns, and functions), `labels.py`, `edges.py`, `parameters.py`, `query.py` and
+`values.py`. `spelling.py` turns labels into text and back.
 
 `constructors.py` makes the graphs of papers. `axis.py` has the people of a product and `scores.py` threshold questions
 about them; `decimals.py` rounds ε down; `classes.py` says whom an edge is about; `boundary.py` finds the datasets that

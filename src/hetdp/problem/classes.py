@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault
+from hetdp.errors import Fault, FaultCollector
 from hetdp.problem.columns import as_column, as_list
-from hetdp.problem.faults import FaultCollector
 from hetdp.text import format_value
 
 NONE = -1  # the number of an edge without a class

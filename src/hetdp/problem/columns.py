@@ -1,7 +1,8 @@
-"""Converts columns that callers pass: lists, ranges, arrays of any kind, series, and mappings by label."""
+"""What callers pass: columns (lists, ranges, arrays of any kind, series, and mappings by label), and functions."""
 
 from __future__ import annotations
 
+import inspect
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -12,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault, UsageError
-from hetdp.problem.faults import FaultCollector
+from hetdp.errors import Fault, FaultCollector, UsageError
 from hetdp.problem.space import Floats
 from hetdp.text import format_value
 
@@ -169,3 +169,30 @@ def _from_other_floats(values: NDArray[Any]) -> Floats:
 
 def _fits_in_int64(array: NDArray[Any]) -> bool:
     return array.size == 0 or int(array.max()) < 2**63
+
+
+def require_arguments(name: str, function: Callable[..., Any], arguments: Sequence[str], hint: str = "") -> None:
+    """Refuses a function that cannot be called with the arguments that it will get.
+
+    Functions that do not tell their parameters, such as some written in C, are not refused.
+
+    Args:
+        name: what the function is for.
+        function: the function.
+        arguments: what it will get, in words.
+        hint: what to do about it.
+
+    Raises:
+        UsageError: it has too few parameters, or too many without a default.
+    """
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return
+    try:
+        signature.bind(*arguments)
+    except TypeError as refusal:
+        words = " and ".join(filter(None, [", ".join(arguments[:-1]), arguments[-1]]))
+        count = f"{len(arguments)} argument{'' if len(arguments) == 1 else 's'}"
+        rule = f"it is called with {count}: {words}"
+        raise UsageError(f"{name} is a function with the parameters {signature}: {refusal}", rule, hint) from None

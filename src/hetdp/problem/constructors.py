@@ -11,11 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hetdp.errors import Fault, UsageError
-from hetdp.problem.callables import require_arguments
-from hetdp.problem.columns import as_list
+from hetdp.errors import Fault, FaultCollector, UsageError
+from hetdp.problem.columns import as_list, require_arguments
 from hetdp.problem.decimals import LARGEST, exact_amount, lower_to_written
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import shorten_label

@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.compilation import BUILDING, uses_compiled
-from hetdp.errors import Fault, UsageError
+from hetdp.errors import Fault, FaultCollector, UsageError
 from hetdp.frames import is_frame
 from hetdp.interrupts import delay_interrupts
 from hetdp.problem.classes import Classes, classes_of
 from hetdp.problem.columns import as_column
 from hetdp.problem.decimals import MARK_OF_ONE, UNBOUNDED, Marks
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import LabelHints, Labels, check_labels
 from hetdp.problem.parameters import LETTERS, Parameters, given_parameters, parameters_of, report_faulty_parameters
 from hetdp.problem.space import SMALL_SPACE, Floats, Indices, Mask

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import UsageError
+from hetdp.errors import FaultCollector, UsageError
 from hetdp.problem import edges as validation
 from hetdp.problem.classes import Classes
 from hetdp.problem.decimals import Marks, marks_of, raise_to_written, round_labels_down, unpack_marks
@@ -29,7 +29,6 @@ from hetdp.problem.edges import (
     merge_rows,
     sort_parallel_arcs,
 )
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import Labels, labels_of, labels_of_ends
 from hetdp.problem.parameters import COLUMNS
 from hetdp.problem.space import SMALL_SPACE, Constraint, EdgeBlock, Floats, Frozen, Indices, blocks_of

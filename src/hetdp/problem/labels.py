@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.compilation import BUILDING, uses_compiled
-from hetdp.errors import MOST_ALIKE, Fault, UnknownDatasetError
+from hetdp.errors import MOST_ALIKE, Fault, FaultCollector, UnknownDatasetError
 from hetdp.interrupts import delay_interrupts
 from hetdp.problem.columns import Integers, as_column, as_integers, as_list, sort_distinct
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.space import SMALL_SPACE, Indices
 from hetdp.text import ask_if_meant, format_value
 from hetdp.threads import run_in_threads, slices

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import Fault, UsageError
+from hetdp.errors import Fault, FaultCollector, UsageError
 from hetdp.problem.columns import as_column, as_floats
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.space import Floats, Mask
 from hetdp.theory.catalogue import NOTIONS, PARAMETERS
 from hetdp.theory.notion import BACK, reversed_places

@@ -7,9 +7,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from hetdp.errors import Fault
+from hetdp.errors import Fault, FaultCollector
 from hetdp.problem.edges import PROBABILITY_RULE, percentage_hint
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.problem import EdgelessProblem, Problem, require_problem
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import shorten_label

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.errors import Fault, UnknownDatasetError, UsageError
+from hetdp.errors import Fault, FaultCollector, UnknownDatasetError, UsageError
 from hetdp.problem.answer_words import ABOUT_KEYS, answer_words
 from hetdp.problem.boundary import boundary_of
-from hetdp.problem.callables import require_arguments
 from hetdp.problem.classes import classes_of
+from hetdp.problem.columns import require_arguments
 from hetdp.problem.decimals import LARGEST, exact_amount, lower_to_written, multiply_down
 from hetdp.problem.edges import Edges
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.identity import identity_of
 from hetdp.problem.labels import Labels

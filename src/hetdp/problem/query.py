@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.errors import Fault, InputError
-from hetdp.problem.callables import require_arguments
-from hetdp.problem.columns import as_column, as_list, as_mapping, sort_distinct
-from hetdp.problem.faults import FaultCollector
+from hetdp.errors import Fault, FaultCollector, InputError
+from hetdp.problem.columns import as_column, as_list, as_mapping, require_arguments, sort_distinct
 from hetdp.problem.labels import LabelHints, Labels, is_missing
 from hetdp.problem.spelling import shorten_label
 from hetdp.text import did_you_mean, format_value

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import Fault
+from hetdp.errors import Fault, FaultCollector
 from hetdp.problem.columns import as_column, as_floats, as_mapping
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.labels import LabelHints, Labels
 from hetdp.problem.space import Floats
 from hetdp.problem.spelling import shorten_label

@@ -16,10 +16,9 @@ import numpy as np
 
 from hetdp.certificate.certificate import RemoteClaim
 from hetdp.certificate.losses import has_loss, largest_losses, losses_along
-from hetdp.errors import UsageError
+from hetdp.errors import FaultCollector, UsageError
 from hetdp.mechanism.scaling import Columns, edges_as_written
 from hetdp.problem.classes import NONE, classes_of
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.space import Floats

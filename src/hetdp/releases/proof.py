@@ -18,11 +18,10 @@ import numpy as np
 
 from hetdp.certificate.certificate import Certificate, verify
 from hetdp.certificate.losses import certain_answer
-from hetdp.errors import UsageError, VerificationError
+from hetdp.errors import FaultCollector, UsageError, VerificationError
 from hetdp.mechanism.mechanism import LocalMechanism, Mechanism, refuse_remote, seal
 from hetdp.mechanism.resident import ResidentMechanism
 from hetdp.problem.classes import classes_of
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.identity import PREFIX, identity_of
 from hetdp.problem.problem import Problem, require_edges

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.engines.registry import EngineName
-from hetdp.errors import HetdpError, NoExtensionError
+from hetdp.errors import FaultCollector, HetdpError, NoExtensionError
 from hetdp.mechanism.compatibility import Witness
 from hetdp.mechanism.design import design_local, require_objective
 from hetdp.mechanism.extension import extend
@@ -22,7 +22,6 @@ from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.mechanism.repair import Repair
 from hetdp.mechanism.vote import WEIGHTED_VOTE, require_people
 from hetdp.problem.classes import classes_of
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem

@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.errors import HetdpError, UsageError
+from hetdp.errors import FaultCollector, HetdpError, UsageError
 from hetdp.mechanism.formatting import LEAST, MOST, format_compact
 from hetdp.problem.edges import PROBABILITY_RULE
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
 from hetdp.problem.spelling import find_label

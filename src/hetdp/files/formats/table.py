@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.duck import distinct_texts, encode_texts, quote_name
-from hetdp.errors import Fault
+from hetdp.errors import Fault, FaultCollector
 from hetdp.files.schema import ENDS, INTEGER, JSON, LABEL_RULE, LABELS, TEXT
-from hetdp.problem.faults import FaultCollector
 from hetdp.text import format_value
 
 INTEGER_TEXT = "0|-?[1-9][0-9]{0,4000}"

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.engines.registry import EngineName, engine_for
+from hetdp.errors import FaultCollector
 from hetdp.mechanism.formatting import accuracy_of
 from hetdp.mechanism.mechanism import LocalMechanism, Mechanism
 from hetdp.mechanism.scaling import edges_as_written, unconstrained_directions
 from hetdp.problem.classes import NONE, classes_of
-from hetdp.problem.faults import FaultCollector
 from hetdp.problem.graph import DatasetGraph
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.documents import SCHEMA_VERSION, build_from, open_envelope, parse_json, parse_toml, refuse
-from hetdp.errors import Fault, UsageError
+from hetdp.errors import Fault, FaultCollector, UsageError
 from hetdp.people.names import (
     join_names,
     quote_if_needed,
@@ -35,7 +35,6 @@ from hetdp.people.privacy.epsilons import (
     units_to_floats,
 )
 from hetdp.people.privacy.situations import DECIDING, States, When, answer, as_when, within
-from hetdp.problem.faults import FaultCollector
 from hetdp.text import format_value
 
 SMALLEST_RULE = "where several apply, the smallest ε counts"

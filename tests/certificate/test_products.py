@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hetdp
-from hetdp.certificate import rows
+from hetdp.certificate import products
 from hetdp.certificate.certificate import Certificate, is_private, verify
 from hetdp.mechanism.mechanism import LocalMechanism
 from hetdp.problem.axis import Axis
@@ -34,7 +34,7 @@ def both_certificates(
     """The certificates found arc by arc and row by row."""
     found = []
     for worth in (math.inf, -1):
-        monkeypatch.setattr(rows, "FEWEST_FOR_ROWS", worth)
+        monkeypatch.setattr(products, "FEWEST_FOR_ROWS", worth)
         certificate = verify(problem, mechanism)
         assert not isinstance(mechanism, LocalMechanism) or is_private(problem, mechanism) == certificate.private
         found.append(certificate)
@@ -82,7 +82,7 @@ def test_any_values_get_the_same_certificate(seed, monkeypatch):
 def test_a_single_violated_arc_is_found_wherever_it_is(monkeypatch):
     axes = [Axis.tally("a", 4, 0.5), Axis.person("b", ["x", "y", "z"], 0.25), Axis.tally("c", 9, 1.0)]
     problem = hetdp.Problem(ProductSpace(axes), np.ones(150, dtype=np.int8))
-    monkeypatch.setattr(rows, "FEWEST_FOR_ROWS", -1)
+    monkeypatch.setattr(products, "FEWEST_FOR_ROWS", -1)
     for at in range(150):
         z = np.zeros(150)
         z[at] = 0.25 + 2.0**-40
@@ -95,7 +95,7 @@ def test_a_single_violated_arc_is_found_wherever_it_is(monkeypatch):
         assert found.slack == -(2.0**-40)
 
 
-def arcs_in(every: rows.Rows, longest: int, space: ProductSpace) -> list[tuple[int, int, float]]:
+def arcs_in(every: products.Rows, longest: int, space: ProductSpace) -> list[tuple[int, int, float]]:
     """All arcs that the rows stand for."""
     found = []
     for period, first, last, states in every.changes.tolist():
@@ -117,4 +117,4 @@ def test_rows_contain_every_arc_exactly_once(seed):
     for at in range(space.size):
         targets, (epsilon,) = space.neighbours(at)
         expected += [(at, *arc) for arc in zip(targets.tolist(), epsilon.tolist(), strict=True)]
-    assert sorted(arcs_in(rows.rows_of(space, 32), 32, space)) == expected
+    assert sorted(arcs_in(products.rows_of(space, 32), 32, space)) == expected

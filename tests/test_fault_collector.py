@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hetdp.errors import SHOWN_ALIKE, Fault, InputError
-from hetdp.problem.faults import MOST_LISTED, FaultCollector
+from hetdp.errors import MOST_LISTED, SHOWN_ALIKE, Fault, FaultCollector, InputError
 
 
 def fault(what: str, at: int = 0) -> Fault:
@@ -57,7 +56,7 @@ def test_faults_of_another_error_are_taken_over_with_their_counts():
 
 
 def test_a_thousand_faults_are_listed_and_of_new_kinds_a_few_more(monkeypatch):
-    monkeypatch.setattr("hetdp.problem.faults.MOST_LISTED", most := 30)
+    monkeypatch.setattr("hetdp.errors.MOST_LISTED", most := 30)
     collector = FaultCollector("edges")
     for at in range(most + 1):
         collector.add(Fault("one", str(at), "", "rule"))
