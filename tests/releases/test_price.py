@@ -6,17 +6,14 @@ import json
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 import hetdp
-from hetdp.releases.ledger.chain import Entry
 from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.ledger.charging import ClassPrice
 from hetdp.releases.ledger.ledger import Ledger
-from hetdp.releases.price import Price, similar_words
-from hetdp.releases.request import MechanismRequest
+from hetdp.releases.price import Price
 from tests.releases.ledger.conftest import address, database  # noqa: F401
 from tests.releases.worlds import CURRENCY, SOURCE, make_ledger, poll_mechanism
 from tests.tables.tables import PEOPLE, as_csv
@@ -193,15 +190,14 @@ def test_what_was_released_before_is_similar_to_nothing(tmp_path):
     ]
 
 
-def test_twenty_similar_questions_are_named_and_the_others_counted(tmp_path):
-    request = MechanismRequest(poll_mechanism())
-    entry = Entry("a", 7, "", "2026-01-02T00:00:00Z", "spend", version="01")
-    for count in (0, 1, 20, 21, 1021):
-        core = SimpleNamespace(similar_entries=lambda *_, count=count: [entry] * count)
-        words = similar_words(core, "survey", [request], "1.0")
-        assert len(words) == (count and min(count, 20) + 1 + (count > 20))
-        assert (f"and {count - 20:,} times more" in words) is (count > 20)
-        assert all(one.endswith("of version '01' (entry 7)") for one in words[: min(count, 20)])
+def test_the_three_latest_similar_questions_are_named_and_others_mentioned(tmp_path):
+    ledger, mechanism = make_ledger(tmp_path, 10), poll_mechanism()
+    for count in range(6):
+        similar = hetdp.price(mechanism, ledger=ledger, version=str(count)).similar
+        named = [one.partition("(entry ")[2][:1] for one in similar if "(entry " in one]
+        assert named == [str(2 + number) for number in range(count, max(count - 3, 0), -1)]
+        assert ("and before that; hetdp ledger history lists everything" in similar) is (count > 3)
+        hetdp.release(mechanism, "one", ledger=ledger, version=str(count), announce=lambda _: None)
 
 
 @pytest.mark.parametrize("version", ["", "x" * 201, "a\nb", None, 1])

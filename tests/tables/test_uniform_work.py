@@ -126,10 +126,17 @@ class RecordingConnection:
         self._database.register(name, rows.read_all() if hasattr(rows, "read_all") else rows)
 
     def execute(self, query: str, parameters: Any = ()) -> Any:
+        self._watch(query, parameters)
+        return self._database.execute(query, parameters)
+
+    def sql(self, query: str, params: Any) -> Any:
+        self._watch(query, params)
+        return self._database.sql(query, params=params)
+
+    def _watch(self, query: str, parameters: Any) -> None:
         if query.startswith("SELECT"):
             found = self._database.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query}", parameters).fetchall()
             self._seen += list(operator_work(json.loads(found[0][1]).get("operator", [])))
-        return self._database.execute(query, parameters)
 
 
 def operator_work(operators: list[dict[str, Any]]) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetdp.duck import connection, exact_path, quote_name, report_faults
+from hetdp.duck import connection, exact_path, fetch_columns, quote_name, report_faults
 from hetdp.errors import Fault, InputError
 from hetdp.files.formats.parquet import PARQUET_RULE, cell_of, is_long, kinds_of, require_alike
 from hetdp.files.formats.table import Table
@@ -56,8 +56,8 @@ class Files(NamedTuple):
         if self.origin is not None:
             query = f"SELECT {ORIGIN} FROM {ROWS} WHERE file_row_number = ?"
             with connection() as database:
-                found = database.execute(query, [exact_path(Path(self.paths[0])), at]).fetchone()
-            return str(self.origin.row(int(found[0])))
+                ((row,),) = database.execute(query, [exact_path(Path(self.paths[0])), at]).fetchall()
+            return str(self.origin.row(int(row)))
         if len(self.paths) == 1:
             return f"{self.name} row {at + 1}"
         file = bisect_right(self.starts, at) - 1
@@ -88,8 +88,9 @@ def files_of(paths: list[Path], name: str) -> Files:
 
 
 def _count(database: Any, path: Path) -> int:
-    found = database.execute("SELECT sum(num_rows) FROM parquet_file_metadata(?)", [exact_path(path)]).fetchone()
-    return int(found[0] or 0)
+    query = "SELECT sum(num_rows) FROM parquet_file_metadata(?)"
+    ((rows,),) = database.execute(query, [exact_path(path)]).fetchall()
+    return int(rows or 0)
 
 
 def read_range(files: Files, start: int, stop: int, known: tuple[str, ...]) -> Table:
@@ -108,7 +109,7 @@ def _read_piece(files: Files, piece: tuple[str, int, int], chosen: list[str]) ->
     cells = [f"{cell_of(column, files.kinds[column], files.name)} AS {quote_name(column)}" for column in chosen]
     with report_faults(files.name, PARQUET_RULE), connection() as database:
         query = f"SELECT {', '.join(cells)} FROM {ROWS} WHERE file_row_number >= ? AND file_row_number < ?"
-        found: dict[str, Any] = database.execute(query, [exact_path(Path(path)), low, high]).fetchnumpy()
+        found = fetch_columns(database, query, [exact_path(Path(path)), low, high])
     if any(len(column) != high - low for column in found.values()):  # a file's metadata may be wrong
         fault = Fault("has other rows than it says", f"{Path(path).parent.name}/{Path(path).name}", "", PARQUET_RULE)
         raise InputError(files.name, [fault])

@@ -15,7 +15,8 @@ from hetdp.releases.ledger.ledger_core import LedgerCore
 from hetdp.releases.request import DrawRequest, check_version, open_request
 from hetdp.text import format_value, pluralize
 
-SHOWN = 20  # classes, and similar questions, in words
+SHOWN = 20  # classes, in words
+MOST_SIMILAR = 3  # similar questions that are named
 
 
 @dataclass(frozen=True, repr=False)
@@ -165,14 +166,15 @@ def similar_words(core: LedgerCore, source: str, requests: Sequence[DrawRequest]
     words: list[str] = []
     for number, request in enumerate(requests, 1):
         name = f"question {number}: " if len(requests) > 1 else ""
-        entries = core.similar_entries(source, request.theme(), request.digest, version)
+        entries = core.similar_entries(source, request.theme(), request.digest, version, MOST_SIMILAR + 1)
         before = f"{name}the source {format_value(source)} was asked something similar before"
         words += [
             f"{before}: on {entry.time[:10]}, of version {format_value(entry.version)} (entry {entry.number:,})"
             f"{_difference(request, entry, version)}"
-            for entry in entries[:SHOWN]
+            for entry in entries[:MOST_SIMILAR]
         ]
-        words += [f"{name}and {len(entries) - SHOWN:,} times more"] if len(entries) > SHOWN else []
+        if len(entries) > MOST_SIMILAR:
+            words.append(f"{name}and before that; hetdp ledger history lists everything")
     return (*words, "this is a new question, with its own answer and its own price") if words else ()
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.documents import require_path
-from hetdp.duck import define_enum, hide_details, quote_name
+from hetdp.duck import define_enum, fetch_columns, hide_details, quote_name
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.tables.comparison import open_locked
 from hetdp.tables.dialect import AS_FOUND, FileOptions, require_option_for
@@ -132,7 +132,7 @@ class QueriedSource(Source):
         cells = ", ".join(f"{how} AS {quote_name(name)}" for name, how in wanted.items())
         query = f"SELECT {cells} FROM ({self._selection(uses)})"
         with hide_details(self.name, self._curator):
-            found = self._database.execute(query, [*parameters, *self.bound]).fetchnumpy()
+            found = fetch_columns(self._database, query, [*parameters, *self.bound])
         return {name: np.asarray(array) for name, array in found.items()}
 
     def distinct(self, column: str, most: int) -> list[str] | None:
@@ -166,7 +166,7 @@ class QueriedSource(Source):
         query = f"SELECT {', '.join([by, 'count(*) AS people', *sums])}"
         query += f" FROM (SELECT {', '.join(cells)} FROM ({self._selection(uses)})) GROUP BY {by} LIMIT {most + 1}"
         with hide_details(self.name, self._curator):
-            found = self._database.execute(query, [*parameters, *self.bound]).fetchnumpy()
+            found = fetch_columns(self._database, query, [*parameters, *self.bound])
         return {name: np.asarray(array) for name, array in found.items()}
 
     def find_rows(self, what: str, where: str, parameters: Sequence[Any], uses: Sequence[str]) -> list[tuple[int, Any]]:
@@ -181,9 +181,9 @@ class QueriedSource(Source):
     def length(self) -> int:
         """The number of rows."""
         with hide_details(self.name, self._curator):
-            return int(
-                self._database.execute(f"SELECT count(*) FROM ({self._selection([])})", self.bound).fetchone()[0]
-            )
+            query = f"SELECT count(*) FROM ({self._selection([])})"
+            ((rows,),) = self._database.execute(query, self.bound).fetchall()
+            return int(rows)
 
     @property
     def stamp(self) -> Any:

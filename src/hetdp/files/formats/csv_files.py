@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from hetdp.duck import connection, exact_path, quote_name, quote_text, report_faults, write_columns
+from hetdp.duck import connection, exact_path, fetch_columns, quote_name, quote_text, report_faults, write_columns
 from hetdp.errors import Fault, InputError
 from hetdp.files.formats.json_files import read_json, write_json
 from hetdp.files.formats.table import Table, TableFormat, read_texts, row_of
@@ -126,7 +126,7 @@ def read_large(
     cells = ", ".join([*map(quote_name, chosen), "1::TINYINT AS rows"])
     with report_faults(name, RULE), connection() as database:
         database.execute(f"CREATE TEMP TABLE sheet AS SELECT {cells} FROM {source}", [exact_path(path)])
-        (length,) = database.execute("SELECT count(*) FROM sheet").fetchone()
+        ((length,),) = database.execute("SELECT count(*) FROM sheet").fetchall()
         columns = {column: _numbers(database, column) for column in chosen if column in NUMBERS}
         columns |= _integers(database, [column for column in chosen if column in LABELS]) if integers else {}
         columns |= read_texts(database, [column for column in chosen if column not in columns], likely)
@@ -136,7 +136,7 @@ def read_large(
 def _numbers(database: Any, column: str) -> Any:
     """A column of numbers. A numeral that prints as it was written is a number; the grammar decides about others."""
     value = f"try_cast({column} AS DOUBLE)"
-    numbers = database.execute(f"SELECT {value} AS value FROM sheet").fetchnumpy()["value"]
+    numbers = fetch_columns(database, f"SELECT {value} AS value FROM sheet")["value"]
     odd = database.execute(
         f"SELECT rowid, {column} FROM sheet WHERE {column} IS NOT NULL AND CASE WHEN length({column}) > ?"
         f" THEN (isfinite({value}) AND CAST({value} AS VARCHAR) = {column}) IS NOT TRUE"
@@ -154,7 +154,7 @@ def _integers(database: Any, columns: list[str]) -> dict[str, Any]:
         f"coalesce(try_cast({column} AS BIGINT)::VARCHAR = {column}, {column} IS NULL) AS {column}_is_integer"
         for column in columns
     ]
-    found = database.execute(f"SELECT {', '.join(cells)} FROM sheet").fetchnumpy()
+    found = fetch_columns(database, f"SELECT {', '.join(cells)} FROM sheet")
     return {column: found[column] for column in columns if found[f"{column}_is_integer"].all()}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hetdp.documents import parse_object
-from hetdp.duck import connection, exact_path, quote_name, quote_text, report_faults, write_columns
+from hetdp.duck import connection, exact_path, fetch_columns, quote_name, quote_text, report_faults, write_columns
 from hetdp.errors import Fault, InputError
 from hetdp.files.formats.json_files import lines_of
 from hetdp.files.formats.table import Table, TableFormat, read_texts, row_of
@@ -54,7 +54,7 @@ def read_parquet(files: list[Path], name: str, known: tuple[str, ...], likely: S
             database.execute(f"CREATE TEMP TABLE sheet AS SELECT {sheet} FROM {PARQUET}", [paths])
             encoded = read_texts(database, texts, likely)
         wanted = ", ".join(cells.values()) or "1 AS unknown"  # what counts the rows
-        columns = database.execute(f"SELECT {wanted} FROM {PARQUET}", [paths]).fetchnumpy()
+        columns = fetch_columns(database, f"SELECT {wanted} FROM {PARQUET}", [paths])
     length = len(next(iter(columns.values())))
     columns |= encoded
     columns |= {column: parse_numbers(columns[column].tolist()) for column in kinds if is_long(column, kinds[column])}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.duck import distinct_texts, encode_texts, quote_name
+from hetdp.duck import distinct_texts, encode_texts, fetch_columns, quote_name
 from hetdp.errors import Fault, FaultCollector
 from hetdp.files.schema import ENDS, INTEGER, JSON, LABEL_RULE, LABELS, TEXT
 from hetdp.text import format_value
@@ -81,7 +81,7 @@ def read_texts(database: Any, columns: list[str], likely: Sequence[Any] | None) 
     )
     for column in (column for column in columns if column not in ends):
         if column in LABELS:
-            values = database.execute(f"SELECT {quote_name(column)} AS value FROM sheet").fetchnumpy()["value"]
+            values = fetch_columns(database, f"SELECT {quote_name(column)} AS value FROM sheet")["value"]
             found[column] = values.tolist()  # a masked array gives None where a cell is empty
         else:
             found[column] = Categorical(*encode_texts(database, [column], distinct_texts(database, column))[0])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, select
@@ -367,14 +368,15 @@ class LedgerCore:
             except (ValueError, TypeError):
                 raise database.unusable(CHANGED) from None
 
-    def similar_entries(self, source: str, theme: str, request: str, version: str) -> list[Entry]:
-        """Earlier answers about the same theme, the latest first; none if exactly this was asked before.
+    def similar_entries(self, source: str, theme: str, request: str, version: str, most: int) -> list[Entry]:
+        """The latest answers about the same theme, latest first; none if exactly this was asked before.
 
         Args:
             source: the data.
             theme: a digest that similar questions share, and that entries keep among their facts.
             request: a digest of what is asked.
             version: the declared version of the data.
+            most: how many to return at most.
         """
         database = self.database
         with database.read_transaction() as connection:
@@ -382,8 +384,9 @@ class LedgerCore:
             if find_entries(database, connection, head, question_key(source, request, version)):
                 return []
             rows = SIMILAR.rows(connection, words=f'%"theme":"{theme}"%')
-        entries = [read_entry(database, head, row) for row in rows]
-        return [one for one in entries if (one.kind, one.source, one.facts.get("theme")) == (SPEND, source, theme)]
+        entries = (read_entry(database, head, row) for row in rows)
+        similar = (one for one in entries if (one.kind, one.source, one.facts.get("theme")) == (SPEND, source, theme))
+        return list(islice(similar, most))
 
     def largest_payments(self, entries: Iterable[Entry]) -> dict[str, str]:
         """For each charge of these entries the largest amount that anybody pays, in words.
