@@ -150,6 +150,18 @@ def comma_hint(number: Any) -> str:
     return "a number is written with a decimal point, not with a comma" if found else ""
 
 
+def percentage_hint(number: Any) -> str:
+    """A hint for a share that seems to be a percentage without its sign; empty for everything else.
+
+    >>> percentage_hint("55"), percentage_hint(95.5), percentage_hint("0.55"), percentage_hint("many")
+    ('a percentage has a percent sign: 55%', 'a percentage has a percent sign: 95.5%', '', '')
+    """
+    found = None if isinstance(number, str) and "%" in number else _exact(number)
+    if found is None or not 1 < found <= 100:
+        return ""
+    return f"a percentage has a percent sign: {format_exact(found)}%"
+
+
 def parse_whole(number: Any, what: str, least: int | None = None) -> int:
     """A whole number, as `parse_exact` reads it.
 

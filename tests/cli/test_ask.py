@@ -39,7 +39,7 @@ def test_a_dry_run_promises_and_reads_no_answers(hetdp, folder):
         "people: 7, identified by id.",
         "The promise compares tables that differ in one person's answer",
         "are public",
-        "3 people of 'pupil': up to ε = 0.3 allowed, 0.3 used",
+        "3 people of 'pupil': up to ε = 0.3 allowed, 0.3 charged",
         "where 1 person decides",
         "If you answer differently",
     ):
@@ -408,7 +408,7 @@ def test_several_questions_are_approved_priced_and_released_together(hetdp, fold
         "question 2:",
         "all answers together: each person is charged the sum of what the questions use",
     ]
-    assert lines[-2] == "  7 people: at most 0.958906444 used"
+    assert lines[-2] == "  7 people: at most 0.958906444 charged"
     for name, cap in (("small.ledger", "0.9"), ("large.ledger", "1")):
         assert hetdp("ledger", "init", name, "--source", "survey", "--cap", cap).code == 0
     price = hetdp("ask", people, "--plan", "plan.json", DRY, "--ledger", "small.ledger")

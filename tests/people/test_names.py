@@ -76,5 +76,15 @@ def test_names_with_numbers_are_read_from_pairs_and_from_json():
     }  # fmt: skip
     with pytest.raises(hetdp.UsageError, match="it must be NAME=NUMBER, with commas between several"):
         read("a=1,2")
+    for given, hint in (
+        ("a=0,5", r"a number is written with a decimal point: a=0\.5"),
+        ("b=1,a=12,50%,c=2", r"a number is written with a decimal point: a=12\.50%"),
+    ):
+        with pytest.raises(hetdp.UsageError, match=hint):
+            read(given)
+    for given in ("0,5", "a=1,b", "a=0.5,5"):
+        with pytest.raises(hetdp.UsageError) as refusal:
+            read(given)
+        assert refusal.value.hint == "", "this is no number with a decimal comma"
     with pytest.raises(hetdp.UsageError, match="--epsilon has a name twice; each name has one"):
         read("a=1", "a=2")

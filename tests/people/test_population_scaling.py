@@ -201,6 +201,10 @@ def test_every_level_is_multiplied_exactly_and_what_is_zero_or_infinite_stays():
         ({"target": "many"}, "target='many'; the wanted accuracy is"),
         ({"at": "mean"}, "at='mean'; the accuracy is wanted at a true share"),
         ({"at": "150%"}, "at='150%'"),
+        ({"at": "55"}, "at='55'; .*Hint: a percentage has a percent sign: 55%"),
+        ({"at": "55,5%"}, "a number is written with a decimal point"),
+        ({"target": 95}, "target=95; .*Hint: a percentage has a percent sign: 95%"),
+        ({"target": "95,5%"}, "a number is written with a decimal point"),
         ({"objective": "average"}, "only target= and at= can be given"),
     ],
 )

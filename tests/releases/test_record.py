@@ -296,8 +296,8 @@ def test_a_page_with_areas_and_groups_has_a_table_and_leaves_the_rest_to_the_rec
     ]
     text = "".join(parse_page(page_of(record)).text)
     assert "And 100 more, in the record." in text
-    assert "ε from 0.1 to 1, up to δ = 0.01 allowed, at most 1 used; 12 people" in text
-    assert "up to μ = 0.5 allowed, 1 used" in text
+    assert "ε from 0.1 to 1, up to δ = 0.01 allowed, at most 1 charged; 12 people" in text
+    assert "up to μ = 0.5 allowed, 1 charged" in text
 
 
 # Parts of a page and of a record --------------------------------------------------------------------------------------
@@ -309,12 +309,12 @@ def promise_of(**more):
 
 
 def test_the_parameters_of_a_promise_are_said_as_far_as_there_are_any():
-    assert page._parameters(promise_of(epsilon="1")) == "up to ε = 1 allowed, 0.1 used"
-    assert page._parameters(promise_of(epsilon="1", least_epsilon="1")) == "up to ε = 1 allowed, 0.1 used"
+    assert page._parameters(promise_of(epsilon="1")) == "up to ε = 1 allowed, 0.1 charged"
+    assert page._parameters(promise_of(epsilon="1", least_epsilon="1")) == "up to ε = 1 allowed, 0.1 charged"
     assert page._parameters(promise_of(epsilon="1", least_epsilon="0.5", delta="0.01")) == (
-        "ε from 0.5 to 1, up to δ = 0.01 allowed, at most 0.1 used"
+        "ε from 0.5 to 1, up to δ = 0.01 allowed, at most 0.1 charged"
     )
-    assert page._parameters(promise_of(mu="2")) == "up to μ = 2 allowed, 0.1 used"
+    assert page._parameters(promise_of(mu="2")) == "up to μ = 2 allowed, 0.1 charged"
 
 
 def test_a_group_whose_name_is_a_number_is_called_a_group():
@@ -325,10 +325,10 @@ def test_a_group_whose_name_is_a_number_is_called_a_group():
 
 def test_the_same_parameters_are_listed_once_for_everybody_they_hold_for():
     strict, usual = promise_of(epsilon="1", people=1), promise_of(whom="staff", epsilon="1", people=2000)
-    assert page._merged_parameters([strict]) == [("pupils", "up to ε = 1 allowed, 0.1 used; 1 person")]
+    assert page._merged_parameters([strict]) == [("pupils", "up to ε = 1 allowed, 0.1 charged; 1 person")]
     assert page._merged_parameters([strict, usual, promise_of(whom="guests", mu="2")]) == [
-        ("pupils and staff", "up to ε = 1 allowed, 0.1 used; 2,001 people"),
-        ("guests", "up to μ = 2 allowed, 0.1 used"),
+        ("pupils and staff", "up to ε = 1 allowed, 0.1 charged; 2,001 people"),
+        ("guests", "up to μ = 2 allowed, 0.1 charged"),
     ]
 
 

@@ -230,9 +230,11 @@ def test_statements_of_all_kinds_are_two_sentences_at_most(records):
         assert found.replace("?”", "”").count(". ") == 1, found
         assert found.endswith(".")
         assert not any(words in found.casefold() for words in ("cannot", "guarantee", "always"))
+    areas = statement(records["areas"])
     assert "it is the same for any data" in statement(records["constant"])
-    assert re.search(r"runs if [0-9.]+% [a-z ]+ \(\d+ of \d+\) in Harbour", statement(records["areas"]))
-    assert "each would be right in at least" in statement(records["areas"])
+    example = r"; in Harbour, for example, in at least \d+ of 100 if [0-9.]+% [a-z ]+ \(\d+ of 80\)\. For"
+    assert re.search(rf"each would be right in at least 52 of 100 runs where 1 person decides{example}", areas)
+    assert "each site, more than half of its people count as yes?)" in areas
     assert "(open): no promise is made to these people" in statement(records["unprotected"])
     assert "runs in the worst case" in statement(records["problem"])
 

@@ -106,4 +106,5 @@ def test_a_plan_whose_table_is_gone_or_changed_is_refused(capsys):
     assert "differs" in capsys.readouterr().err
     Path("people.csv").unlink()
     assert main(["studio", "plan.json", "--no-browser"]) == 2
-    assert "there is no file 'people.csv'" in capsys.readouterr().err
+    words = "the table of plan.json is not there; 'people.csv' must be in the same folder. Hint: hetdp record plan"
+    assert words in capsys.readouterr().err

@@ -367,7 +367,7 @@ def test_the_odds_name_people_who_are_protected_only_where_they_decide(design, t
     where = "protected only where the answer depends on one of them (elsewhere ε = inf)"
     report = result.promises[0].protections
     used = {one.group: "all privacy" if one.used == float("inf") else f"{one.used:g}" for one in report}
-    at = lines.index(f"protected: 3 people of 'staff': {where}, {used['staff']} used")
+    at = lines.index(f"protected: 3 people of 'staff': {where}, {used['staff']} charged")
     assert re.fullmatch(
         r"  A promise is made to these people only where the answer depends on one of them \(elsewhere ε = ∞\):"
         r" there, if they answer differently, the published answer is (yes|no) in at most 5\d of 100 runs instead of"
@@ -375,11 +375,11 @@ def test_the_odds_name_people_who_are_protected_only_where_they_decide(design, t
         r" elsewhere the published answer may reveal their answers with certainty\.",
         lines[at + 1],
     )
-    assert f"protected: 1 person of 'guest': no protection promised (ε = inf), {used['guest']} used" in lines
+    assert f"protected: 1 person of 'guest': no protection promised (ε = inf), {used['guest']} charged" in lines
     everybody = hetdp.ask(as_csv(columns, tmp_path), **QUESTION, deciding_epsilon="dec", design=design, dry_run=True)
     (all_,) = everybody.promises[0].protections
     most = "all privacy" if all_.used == float("inf") else f"{all_.used:g}"
-    words = f"protected: 7 people: ε from 0.3 to inf allowed, at most {most} used"
+    words = f"protected: 7 people: ε from 0.3 to inf allowed, at most {most} charged"
     words += "; 3 of them are protected only where the answer depends on one of them"
     assert f"{words}; 1 of them are promised no protection" in everybody.promise.splitlines()
     assert "A promise is made to 3 of 7 people only where" in all_.odds

@@ -162,7 +162,7 @@ def test_each_sentence_about_one_answer_stays_true_and_the_last_one_is_about_all
         ("staff", 3, "1.517812888"),
     ]
     words = asked.promise.splitlines()
-    assert words[-4] == "  3 people of 'pupil': at most 0.6 used"
+    assert words[-4] == "  3 people of 'pupil': at most 0.6 charged"
     assert "becomes at most 1.83 times more or less likely" in words[-3]
     assert math.exp(0.6) <= 1.83 < math.exp(0.6) + 0.01
 

@@ -118,7 +118,7 @@ def test_duplicate_and_missing_ids_are_refused(form, tmp_path):
     assert "Bob" not in shown
     words = refusal(FILES[form](columns | {"id": ["Ann", None, "Cid"]}, tmp_path), make_request())
     assert "a missing id" in words
-    assert "delete lines that are empty" in words
+    assert "delete lines that are empty or have only separators, such as ;;; (in a spreadsheet" in words
 
 
 def test_an_id_may_have_the_digest_that_means_nobody(monkeypatch, tmp_path):

@@ -54,9 +54,15 @@ def test_a_plan_in_words_repeats_the_promise_and_the_digest_without_the_table(ki
     runs = [line for line in promised if " of 100 runs " in line and "If you" not in line]
     assert set(runs) <= set(words)
     assert bool(runs) == (kind != "a certain answer")
+    areas = [
+        line
+        for line in words
+        if line.lstrip().startswith("The sentences about answering differently follow from the ε")
+    ]
+    assert len(areas) == (0 if kind == "a certain answer" else len(asked.plan["areas"])), "each bound is called one"
     for one in asked.plan["areas"]:
         for charge in one["charges"]:
-            assert any(line.endswith(f"at most {charge['used']} used") for line in words)
+            assert any(line.endswith(f"at most {charge['used']} charged") for line in words)
 
 
 def test_a_plan_of_other_bytes_is_the_same_and_one_of_other_content_is_refused(tmp_path):

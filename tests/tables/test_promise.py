@@ -19,9 +19,9 @@ def words_of(**more: Any) -> str:
 
 
 def test_a_promise_says_who_is_protected_how():
-    assert words_of() == "5 people: up to ε = 0.5 allowed, 0.25 used"
-    assert words_of(group="pupil", people=1) == "1 person of 'pupil': up to ε = 0.5 allowed, 0.25 used"
-    assert words_of(least=0.1) == "5 people: ε from 0.1 to 0.5 allowed, at most 0.25 used"
+    assert words_of() == "5 people: up to ε = 0.5 allowed, 0.25 charged"
+    assert words_of(group="pupil", people=1) == "1 person of 'pupil': up to ε = 0.5 allowed, 0.25 charged"
+    assert words_of(least=0.1) == "5 people: ε from 0.1 to 0.5 allowed, at most 0.25 charged"
     assert words_of(unprotected=5).startswith("5 people: no protection promised (ε = inf)")
     assert words_of(only_deciding=5).startswith("5 people: protected only where the answer depends on one of them")
     assert words_of(only_deciding=4).endswith("; 4 of them are protected only where the answer depends on one of them")
@@ -51,7 +51,7 @@ def test_twenty_groups_of_an_area_are_described_and_the_others_counted():
         assert found == ([] if not more else [f"and {more} group{'s' * (more > 1)} more, in the plan"])
     assert list(promise._area_lines(promise_with(1, "North")))[:2] == [
         "area 'North': 5 people",
-        "  protected: 5 people: up to ε = 0.5 allowed, 0.25 used",
+        "  protected: 5 people: up to ε = 0.5 allowed, 0.25 charged",
     ]
 
 

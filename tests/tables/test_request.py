@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
+
 import pytest
 
 from hetdp.errors import UsageError
@@ -92,6 +95,19 @@ def test_a_request_comes_back_from_its_plan():
         assert request_from_document(found.document()) == found
     assert request_of(counted="age > 3", exact_text=True).exact_text is False, "no text is compared"
     assert request_of(counted="vote IS NULL", exact_text=True).exact_text is True
+
+
+def test_a_threshold_is_read_in_one_way_and_what_could_be_read_in_two_is_refused():
+    for given, words in (
+        (1, "at least 1 row"), ("1", "at least 1 row"), (0.6, "at least 60%"), ("0.6", "at least 60%"),
+        ("0.6%", "at least 0.6%"), ("100%", "at least 100%"), ("3/3", "at least 100%"), (60, "at least 60 rows"),
+    ):  # fmt: skip
+        assert str(request_of(at_least=given).question).startswith(words), given
+    for given in (1.0, "1.0", Decimal("1.0"), Fraction(1)):
+        with pytest.raises(UsageError, match=r"as one person, or as everyone\. Hint: write 1 or 100%"):
+            request_of(at_least=given)
+    with pytest.raises(UsageError, match=r"Hint: a percentage has a percent sign: 50\.5%"):
+        request_of(at_least=50.5)
 
 
 def test_columns_are_public_or_private_and_never_both():

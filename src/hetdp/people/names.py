@@ -119,8 +119,18 @@ def parse_pairs(option: str, given: Iterable[str], form: str, rule: str) -> dict
         for part in words.split(","):
             name, equals, number = part.rpartition("=")
             if not equals:
-                raise UsageError(f"{option} {format_value(part)}", f"it must be {form}, with commas between several")
+                hint = _decimal_comma_hint(found, part) if part != words else ""
+                rule = f"it must be {form}, with commas between several"
+                raise UsageError(f"{option} {format_value(part)}", rule, hint)
             found.append((name.strip(), number.strip()))
     if len(dict(found)) < len(found):
         raise UsageError(f"{option} has a name twice", rule)
     return dict(found)
+
+
+def _decimal_comma_hint(found: list[tuple[str, Any]], part: str) -> str:
+    """A hint for a decimal comma, which cuts a number in two; empty if the parts do not look like one number."""
+    name, before = found[-1] if found else ("", "")
+    whole = f"{before}.{part.strip()}"
+    is_number = re.fullmatch(r"[0-9]+[.][0-9]+%?", whole)
+    return f"a number is written with a decimal point: {name}={whole}" if is_number else ""

@@ -250,7 +250,7 @@ def bundle_lines(title: str | None, prepared: Sequence[Preparation], joint: Sequ
     yield "all answers together: each person is charged the sum of what the questions use"
     for given in joint[:MOST_GROUPS]:
         whom = people_of(given.people, given.group)
-        yield f"  {whom}: {'all privacy' if given.used == 'inf' else f'at most {given.used}'} used"
+        yield f"  {whom}: {'all privacy' if given.used == 'inf' else f'at most {given.used}'} charged"
         yield f"    {given.odds}"
         if given.warning:
             yield f"    caution: {given.warning}"

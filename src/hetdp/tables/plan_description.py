@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,6 +44,10 @@ SHAPE = {
     "counts": {"people": COUNT, "areas": COUNT, "groups": COUNT},
     "areas": [AREA_SHAPE],
 }
+BY_EPSILON_ALONE = (
+    "The sentences about answering differently follow from the ε that is charged, and hold for any method. Those that"
+    " the person who made the plan has seen are about this method, and may state a smaller difference."
+)
 COMPARE = (
     "Compare this digest with the one that the person who made the plan sees. It is of the plan's content, not of the"
     " file's bytes. The numbers come from the plan; a release computes them again from the table, and refuses a plan"
@@ -54,7 +59,7 @@ def describe_plan(path: str | Path) -> str:
     """Describes a plan in plain words, without its table: the question, the promise, the price and the digest.
 
     The digest is computed from the content of the plan. The sentence about each group holds for any mechanism that
-    uses this ε; the promise that `ask` prints may be stronger.
+    uses this ε, as the text says; the promise that `ask` prints may be stronger.
 
     Args:
         path: the file of the plan.
@@ -73,7 +78,7 @@ def describe_plan(path: str | Path) -> str:
     >>> asked.digest in words
     True
     >>> print(next(line for line in words.splitlines() if line.startswith("protected")))
-    protected: 30 people: up to ε = 0.5 allowed, at most 0.5 used
+    protected: 30 people: up to ε = 0.5 allowed, at most 0.5 charged
     """
     place = require_path(path)
     plan = read_plan(place)
@@ -91,7 +96,7 @@ def _lines(plan: Plan | PlanBundle, name: str) -> Iterator[str]:
             yield from (f"  {line}" for line in _question_lines(one, name))
         yield "all answers together, each person is charged"
         for part in plan.facts["together"]:
-            yield f"  {part['whom']}: {count_people(part['people'])}, at most {part['used']} used. {part['odds']}"
+            yield f"  {part['whom']}: {count_people(part['people'])}, at most {part['used']} charged. {part['odds']}"
     yield f"sha256 {plan.digest}"
     yield COMPARE
 
@@ -119,13 +124,16 @@ def _question_lines(plan: Plan, name: str) -> Iterator[str]:
 
 
 def _area_lines(area: dict[str, Any], name: str) -> Iterator[str]:
+    is_bound = False
     for one in area["charges"]:
         whom, allowed, used = people_of(one["people"], one["group"]), one["allowed"], one["used"]
         found = strength(_epsilon(used, name))
-        yield f"protected: {whom}: up to ε = {allowed} allowed, at most {used} used"
+        yield f"protected: {whom}: up to ε = {allowed} allowed, at most {used} charged"
         yield f"  {found.questionnaire}"
         yield from [f"  caution: {found.warning}"] if found.warning and _epsilon(used, name).is_finite() else []
         _epsilon(allowed, name)
+        is_bound = is_bound or 0 < _epsilon(used, name) < math.inf
+    yield from [BY_EPSILON_ALONE] if is_bound else []
     if area["constant"] is not None:
         yield constant_words(area["constant"])
         return

@@ -38,7 +38,10 @@ NAMELESS, NAME_RULE = (
     "each person must have one; an empty cell is not a name",
 )
 PERSON_RULE = "each person must appear once and have an id"
-NOBODY_RULE = f"{PERSON_RULE}; delete lines that are empty"
+NOBODY_RULE = (
+    f"{PERSON_RULE}; delete lines that are empty or have only separators, such as ;;; (in a spreadsheet program, delete"
+    " the whole rows)"
+)
 
 Hashes = NDArray[np.uint64]
 

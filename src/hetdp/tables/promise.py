@@ -411,6 +411,6 @@ def _loss_words(loss: float) -> str:
     """A privacy loss in words.
 
     >>> _loss_words(0.4), _loss_words(0.0), _loss_words(float("inf"))
-    ('0.4 used', '0 used', 'all privacy used')
+    ('0.4 charged', '0 charged', 'all privacy charged')
     """
-    return "all privacy used" if loss == float("inf") else f"{format_epsilon(loss)} used"
+    return "all privacy charged" if loss == float("inf") else f"{format_epsilon(loss)} charged"

@@ -17,7 +17,7 @@ from typing import Any, Literal, NoReturn, get_args
 
 from hetdp.documents import require_keys
 from hetdp.errors import InputError, UsageError
-from hetdp.numbers import comma_hint, parse_exact, parse_whole
+from hetdp.numbers import comma_hint, parse_exact, parse_whole, percentage_hint
 from hetdp.people.names import quote_if_needed, require_name
 from hetdp.people.privacy.epsilons import epsilon_for_document, epsilon_in_words, parse_argument
 from hetdp.people.questions.question import Question, require_question
@@ -209,6 +209,7 @@ PLAIN_WORDS = {  # of what questions and promises say, the longer ones first
 ROLES = ("person", "epsilon", "deciding_epsilon", "group", "level", "area")
 NAMED_ROLES = ("group", "level", "area")
 THRESHOLD_RULE = "it must be a whole number of people, or a share from 0% to 100%, such as 50%, 2/3 or 0.5"
+AMBIGUOUS_RULE = "it can be read as one person, or as everyone"
 PROMISES = ("epsilon", "deciding_epsilon")
 
 
@@ -553,7 +554,9 @@ def _threshold(given: Any, name: str, strict: bool, of: str | None, area: str | 
     except UsageError:
         raise UsageError(what, THRESHOLD_RULE, comma_hint(given)) from None
     if not 0 <= part <= 1:
-        raise UsageError(what, THRESHOLD_RULE)
+        raise UsageError(what, THRESHOLD_RULE, percentage_hint(given))
+    if part == 1 and not (isinstance(given, str) and set("%/") & set(given)):
+        raise UsageError(what, AMBIGUOUS_RULE, "write 1 or 100%")
     return share(YES, part, ALL if of is None else of, strict, blank=BLANK if of == RESPONDENTS else None)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.mechanism.formatting import accuracy_of, format_accuracy_limit
 from hetdp.mechanism.solve import WORST, ScaledLevel, SolvedEpsilon
-from hetdp.numbers import EXACT, parse_exact
+from hetdp.numbers import EXACT, comma_hint, parse_exact, percentage_hint
 from hetdp.people.names import quote_if_needed
 from hetdp.people.populations.population import WEIGHTED_VOTE, Population
 from hetdp.people.populations.shares import ShareScale, parse_share
@@ -205,9 +205,9 @@ def parse_target(target: Any) -> Fraction:
     try:
         wanted = parse_exact(target, "target")
     except UsageError:
-        raise UsageError(f"target={format_value(target)}", TARGET_RULE) from None
+        raise UsageError(f"target={format_value(target)}", TARGET_RULE, comma_hint(target)) from None
     if not Fraction(1, 2) < wanted < 1:
-        raise UsageError(f"target={format_value(target)}", TARGET_RULE)
+        raise UsageError(f"target={format_value(target)}", TARGET_RULE, percentage_hint(target))
     return wanted
 
 
@@ -276,8 +276,8 @@ def _member(area: str | None, mechanism: PopulationMechanism, at: Any) -> Member
 def _parse_place(at: Any) -> Fraction:
     try:
         return parse_share(at)
-    except UsageError:
-        raise UsageError(f"at={format_value(at)}", PLACE_RULE) from None
+    except UsageError as refusal:
+        raise UsageError(f"at={format_value(at)}", PLACE_RULE, refusal.hint) from None
 
 
 def _where_in_all(scale: ShareScale, at: Any) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 
 from hetdp.errors import UsageError
 from hetdp.mechanism.formatting import accuracy_of
-from hetdp.numbers import parse_exact, parse_whole
+from hetdp.numbers import comma_hint, parse_exact, parse_whole, percentage_hint
 from hetdp.people.names import join_names, quote_if_needed
 from hetdp.people.questions.question import Question
 from hetdp.people.questions.thresholds import BLANK
@@ -270,9 +270,9 @@ def parse_share(share: Any, what: str = "the share") -> Fraction:
     try:
         part = parse_exact(share, what)
     except UsageError:
-        raise UsageError(f"{what} is {format_value(share)}", SHARE_RULE) from None
+        raise UsageError(f"{what} is {format_value(share)}", SHARE_RULE, comma_hint(share)) from None
     if not 0 <= part <= 1:
-        raise UsageError(f"{what} is {format_value(share)}", SHARE_RULE)
+        raise UsageError(f"{what} is {format_value(share)}", SHARE_RULE, percentage_hint(share))
     return part
 
 

@@ -150,7 +150,7 @@ def bundle_page_of(record: dict[str, Any]) -> str:
     digests |= {("the record of all questions", record["record_sha256"]): None}
     body += _section("What is not protected", _list(unprotected))
     sums = [
-        (f"All answers together: {group_name(one['whom'])}", f"at most {one['used']} used")
+        (f"All answers together: {group_name(one['whom'])}", f"at most {one['used']} charged")
         for one in together["charges"]
     ]
     body += _section("What was done", _facts(common))
@@ -370,7 +370,7 @@ def _parameters(promise: dict[str, Any]) -> str:
     several = least not in (None, largest)
     parts = [f"ε from {least} to {largest}" if several else f"up to ε = {largest}"] if largest is not None else []
     parts += [f"up to {letter} = {promise[name]}" for name, letter in PARAMETERS if promise[name] is not None]
-    return f"{', '.join(parts)} allowed, {'at most ' if several else ''}{promise['used']} used"
+    return f"{', '.join(parts)} allowed, {'at most ' if several else ''}{promise['used']} charged"
 
 
 def _digests(record: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ The page of a record and its statement are made from these parts.
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import NamedTuple
@@ -30,9 +31,11 @@ from hetdp.theory.pure import PURE
 
 NEARLY_SURE = Decimal("0.95")
 MOST_NAMED = 8  # groups or areas in one sentence
-MOST_EXAMPLES = 3  # areas whose accuracy a statement names
 ASKED = "Is it true that "
 WORST_CASE = "in the worst case"
+
+
+_asks_by_area = re.compile(rf"{ASKED}for each (?P<area>.+?), about its own people: (?P<words>.*)").fullmatch
 
 
 def headline_of(record: Document) -> str:
@@ -40,12 +43,20 @@ def headline_of(record: Document) -> str:
 
     >>> headline_of({"question": "Is it true that more than half count as yes; half is not enough? (Yes means: a.)"})
     'Is it true that more than half count as yes?'
+    >>> headline_of({"question": "Is it true that for each site, about its own people: half of all people vote?"})
+    'Is it true that for each site, half of its people vote?'
     """
     if "title" in record:
         return str(record["title"])
     question: str = record["question"]
     if not question.startswith(ASKED):
         return question[:1].upper() + question[1:]
+    by_area = _asks_by_area(question)
+    if by_area and by_area["words"].startswith("in "):  # a threshold for each, of which a short sentence has no room
+        return f"{ASKED}each {by_area['area']} reaches a threshold of its own?"
+    if by_area:
+        words = by_area["words"].replace("of all people", "of its people", 1)
+        question = f"{ASKED}for each {by_area['area']}, {words}"
     short = question.partition(";")[0]
     is_whole = short.count("(") == short.count(")") and not short.count("'") % 2
     return f"{short}?" if is_whole and short != question else question.partition("? (Yes means")[0].rstrip("?") + "?"
@@ -260,18 +271,30 @@ def _sentence_about_answers(record: Document) -> str:
     start = f"To the question {_question_in_words(record)}, the published answer {_answers_in_words(answers)}"
     if len(record["constant"]) == len(answers):
         return f"{start}; {'these answers are' if several else 'it is'} the same for any data, without any randomness."
+    drawn = f"{start}; a little randomness was added to protect privacy"
+    return f"{drawn}{_sureness_of_areas(sureness) if several else _sureness_in_words(answers[0]['area'], sureness)}."
+
+
+def _sureness_in_words(area: str | None, sureness: Sureness) -> str:
+    """How sure one answer is, as the end of a sentence; empty if that is not public."""
     promises = [(WORST_CASE, sureness.worst)] if sureness.worst else []
-    shares = _shares_of_areas(sureness) if several else nearest(sureness.by_share.get(answers[0]["area"], []))
-    margins = sureness.by_margin[:1] if promises or shares else sureness.by_margin[:2]
-    promises += [*margins, *shares] if several else [*shares, *margins]
-    subject, drawn = ("each", "they") if several else ("it", "it")
-    words = [f"{promise_in_runs(promise)} runs {where}" for where, promise in promises]
-    sure = (
-        f", and if {drawn} could be drawn many times, {subject} would be right in at least {join_some(words)}"
-        if words
-        else ""
-    )
-    return f"{start}; a little randomness was added to protect privacy{sure}."
+    shares = nearest(sureness.by_share.get(area, []))
+    promises += [*shares, *(sureness.by_margin[:1] if promises or shares else sureness.by_margin[:2])]
+    words = join_some([f"{promise_in_runs(promise)} runs {where}" for where, promise in promises])
+    return f", and if it could be drawn many times, it would be right in at least {words}" if words else ""
+
+
+def _sureness_of_areas(sureness: Sureness) -> str:
+    """How sure the answers of areas are: each at the least margin, and one of them at a true share, as an example."""
+    examples = [(area, *nearest(one)[-1]) for area, one in sureness.by_share.items() if one]
+    margins = sureness.by_margin[: 1 if examples else 2]
+    words = join_some([f"{promise_in_runs(promise)} runs {where}" for where, promise in margins])
+    parts = [f"each would be right in at least {words}"] if words else []
+    if examples:
+        area, where, promise = min(examples, key=lambda one: chance(one[2]))
+        would = "in" if words else "it would be right in"
+        parts.append(f"in {area}, for example, {would} at least {promise_in_runs(promise)} {where}")
+    return f", and if they could be drawn many times, {'; '.join(parts)}" if parts else ""
 
 
 def _question_in_words(record: Document) -> str:
@@ -281,24 +304,13 @@ def _question_in_words(record: Document) -> str:
     return f"“{headline}”{asked}"
 
 
-def _shares_of_areas(sureness: Sureness) -> list[tuple[str, str]]:
-    """One listed share of each area, next to its threshold; of many areas, of those where the answer is least sure."""
-    found = [
-        (f"{where} in {area}", promise)
-        for area, one in sureness.by_share.items()
-        for where, promise in nearest(one)[-1:]
-    ]
-    least = sorted(range(len(found)), key=lambda at: chance(found[at][1]))[:MOST_EXAMPLES]
-    return [found[at] for at in sorted(least)]
-
-
 def _answers_in_words(answers: list[Document]) -> str:
     if len(answers) == 1 and answers[0]["area"] is None:
         return f"is {_inside(answers[0])}"
     areas: dict[str, list[str]] = {}
     for one in answers:
         areas.setdefault(_inside(one), []).append(str(one["area"]))
-    return f"is {', and '.join(f'{words} in {join_some(names)}' for words, names in areas.items())}"
+    return f"is {', but '.join(f'{words} in {join_some(names)}' for words, names in areas.items())}"
 
 
 def _inside(answer: Document) -> str:

@@ -550,8 +550,10 @@ def read_share(typed: str) -> str:
         raise UsageError(f"the share is {text[:40]!r}", PERCENT_RULE)
     tidy = text.replace(" ", "").replace(",", ".")
     if "/" not in tidy and "%" not in tidy:
-        if 0 < float(tidy) < 1:
-            raise UsageError(f"the share is {text[:40]!r}", PERCENT_RULE, f"write {float(tidy) * 100:g}% or {tidy}%")
+        part = parse_exact(tidy, "the share")
+        if 0 < part <= 1:  # half of them, or half a per cent of them
+            hint = f"write {format_exact(part * 100)}% or {tidy}%"
+            raise UsageError(f"{text[:40]!r} can be read as two shares", PERCENT_RULE, hint)
         tidy += "%"
     if not 0 <= parse_exact(tidy, "the share") <= 1:
         raise UsageError(f"the share is {text[:40]!r}", PERCENT_RULE)

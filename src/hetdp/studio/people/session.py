@@ -7,6 +7,7 @@ another page is refused. Nothing here depends on Flask.
 from __future__ import annotations
 
 import copy
+import shlex
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
@@ -42,7 +43,7 @@ from hetdp.tables.ask import AskResult, ask
 from hetdp.tables.plan import PlanBundle, read_plan
 from hetdp.tables.predicates import format_column
 from hetdp.tables.request import ABOUT
-from hetdp.text import escape_unprintable
+from hetdp.text import escape_unprintable, format_value
 
 STEPS = {
     "table": "Table",
@@ -469,11 +470,24 @@ class PeopleSession:
         place = self.folder.existing(name, (PLAN,))
         plan = read_plan(place)
         facts = (plan.plans[0] if isinstance(plan, PlanBundle) else plan).facts["table"]
-        table = self.table_path(str(facts["file"]))
+        table = self._table_of_plan(place.name, str(facts["file"]))
         found = ask(table, plan=place, dry_run=True)
         options = {one: str(facts[key]) for one, key in _TABLE_KEYS.items() if facts.get(key) is not None}
         self.open(table, **options)
         self.saved = SavedPlan(place.name, found.digest, str(plan.facts.get(ABOUT, {}).get(TITLE, "")), None)
+
+    def _table_of_plan(self, plan: str, name: str) -> Path:
+        """The path of the table that a plan is about.
+
+        Raises:
+            UsageError: it is not in the folder.
+        """
+        try:
+            return self.table_path(name)
+        except UsageError:
+            rule = f"{format_value(name)} must be in the same folder"
+            hint = f"hetdp record plan {shlex.quote(plan)} shows the plan in words without its table"
+            raise UsageError(f"the table of {plan} is not there", rule, hint) from None
 
     def start_over(self) -> None:
         """Leaves the opened plan, and begins a new one with the same table."""

@@ -38,6 +38,7 @@ from hetdp.studio.people.draft import (
     THRESHOLD,
     WEIGHT,
     Draft,
+    read_share,
 )
 from hetdp.studio.people.table import OpenedTable
 from hetdp.tables.comparison import group_similar_names
@@ -120,8 +121,11 @@ def counted_words(draft: Draft, table: OpenedTable) -> str:
 
 
 def _percent(typed: str) -> str:
-    text = escape_unprintable(typed.strip())
-    return f"{text}%" if text and text[-1].isdigit() and "/" not in text else text or GAP
+    """A share as the page understands it; a gap if it does not."""
+    try:
+        return read_share(typed)
+    except UsageError:
+        return GAP
 
 
 def _groups_sentence(draft: Draft, table: OpenedTable, compared: str, does: str) -> str:
