@@ -16,7 +16,7 @@ import hetdp
 from hetdp.cli.main import main
 from hetdp.mechanism.formatting import format_percentage
 from hetdp.studio.drawing import NEIGHBOURHOOD_SIZE
-from hetdp.studio.gallery import GALLERY
+from hetdp.studio.gallery import GALLERY, document_from_form
 from hetdp.studio.server import create_server
 from hetdp.studio.session import PageView, Session, new_document
 
@@ -43,13 +43,47 @@ def test_a_dataset_is_clicked_and_its_binding_path_is_highlighted(studio):
     assert shown_p(opened.page) == pytest.approx(expected["yes", "yes", "yes"], abs=5e-7)
     path = expected.explain(("yes", "yes", "yes"))
     rows = opened.page.locator("#inspect-more ol li").all_inner_texts()
-    assert [row.split("\n")[0] for row in rows] == [",".join(name) for name in path.datasets]
+    assert [row.split("\n")[0] for row in rows] == [",".join(name) for name in path.crossing]
+    assert len(path.crossing) == len(path.datasets) + 1
     assert f"{path.bounds[-1]:.6g}" in rows[-1]
-    highlighted = sorted(problem.graph.index(name) for name in path.datasets)
+    highlighted = sorted(problem.graph.index(name) for name in path.crossing)
     opened.until("(cy) => cy.nodes('.highlighted').map((one) => one.data('at')).sort()", highlighted)
     opened.page.locator("#inspect-more ol button").first.click()
-    first = problem.graph.index(path.datasets[0])
+    first = problem.graph.index(path.crossing[0])
     opened.until("(cy) => cy.nodes('.highlighted').map((one) => one.data('at'))", [first])
+
+
+def test_the_path_across_the_boundary_is_drawn_step_by_step_on_the_map_and_in_the_summary(studio):
+    opened = studio(document_from_form("tallies", "pupils=12, staff=5", "", "0.3", "staff=0.1"))
+    page, problem = opened.page, opened.session.document.problem
+    path = hetdp.design(problem).explain((10, 4)).crossing
+    page.evaluate(
+        """() => { window.animated = 0; const animate = Element.prototype.animate; Element.prototype.animate =
+        function () { window.animated += 1; return animate.apply(this, arguments); }; }"""
+    )
+    drawn = """() => { const plot = document.querySelector("#chart-box .js-plotly-plot");
+        const trace = plot._fullData.find((one) => one.name === "path"); return [trace.x.length, window.animated]; }"""
+    opened.show_view("Map")
+    page.mouse.click(*opened.place_of_cell(10, 4))
+    opened.settle()
+    page.wait_for_function("() => window.animated > 0")
+    assert page.evaluate(drawn) == [len(path), 2 * (len(path) + 1)]  # each mark and the line, and their white edges
+    page.locator("#inspect-more ol button").nth(1).click()
+    page.wait_for_function(f"() => ({drawn})()[0] === 2")
+    page.emulate_media(reduced_motion="reduce")
+    opened.show_view("Summary")
+    before = page.evaluate(drawn)[1]
+    x, y = page.evaluate(
+        """() => { const plot = document.querySelector("#chart-box .js-plotly-plot");
+        const box = plot.getBoundingClientRect(), { xaxis, yaxis } = plot._fullLayout;
+        return [box.x + xaxis._offset + xaxis.d2p(-3.5), box.y + yaxis._offset + yaxis.d2p(0.1)]; }"""
+    )
+    page.mouse.click(x, y)
+    opened.wait("pupils 0, staff 5", "#inspect-words")
+    opened.settle()
+    other = hetdp.design(problem).explain((0, 5)).crossing
+    assert page.evaluate(drawn) == [len(other), before]
+    page.emulate_media(reduced_motion="no-preference")
 
 
 def test_moving_an_epsilon_updates_the_mechanism_as_in_the_library(studio):

@@ -109,6 +109,12 @@ def test_a_selected_dataset_shows_why_and_its_neighbours(monkeypatch):
     assert "≤" in words
     found.select("dataset", 5)
     assert texts(panels.dataset_details(found)).startswith("Why p is not lower")
+    found.keep_values()
+    found.set_pin(2, 0.6)
+    found.select("dataset", 2)
+    words = texts(panels.dataset_details(found))
+    assert words.startswith("Why p is not higher3true answer: answer 2, givenp = 0.268941")
+    assert "2given; across ε = 1, at most 0.731059p = 0.6" in words
     star = hetdp.DatasetGraph.from_edges([0] * 4, range(1, 5), 1.0)
     many = session_of(hetdp.Problem(star, [1, 2, 2, 2, 2]))
     many.select("dataset", 0)
@@ -193,7 +199,9 @@ def test_a_repair_shows_values_before_and_after_and_calls_them_repaired():
     assert texts(words).endswith("".join(["The repair moved 2 of the 2 given values", *rows]))
     assert texts(panels.title(found)).endswith("2 given values, 2 of them repaired")
     found.select("dataset", 2)
-    assert texts(panels.dataset_details(found)).startswith("This value is given as 0.8, and moved by the repair.")
+    words = texts(panels.dataset_details(found))
+    assert words.startswith(f"Why p is not higherone illtrue answer: no, moved by the repairp = {before:.6g}")
+    assert "two illgiven as 0.8, and moved by the repair; across ε = 0.5, at most 0.657388" in words
     found.select("dataset", 3)
     assert "given as 0.8, and moved by the repair" in texts(panels.dataset_details(found))
     found.set_pin(2, 0.55)

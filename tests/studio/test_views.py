@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hetdp.studio import views
 from hetdp.studio.gallery import document_from_form
+from hetdp.studio.picture import Picture
 from hetdp.studio.screen import legend_of
 from hetdp.studio.session import Session
 
@@ -82,3 +83,41 @@ def test_the_summary_draws_the_middle_half_of_both_answers_and_says_where_all_ar
     assert all("middle half" in each for each in words[1:5])
     alike = Session(document_from_form("tallies", "a=4", "", "1"))
     assert all("<br>p = " in each for each in views.summary_figure(alike, "light")["data"][2]["text"])
+
+
+def test_the_path_of_the_selection_is_drawn_on_charts_from_across_the_boundary():
+    found = Session(document_from_form("tallies", "a=12, b=2", "", "1"))
+    cells = views.cells_of(found)
+    found.select("dataset", cells.dataset(12, 2))
+    path = found.answer.mechanism.explain((12, 2)).crossing
+
+    def path_of(figure):
+        return [trace for trace in figure["data"] if trace.get("name") == views.PATH]
+
+    traces = path_of(views.map_figure(found, cells, "dark"))
+    assert [list(zip(trace["x"], trace["y"], strict=True)) for trace in traces] == [path] * 2  # and its white edge
+    assert [len(trace["x"]) for trace in path_of(views.map_figure(found, cells, "dark", 1))] == [2, 2]
+    assert path_of(views.map_figure(found, cells, "dark", 0)) == []
+    p = found.answer.mechanism
+    summary = path_of(views.summary_figure(found, "light"))
+    assert summary[0]["y"] == [p[label] for label in path]
+    assert summary[0]["x"] == [at - 0.5 for at in range(len(path))]
+    assert "binding path" in str(legend_of(found, views.MAP))
+    assert "leaves room" not in str(legend_of(found, views.SUMMARY))
+    monitored = views.dataset_near(found, -0.4, 0.0)
+    assert found.document.problem.answers[monitored] == 2
+    assert found.document.problem.boundary_mask[monitored]
+
+
+def test_an_edge_across_that_leaves_a_given_value_room_is_dashed():
+    found = Session(document_from_form("tallies", "a=12, b=2", "", "1"))
+    found.keep_values()
+    at = found.document.problem.graph.index((8, 0))
+    found.set_pin(at, 0.6)
+    found.select("dataset", at)
+    traces = [one for one in views.summary_figure(found, "light")["data"] if one.get("name") == views.PATH]
+    assert [(trace["line"]["dash"], len(trace["x"])) for trace in traces] == [("dash", 2)] * 2 + [("solid", 1)] * 2
+    assert "leaves room" in str(legend_of(found, views.NETWORK))
+    picture = Picture()
+    edges = [one for one in picture.update(found) if "source" in one["data"]]
+    assert sum("loose" in one["classes"].split() for one in edges) == 1

@@ -5,6 +5,7 @@ Far distances are drawn closer together, and datasets without a path to the othe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -164,6 +165,7 @@ class Summary:
         bare: whether there is no mechanism: p is 1 or 0, by the true answer, and nothing is published.
         ringed: whether any dataset at this distance has a value that was given or chosen; without a mechanism, whether
             it is on the boundary.
+        groups: for each dataset a number that is the same for those at the same distance, in the order of `levels`.
     """
 
     problem: Problem
@@ -175,6 +177,17 @@ class Summary:
     quantiles: Floats
     bare: bool = False
     ringed: Mask | None = None
+    groups: NDArray[np.int64] | None = None
+
+    def columns_of(self, datasets: Sequence[int]) -> NDArray[np.int64]:
+        """The places in `levels` of some datasets."""
+        assert self.groups is not None
+        return np.searchsorted(np.unique(self.groups), self.groups[np.array(datasets, dtype=np.int64)])
+
+    def members(self, column: int) -> NDArray[np.int64]:
+        """The datasets at a distance, by its place in `levels`."""
+        assert self.groups is not None
+        return np.flatnonzero(self.groups == np.unique(self.groups)[column])
 
 
 def summary(problem: Problem, p: Floats, bare: bool = False, pinned: Mask | None = None) -> Summary:
@@ -192,7 +205,7 @@ def summary(problem: Problem, p: Floats, bare: bool = False, pinned: Mask | None
     quantiles[:, 2] = (quantiles[:, 2] + p[order][starts + counts // 2]) / 2.0  # the mean of the two middle ones
     ringed = None if pinned is None else np.logical_or.reduceat(pinned[order], starts) if len(starts) else pinned
     answers = np.where(found % 2, 1, 2)
-    return Summary(problem, found // 2, answers, share, followed, counts, quantiles, bare, ringed)
+    return Summary(problem, found // 2, answers, share, followed, counts, quantiles, bare, ringed, columns)
 
 
 def draw_summary(axes: Axes, shown: Summary, key: bool, alone: bool) -> None:

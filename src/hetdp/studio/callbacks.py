@@ -27,7 +27,7 @@ from hetdp.studio.panels import OBJECTIVES, accuracy_table, odds_list
 from hetdp.studio.screen import Screen
 from hetdp.studio.session import Document, PageView, Session
 from hetdp.studio.uploads import document_from_files
-from hetdp.studio.views import cells_of
+from hetdp.studio.views import cells_of, dataset_near
 from hetdp.text import escape_unprintable
 
 DATASET, EDGE = "dataset", "edge"
@@ -59,6 +59,8 @@ def take_action(session: Session, name: str, details: Any) -> None:
         session.select(name, _number(details))
     elif name == "find":
         _find(session, str(details))
+    elif name == "column":
+        _select_near(session, *details)
     elif name in ("cell", "next_cell"):
         _select_cell(session, name, *details)
     elif name == "enter":
@@ -85,6 +87,13 @@ def _select_cell(session: Session, name: str, across: Any, up: Any) -> None:
         session.select(DATASET, first_dataset(session))
     else:
         session.select(DATASET, cells.next_to(here, _number(across), _number(up)))
+
+
+def _select_near(session: Session, across: Any, up: Any) -> None:
+    """Selects the dataset nearest to a place of the summary."""
+    found = dataset_near(session, float(across), float(up))
+    if found is not None:
+        session.select(DATASET, found)
 
 
 def _enter(session: Session, kind: str, at: int, control: str, name: str, value: Any) -> None:
@@ -269,6 +278,12 @@ def _connect_page(app: Any) -> None:
         Output("theme", "data"),
         Input("night", "n_clicks"),
         State("theme", "data"),
+        prevent_initial_call=False,
+    )
+    app.clientside_callback(
+        ClientsideFunction("studio", "still"),
+        Output("still", "data"),
+        Input("page", "data"),
         prevent_initial_call=False,
     )
     app.clientside_callback(ClientsideFunction("studio", "requestTab"), Input("tab", "value"))

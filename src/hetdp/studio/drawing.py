@@ -189,12 +189,13 @@ HIGHLIGHT_STEPS = 12  # of a path, highlighted one after the other
 STEP_PAUSE = 140  # milliseconds between them
 
 
-def stylesheet(theme: str, datasets: int) -> list[dict[str, Any]]:
+def stylesheet(theme: str, datasets: int, still: bool = False) -> list[dict[str, Any]]:
     """The cytoscape stylesheet of the network.
 
     Args:
         theme: "light" or "dark".
         datasets: the number of datasets drawn; the more there are, the smaller each is.
+        still: True if nothing moves: a path appears at once, and not step by step.
     """
     colour = INKS[theme]
     size = next(size for most, size in SIZES if datasets <= most)
@@ -260,6 +261,7 @@ def stylesheet(theme: str, datasets: int) -> list[dict[str, Any]]:
             "edge.highlighted",
             {"width": "data(highlighted)", "line-color": colour["accent"], "z-index": 9, "font-weight": "bold"},
         ),
+        ("edge.loose", {"line-style": "dashed"}),
         (
             "node.selected",
             {"border-color": colour["accent"], "border-width": 5, "width": size + 8, "height": size + 8},
@@ -269,5 +271,6 @@ def stylesheet(theme: str, datasets: int) -> list[dict[str, Any]]:
             {"width": "data(highlighted)", "line-color": colour["ink"], "line-style": "solid", "z-index": 9},
         ),
     ]
-    rules += [(f".step{step}", {"transition-delay": step * STEP_PAUSE}) for step in range(HIGHLIGHT_STEPS + 1)]
+    steps = [(f".step{step}", {"transition-delay": step * STEP_PAUSE}) for step in range(HIGHLIGHT_STEPS + 1)]
+    rules += [("node, edge", {"transition-duration": 0})] if still else steps
     return [{"selector": selector, "style": style} for selector, style in rules]

@@ -170,6 +170,7 @@ def page(session: Session, start: bool, tables: str = "", listed: Sequence[str] 
             dcc.Store(id="subject"),
             dcc.Store(id="highlighted", data=None),
             dcc.Store(id="theme"),
+            dcc.Store(id="still"),
             dcc.Store(id="opened"),
             dcc.Store(id="tab-request"),
             dcc.Store(id="tab-filled"),

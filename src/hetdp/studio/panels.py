@@ -5,6 +5,7 @@ They are Dash components whose texts are shown as they are: nothing in a label i
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from hetdp.certificate.losses import certain_answer
 from hetdp.mechanism.accuracy.report import Accuracy
 from hetdp.mechanism.coin import CoinComparison
 from hetdp.mechanism.explanation import GIVEN as ORIGIN_GIVEN
-from hetdp.mechanism.explanation import BindingPath
+from hetdp.mechanism.explanation import Across, BindingPath, edge_in_words
 from hetdp.mechanism.formatting import (
     format_apart,
     format_compact,
@@ -33,8 +34,8 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.problem.spelling import spell_label
 from hetdp.studio.answers import GIVEN, Pins
+from hetdp.studio.binding import binding_path
 from hetdp.studio.drawing import answer_names, probability_at, shorten_label
-from hetdp.studio.picture import binding_path
 from hetdp.studio.session import Session
 from hetdp.studio.views import counts_in_words
 from hetdp.text import escape_unprintable, pluralize
@@ -171,7 +172,7 @@ def status(session: Session) -> tuple[str, list[Any]]:
                     f") is pinned at {format_probability(found.witness.value, found.witness.complement)}.",
                 ]
             ),
-            path_list(path, True, session),
+            path_list(path, session),
             *_moved_values(session, session.repair_moves(), PREVIEW),
         ]
         return "none", [*notice, *words]
@@ -277,31 +278,51 @@ def path_beginning(path: BindingPath, session: Session) -> str:
     first = session.document.problem.graph.index(path.datasets[0])
     moved = session.document.repaired.get(first) if path.origin == ORIGIN_GIVEN else None
     if moved is None:
-        return path.beginning
+        return replace(path, across=None).beginning
     return f"given as {format_probability(*session.probability_of(first, moved))}, and moved by the repair"
 
 
-def path_list(path: BindingPath, upper: bool, session: Session) -> Any:
-    """A path step by step; a click on a step highlights the path up to it."""
-    relation = "≤" if upper else "≥"
-    rows = []
+def path_list(path: BindingPath, session: Session) -> Any:
+    """A path step by step, from across the boundary; a click on a step highlights the path up to it."""
+    sign = "≤" if path.upper else "≥"
     values = path.values
-    edges = [escape_unprintable(words)[:120] for words in path.steps]
-    for at, (name, value) in enumerate(zip(path.names[:MOST_STEPS], values, strict=False)):
-        how = escape_unprintable(path_beginning(path, session)) if at == 0 else edges[at - 1]
-        bound = f"p = {value}" if at == 0 else f"p {relation} {value}"
-        text = name[:60]
-        rows.append(
-            html.Li(
-                html.Button(
-                    [isolate(text), html.Span(how, className="quiet"), html.Span(bound, className="number")],
-                    **action("step", at),
-                    className="row",
-                    title="Highlight the path up to here",
-                )
+    bounds = [f"p = {values[0]}", *(f"p {sign} {value}" for value in values[1:])]
+    rows = list(zip(path.names, [path_beginning(path, session), *path.steps], bounds, strict=True))
+    if path.ends_given:
+        rows[-1] = (rows[-1][0], f"{rows[-1][1]}, as given", rows[-1][2])
+    if path.across is not None:
+        rows = [*_steps_across(path, path.across, rows[0][1], session), *rows[1:]]
+    origin_at = 0 if path.across is None else 1
+    items = [
+        html.Li(
+            html.Button(
+                [
+                    isolate(name[:60]),
+                    html.Span(escape_unprintable(how)[:120], className="quiet"),
+                    html.Span(bound, className="number"),
+                ],
+                **action("step", at),
+                className="row origin" if at == origin_at else "row",
+                title="Highlight the path up to here",
             )
         )
-    return html.Ol(rows, className="steps")
+        for at, (name, how, bound) in enumerate(rows[:MOST_STEPS])
+    ]
+    return html.Ol(items, className="steps")
+
+
+def _steps_across(path: BindingPath, across: Across, origin: str, session: Session) -> list[tuple[str, str, str]]:
+    """The step across the boundary: its start, and the first value of the path."""
+    problem = session.document.problem
+    other = problem.graph.index(across.dataset)
+    given = ", moved by the repair" if other in session.document.repaired else ", given" if across.given else ""
+    start = f"true answer: {answer_names(problem)[problem.answers[other] - 1]}{given}"
+    edge, sign = edge_in_words(across.parameters, across.edge_class), "≤" if path.upper else "≥"
+    first = f"across {edge}; {origin}", f"p {sign} {path.values[0]}"
+    if not across.tight:
+        most = "at most" if path.upper else "at least"
+        first = f"{origin}; across {edge}, {most} {format_probability(*across.bound)}", f"p = {path.values[0]}"
+    return [(across.name, start, f"p = {format_probability(*across.p)}"), (path.names[0], *first)]
 
 
 def dataset_summary(session: Session) -> list[Any]:
@@ -355,9 +376,9 @@ def dataset_details(session: Session) -> list[Any]:
     at, problem = session.selection.number, session.document.problem
     parts: list[Any] = []
     path = binding_path(session)
-    if path is not None and len(path.datasets) > 1:
+    if path is not None and len(path.crossing) > 1:
         way = "higher" if path.upper else "lower"
-        parts += [html.H3(f"Why p is not {way}"), path_list(path, path.upper, session)]
+        parts += [html.H3(f"Why p is not {way}"), path_list(path, session)]
     elif session.answer.mechanism is not None:
         if path is not None and path.origin:
             reason = f"This value is {path_beginning(path, session)}."

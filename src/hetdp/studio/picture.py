@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
-from hetdp.mechanism.explanation import BindingPath
 from hetdp.mechanism.formatting import format_compact
 from hetdp.numbers import format_short
 from hetdp.plots.layout import layered_layout
 from hetdp.plots.network import edge_widths
 from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.studio.answers import EdgeList
+from hetdp.studio.binding import HighlightedPath, highlighted_path
 from hetdp.studio.drawing import (
     MOST_NAMED,
     NO_VALUE,
@@ -38,33 +38,6 @@ from hetdp.studio.drawing import (
     wrap_label,
 )
 from hetdp.studio.session import Session
-
-
-def highlighted_path(session: Session) -> tuple[list[int], BindingPath | None]:
-    """The highlighted path: that of the witness, or else the binding path of the selected dataset."""
-    found, path = session.answer, None
-    if found.witness is not None:
-        path = found.witness.path
-    elif found.mechanism is not None and session.selection.kind == "dataset":
-        path = binding_path(session)
-    if path is None:
-        return [], None
-    return [session.document.problem.graph.index(name) for name in path.datasets], path
-
-
-def binding_path(session: Session) -> BindingPath | None:
-    """The path that binds the selected dataset; None if no dataset is selected, or no path explains its value."""
-    found = session.answer.mechanism
-    if found is None or session.selection.kind != "dataset" or found.objective == "weighted-vote":
-        return None
-    path: BindingPath | None
-    mechanism, number, path = session.cache.get("explained", (None, -1, None))
-    if mechanism is not found or number != session.selection.number:
-        number = session.selection.number
-        path = found.explain(session.document.problem.graph.label(number))
-        session.cache["explained"] = (found, number, path)  # both the panel and the picture need it
-    return path
-
 
 MOST_LABELLED_EDGES = 150  # up to which edges are labelled with their ε, unless it is that of most edges
 LAST_STEP = 12  # of the steps of a path that are highlighted one after the other
@@ -93,8 +66,7 @@ class Appearance(NamedTuple):
     repaired: Mapping[int, Any]
     dataset: int  # the selected one, or −1
     edge: int
-    path: list[int]
-    steps: BindingPath | None
+    path: HighlightedPath
     epsilon: Floats
     widths: Floats
     usual: float | None  # the ε of more than half of all edges, shown in the legend and not on each edge
@@ -105,7 +77,6 @@ def appearance_of(session: Session, edge_list: EdgeList, frame: Frame, highlight
     mechanism = session.answer.mechanism
     kind, number = session.selection
     p = probabilities_of(session)[frame.chosen]
-    path, steps = highlighted_path(session)
     every = smallest_epsilons(edge_list)
     epsilon = every[frame.edges]
     return Appearance(
@@ -115,8 +86,7 @@ def appearance_of(session: Session, edge_list: EdgeList, frame: Frame, highlight
         session.document.repaired,
         number if kind == "dataset" else -1,
         number if kind == "edge" else -1,
-        path[: (len(path) if highlighted is None else highlighted + 1)],
-        steps,
+        highlighted_path(session).until(highlighted),
         epsilon,
         (edge_widths(every)[frame.edges] * 1.3).round(2),
         find_majority(every),
@@ -125,13 +95,13 @@ def appearance_of(session: Session, edge_list: EdgeList, frame: Frame, highlight
 
 def find_changes(frame: Frame, edge_list: EdgeList, before: Appearance, now: Appearance) -> tuple[Indices, Indices]:
     """The rows of datasets and of edges whose elements may differ between two appearances."""
-    touched = [*before.path, *now.path, before.dataset, now.dataset]
+    touched = [*before.path.datasets, *now.path.datasets, before.dataset, now.dataset]
     touched += set(before.pins) ^ set(now.pins) if before.pins is not now.pins else ()
     touched += set(before.repaired) ^ set(now.repaired)
     datasets = (before.p != now.p) | np.isin(frame.chosen, touched)
     edges = (before.epsilon != now.epsilon) | (before.widths != now.widths)
     edges |= np.isin(frame.edges, [before.edge, now.edge])
-    for path in (before.path, now.path):
+    for path in (before.path.datasets, now.path.datasets):
         if path:
             edges |= np.isin(edge_list.source[frame.edges], path) & np.isin(edge_list.target[frame.edges], path)
     if before.usual != now.usual and len(frame.edges) <= MOST_LABELLED_EDGES:
@@ -142,7 +112,7 @@ def find_changes(frame: Frame, edge_list: EdgeList, before: Appearance, now: App
 def dataset_elements(session: Session, frame: Frame, appearance: Appearance, rows: Indices) -> list[Element]:
     """The elements of some datasets, by their rows in the frame."""
     problem, drawn = session.document.problem, session.document.opening
-    bounds = {} if appearance.steps is None else dict(zip(appearance.path, appearance.steps.bounds, strict=False))
+    path = {index: step for step, index in enumerate(appearance.path.datasets)}
     with_names = len(frame.chosen) <= MOST_NAMED
     chosen, p = frame.chosen[rows], appearance.p[rows]
     shades = {theme: colours_of(p, theme) for theme in THEMES}  # each page chooses
@@ -160,11 +130,11 @@ def dataset_elements(session: Session, frame: Frame, appearance: Appearance, row
             + ["bare"] * (value == NO_VALUE)
         )
         text = ""
-        if with_names or index in bounds or index == appearance.dataset:
+        if with_names or index in path or index == appearance.dataset:
             text = wrap_label(problem.graph.label(index), problem.labels)
-        if index in bounds:
-            kinds += ["highlighted", f"step{min(appearance.path.index(index), LAST_STEP)}"]
-            bound = _bound(session, index, appearance.path, bounds[index]) if appearance.bare else format_compact(value)
+        if index in path:
+            kinds += ["highlighted", f"step{min(path[index], LAST_STEP)}"]
+            bound = _bound(session, index, path[index]) if appearance.bare else format_compact(value)
             text += f"\n{bound}"
         elif with_names and value != NO_VALUE:
             text += f"\n{format_compact(value)}"
@@ -173,13 +143,15 @@ def dataset_elements(session: Session, frame: Frame, appearance: Appearance, row
     return found
 
 
-def _bound(session: Session, index: int, path: list[int], bound: float) -> str:
+def _bound(session: Session, index: int, step: int) -> str:
     """The text below a dataset on the path of a witness: its value, the bound on it, or both."""
-    if index == path[0]:
-        return f"p = {format_compact(bound)}"
     witness = session.answer.witness
-    pinned = f",\nbut {format_compact(witness.value)}" if witness is not None and index in session.document.pins else ""
-    return f"p ≤ {format_compact(bound)}{pinned}"
+    assert witness is not None  # without a mechanism, no other path is highlighted
+    bound = format_compact(witness.path.bounds[step])
+    if step == 0:
+        return f"p = {bound}"
+    pinned = f",\nbut {format_compact(witness.value)}" if index in session.document.pins else ""
+    return f"p ≤ {bound}{pinned}"
 
 
 def edge_elements(
@@ -187,7 +159,7 @@ def edge_elements(
 ) -> list[Element]:
     """The elements of some edges, by their rows in the frame."""
     drawn, numbers = session.document.opening, frame.edges[rows]
-    pairs = {frozenset(pair): at for at, pair in enumerate(pairwise(appearance.path), 1)}
+    pairs = {frozenset(pair): at for at, pair in enumerate(pairwise(appearance.path.datasets), 1)}
     few, has_epsilon = len(frame.edges) <= MOST_LABELLED_EDGES, "mu" not in edge_list.columns
     columns = (
         numbers,
@@ -203,14 +175,10 @@ def edge_elements(
         kinds = ["free"] * (value == np.inf) + ["selected"] * (at == appearance.edge)
         kinds += ["parallel"] if parallel else ["within"] * bends
         step = pairs.get(frozenset((source, target))) if pairs else None
-        if (
-            step is not None
-            and parallel
-            and appearance.steps is not None
-            and appearance.steps.classes[step - 1] != edge_list.classes[at]
-        ):
+        if step is not None and parallel and appearance.path.classes[step - 1] != edge_list.classes[at]:
             step = None  # the path uses a parallel edge
         kinds += [] if step is None else ["highlighted", f"step{min(step, LAST_STEP)}"]
+        kinds += ["loose"] * (step == 1 and appearance.path.is_loose)
         labelled = has_epsilon and ((few and value != appearance.usual) or step is not None or at == appearance.edge)
         data = {
             "id": f"e{drawn}-{at}",

@@ -17,6 +17,7 @@ from hetdp.numbers import format_short
 from hetdp.problem.parameters import LETTERS
 from hetdp.studio import panels
 from hetdp.studio.answers import GIVEN
+from hetdp.studio.binding import highlighted_path
 from hetdp.studio.drawing import answer_names, find_majority, smallest_epsilons, stylesheet
 from hetdp.studio.layout import CHART, chart, label_suggestions
 from hetdp.studio.panels import describe_selection
@@ -38,7 +39,7 @@ def legend_of(session: Session, view: str) -> list[Any]:
         where = [html.Strong(html.Bdi(f"where {fixed_words}"))] if fixed_words else []
         bare = [_entry("bare", "no colour: no value")] if session.answer.mechanism is None else []
         line = _entry("border", "where the true answer changes")
-        return [*where, *scale, *bare, line, _entry("selectedring", "selected")]
+        return [*where, *scale, *bare, line, *_path_entries(session), _entry("selectedring", "selected")]
     if view == SUMMARY and session.answer.mechanism is None:
         return []
     if view == SUMMARY:
@@ -47,6 +48,8 @@ def legend_of(session: Session, view: str) -> list[Any]:
             _entry("dot", "median dataset at each distance"),
             _entry("band half", "middle half of them"),
             _entry("band", "all of them; no band where p is the same"),
+            *_path_entries(session),
+            *([_entry("selectedring", "selected")] if session.selection.kind == "dataset" else []),
         ]
     given = session.document.pins.keys() - session.document.repaired.keys()
     return [
@@ -58,8 +61,16 @@ def legend_of(session: Session, view: str) -> list[Any]:
         *([] if session.answer.mechanism is not None else [_entry("bare", "dashed: no value")]),
         _entry("thick", f"smaller ε{_usual_epsilon(session)}"),
         _entry("highlightline", "binding path"),
+        *_path_entries(session)[1:],
         *([_entry("selectedline", "selected")] if session.selection.kind == "edge" else []),
     ]
+
+
+def _path_entries(session: Session) -> list[Any]:
+    """The legend of the path, if there is one."""
+    path = highlighted_path(session)
+    loose = [_entry("highlightline loose", "leaves room")] if path.is_loose else []
+    return [_entry("highlightline", "binding path"), *loose] if len(path.datasets) > 1 else []
 
 
 def _entry(kind: str, words: str) -> Any:
@@ -128,6 +139,7 @@ PAGE_STATE: dict[str, tuple[Any, str]] = {  # what the page has, so that an answ
     "charts": (CHARTS_SHOWN, "id"),
     "theme": ("theme", "data"),
     "highlighted": ("highlighted", "data"),
+    "still": ("still", "data"),
     "shown": ("shown", "data"),
     "page": ("page", "data"),
     "actions": ("actions", "data"),
@@ -204,7 +216,7 @@ class Screen:
 
     def connect(self) -> None:
         """Answers when a page is loaded, after actions, and whenever the page asks for a refresh."""
-        asked = {name: Input(*PAGE_STATE[name]) for name in ("view", "theme", "highlighted", "actions")}
+        asked = {name: Input(*PAGE_STATE[name]) for name in ("view", "theme", "still", "highlighted", "actions")}
         known = {name: State(*place) for name, place in PAGE_STATE.items() if name not in asked}
 
         @self.app.callback(  # type: ignore[untyped-decorator]
@@ -294,12 +306,15 @@ class Screen:
             ("elements", "stylesheet", "layout", "picture_version", "chart", FIGURE), no_update
         )
         found["figures"] = [no_update for _ in known["charts"]]
+        path = known["highlighted"]  # the revision, and how many steps
+        steps = path[1] if path and path[0] == session.revision else None
         if view in CHARTS:
             cells = cells_of(session) if view == MAP else None
-            found[FIGURE] = map_figure(session, cells, theme) if cells is not None else summary_figure(session, theme)
+            found[FIGURE] = (
+                summary_figure(session, theme, steps) if cells is None else map_figure(session, cells, theme, steps)
+            )
             return {**found, "graph_box": "away", "chart_box": "", "key": legend_of(session, view)}
-        path = known["highlighted"]  # the revision, and how many steps
-        elements = picture.update(session, path[1] if path and path[0] == session.revision else None)
+        elements = picture.update(session, steps)
         frame, version, style = known["picture_version"] or (-1, -1, "")
         if frame != picture.frame_number:
             found["layout"] = {"name": "preset", "fit": True, "padding": 36, "drawn": picture.frame_number}
@@ -307,7 +322,7 @@ class Screen:
         else:
             found["elements"] = _changes(elements, picture.changes_since(version))
         if frame != picture.frame_number or style != theme:
-            found["stylesheet"] = stylesheet(theme, picture.datasets)
+            found["stylesheet"] = stylesheet(theme, picture.datasets, bool(known["still"]))
         found["picture_version"] = [picture.frame_number, picture.version, theme]
         return {**found, "graph_box": "", "chart_box": "away", "key": legend_of(session, view)}
 

@@ -5,6 +5,7 @@ Charts are Plotly figures as plain dictionaries.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -14,10 +15,12 @@ from hetdp.mechanism.formatting import format_compact
 from hetdp.plots.summary import LOGARITHMIC_NOTE, is_even, positions_of, summary, tick_labels, x_label
 from hetdp.plots.tallies import CountAxes, Grid, by_counts, slice_of
 from hetdp.problem.product import ProductSpace
+from hetdp.studio.binding import HighlightedPath, highlighted_path
 from hetdp.studio.drawing import INKS, NO_VALUE, SHADES, answer_names, is_drawable, probabilities_of
 from hetdp.studio.session import Session
 from hetdp.text import escape_unprintable, pluralize
 
+PATH = "path"  # the name of its traces
 NETWORK, MAP, SUMMARY, AROUND = "network", "map", "summary", "around"
 CHARTS = (MAP, SUMMARY)
 VIEW_NAMES = {NETWORK: "Network", MAP: "Map", SUMMARY: "Summary", AROUND: "Neighbourhood"}
@@ -117,8 +120,15 @@ def cells_of(session: Session) -> Cells | None:
     return found
 
 
-def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
-    """p as colour over one or two counts, with a line where the answer changes and a ring around the selection."""
+def map_figure(session: Session, cells: Cells, theme: str, highlighted: int | None = None) -> dict[str, Any]:
+    """p as colour over one or two counts, with a line where the answer changes, the path, and the selection.
+
+    Args:
+        session: the session.
+        cells: the cells.
+        theme: "light" or "dark".
+        highlighted: how many steps of the path are drawn; by default all.
+    """
     p, answers = probabilities_of(session)[cells.datasets], session.document.problem.answers[cells.datasets]
     ink = INKS[theme]
     up, across = (_escape(name) or "count" for name in cells.names)
@@ -152,25 +162,53 @@ def map_figure(session: Session, cells: Cells, theme: str) -> dict[str, Any]:
             }
             for colour, width in (("#ffffff", 5), ("#111111", 2))
         ]
+    path = highlighted_path(session).until(highlighted)
+    places = [place for dataset in path.datasets if (place := cells.place(dataset)) is not None]
+    if len(places) == len(path.datasets):  # all of its cells are shown
+        traces += _path_traces(path, [x for x, _ in places], [y for _, y in places], ink)
     place = cells.place(session.selection.number) if session.selection.kind == "dataset" else None
     if place is not None:
-        ring = {"symbol": "circle-open", "size": [21, 16], "color": ["#ffffff", "#111111"], "line": {"width": 3}}
-        traces.append(
-            {
-                "type": "scatter",
-                "x": [place[0]] * 2,
-                "y": [place[1]] * 2,
-                "mode": "markers",
-                "marker": ring,
-                "hoverinfo": "skip",
-            }
-        )
+        traces.append(_ring(*place))
     where = f"{MAP} {session.document.opening} {sorted(cells.fixed.items())}"
     layout = _layout(ink, across, up if len(cells.rows) > 1 else "", where)
     for axis, at in (("xaxis", cells.columns), ("yaxis", cells.rows)):
         layout[axis] |= {"range": [at[0] - 0.5, at[-1] + 0.5], "showgrid": False}
         layout[axis] |= {"dtick": 1} if len(at) <= 12 else {}  # counts are whole
     return {"data": traces, "layout": layout}
+
+
+def _path_traces(
+    path: HighlightedPath, x: Sequence[float], y: Sequence[float], ink: dict[str, str]
+) -> list[dict[str, Any]]:
+    """The path as a line with marks, with a white edge; an edge across that leaves room is dashed.
+
+    studio.js lets it appear step by step, once for each `meta`.
+    """
+    if len(x) < 2:
+        return []
+    known = " ".join(map(str, path.datasets))
+    parts = [(x[:2], y[:2], "dash"), (x[1:], y[1:], "solid")] if path.is_loose else [(x, y, "solid")]
+    return [
+        {
+            "type": "scatter",
+            "x": across,
+            "y": up,
+            "mode": "lines+markers",
+            "name": PATH,
+            "meta": known,
+            "line": {"color": colour, "width": width, "dash": dash, "shape": "linear"},
+            "marker": {"color": colour, "size": 2 * width + 2},
+            "hoverinfo": "skip",
+        }
+        for across, up, dash in parts
+        for colour, width in ((ink["paper"], 6), (ink["highlight"], 3))
+    ]
+
+
+def _ring(x: float, y: float) -> dict[str, Any]:
+    """The ring around the selected dataset, which is seen on every colour."""
+    ring = {"symbol": "circle-open", "size": [21, 16], "color": ["#ffffff", "#111111"], "line": {"width": 3}}
+    return {"type": "scatter", "x": [x] * 2, "y": [y] * 2, "mode": "markers", "marker": ring, "hoverinfo": "skip"}
 
 
 def _borders(cells: Cells, answers: Any) -> tuple[list[Any], list[Any]]:
@@ -190,17 +228,34 @@ def _borders(cells: Cells, answers: Any) -> tuple[list[Any], list[Any]]:
     return (x, y) if len(x) <= MOST_BORDERS else ([], [])
 
 
+def dataset_near(session: Session, across: float, up: float) -> int | None:
+    """The dataset nearest to a place of the summary: in the nearest column, the one with the nearest p."""
+    if session.answer.mechanism is None or not session.document.problem.graph.size:
+        return None
+    p = probabilities_of(session)
+    found = summary(session.document.problem, p)
+    members = found.members(int(np.abs(positions_of(found) - across).argmin()))
+    return int(members[np.abs(p[members] - up).argmin()])
+
+
 BAR_SHARE = 0.8  # of the least distance between two bars: the width of a bar
 LEAST_BAR = 1e-6  # a lower bar is not drawn: the page shows no smaller difference, and each bar takes time
 
 
-def summary_figure(session: Session, theme: str) -> dict[str, Any]:
-    """The range of p at each distance to the other answer."""
+def summary_figure(session: Session, theme: str, highlighted: int | None = None) -> dict[str, Any]:
+    """The range of p at each distance to the other answer, the path, and the selection.
+
+    Args:
+        session: the session.
+        theme: "light" or "dark".
+        highlighted: how many steps of the path are drawn; by default all.
+    """
     problem = session.document.problem
     ink = INKS[theme]
     if session.answer.mechanism is None:
         return _empty(ink)
-    found = summary(problem, probabilities_of(session))
+    p = probabilities_of(session)
+    found = summary(problem, p)
     one, two = (_escape(word) for word in answer_names(problem))
     across = positions_of(found).tolist()
     low, quarter, middle, upper, high = found.quantiles.T.tolist()
@@ -241,6 +296,12 @@ def summary_figure(session: Session, theme: str) -> dict[str, Any]:
             "hovertemplate": "%{text}<extra></extra>",
         }
     )
+    path = highlighted_path(session).until(highlighted)
+    columns = positions_of(found)[found.columns_of(path.datasets)].tolist()
+    traces += _path_traces(path, columns, p[path.datasets].tolist(), ink)
+    if session.selection.kind == "dataset":
+        here = session.selection.number
+        traces.append(_ring(float(positions_of(found)[found.columns_of([here])][0]), float(p[here])))
     words = x_label(found, one, two) + ("" if is_even(found) else f"; {LOGARITHMIC_NOTE}")
     layout = _layout(ink, words, f"probability of “{one}”", f"{SUMMARY} {session.document.opening}")
     layout["barmode"] = "overlay"

@@ -25,6 +25,7 @@
         const bg = window.getComputedStyle(document.documentElement).getPropertyValue("--paper").trim();
         return { type: "png", action: "download", filename: "mechanism", options: { scale: 2, bg: bg }, clicks: clicks };
       },
+      still: function () { return window.hetdp.isStill(); },
       requestTab: requestTab,
       acknowledgeTab: function () { endTab(); },
       only: function (value) {
@@ -72,6 +73,7 @@
       if (received.textContent) {
         requestTab(window.hetdp.read("tab", "value"));
         window.hetdp.acknowledge(received.textContent);
+        window.hetdp.revealPath();
       }
     };
     new MutationObserver(acknowledge).observe(received, { characterData: true, childList: true, subtree: true });
@@ -308,22 +310,23 @@
     }).observe(box);
   }
 
-  // A click selects the cell that the pointer was on when it was pressed. Plotly's own click says what was under the
+  // A click selects the cell, or the dataset of the summary, that the pointer was on when it was pressed. Plotly's own click says what was under the
   // pointer up to 50 milliseconds before or, as the second click of a double click, after the axes have changed.
   const STILL = 8; // pixels; from here on, Plotly zooms
   let pressed = null;
   document.addEventListener("pointerdown", function (event) {
     const area = event.target.matches && event.target.matches("#chart-box .nsewdrag") && event.target.getBoundingClientRect();
+    const name = { map: "cell", summary: "column" }[window.hetdp.read("view", "value")];
     pressed = null;
-    if (area && event.isPrimary && event.button === 0 && window.hetdp.read("view", "value") === "map") {
+    if (area && event.isPrimary && event.button === 0 && name) {
       const { xaxis, yaxis } = event.target.closest(".js-plotly-plot")._fullLayout;
       const cell = [xaxis.p2d(event.clientX - area.left), yaxis.p2d(event.clientY - area.top)];
-      pressed = { x: event.clientX, y: event.clientY, cell: cell };
+      pressed = { x: event.clientX, y: event.clientY, name: name, cell: cell };
     }
   }, true);
   document.addEventListener("pointerup", function (event) {
     const isClick = pressed && Math.max(Math.abs(event.clientX - pressed.x), Math.abs(event.clientY - pressed.y)) < STILL;
-    if (isClick && event.isPrimary) { window.hetdp.act("cell", pressed.cell); }
+    if (isClick && event.isPrimary) { window.hetdp.act(pressed.name, pressed.cell); }
     pressed = null;
   }, true);
   document.addEventListener("pointercancel", () => { pressed = null; }, true);
