@@ -201,7 +201,7 @@ def _path_traces(
             "hoverinfo": "skip",
         }
         for across, up, dash in parts
-        for colour, width in ((ink["paper"], 6), (ink["highlight"], 3))
+        for colour, width in ((ink["paper"], 6), (ink["accent"], 3))
     ]
 
 
