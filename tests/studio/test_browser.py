@@ -101,11 +101,14 @@ def test_moving_an_epsilon_updates_the_mechanism_as_in_the_library(studio):
     page.locator("#mover-epsilon input[type=range]").press("ArrowRight")
     opened.page.wait_for_function("() => document.querySelector('#mover-epsilon input[type=text]').value === '0.26'")
     opened.page.locator("header").click()
+    page.keyboard.press("Control+z")  # the slider, and then the typed number
+    opened.page.wait_for_function("() => document.querySelector('#mover-epsilon input[type=text]').value === '0.25'")
     page.keyboard.press("Control+z")
     original = hetdp.extend(before, {"one": 0.4, "two": 0.6})
     opened.wait(f"p = {original['three']:.6g}", "#inspect-words")
     page.keyboard.press("Control+Shift+z")
-    opened.wait("p = ", "#inspect-words")
+    opened.page.wait_for_function("() => document.querySelector('#mover-epsilon input[type=text]').value === '0.25'")
+    page.keyboard.press("Control+Shift+z")
     opened.page.wait_for_function("() => document.querySelector('#mover-epsilon input[type=text]').value === '0.26'")
 
 

@@ -77,7 +77,7 @@ def test_a_changed_problem_of_people_is_marked_as_changed():
     session = Session(GALLERY["three-voters"].make())
     session.set_objective("weighted-vote")
     for value in (0.5, 0.4):  # one slider that is dragged
-        session.set_parameter(0, "epsilon", value, "slider-epsilon")
+        session.set_parameter(0, "epsilon", value, "slider-epsilon", drag=True)
     words = str(panels.status(session)[1])
     assert NO_LONGER_PEOPLE in words
     assert "The objective is Fair instead of Vote" in words

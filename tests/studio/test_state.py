@@ -84,7 +84,7 @@ def test_an_edge_keeps_its_number_and_its_class_when_it_binds_no_longer():
 def test_several_moves_of_one_thing_are_undone_together(session):
     before = session.answer.mechanism.probabilities.tolist()
     for value in (0.4, 0.3, 0.2):
-        session.set_parameter(1, "epsilon", value, "slider-epsilon")
+        session.set_parameter(1, "epsilon", value, "slider-epsilon", drag=True)
     session.set_pin(1, 0.55)
     assert len(session.past) == 2
     session.undo()

@@ -22,8 +22,9 @@ from hetdp.studio.answers import GIVEN, choose_engine
 from hetdp.studio.drawing import first_dataset
 from hetdp.studio.export import code_lines
 from hetdp.studio.gallery import GALLERY, document_from_form
+from hetdp.studio.glossary import OBJECTIVES
 from hetdp.studio.layout import TABS, WAYS
-from hetdp.studio.panels import OBJECTIVES, accuracy_table, odds_list
+from hetdp.studio.panels import accuracy_table, change_list, odds_list
 from hetdp.studio.screen import Screen
 from hetdp.studio.session import Document, PageView, Session
 from hetdp.studio.uploads import document_from_files
@@ -120,9 +121,9 @@ def _enter(session: Session, kind: str, at: int, control: str, name: str, value:
     by = f"{control}-{name}" if control == "slider" and here else ""
     if kind == DATASET and name == "p":
         if not (here and control == "number" and str(value).strip() == session.field_text("p")):
-            session.set_pin(_number(at), number, by)
+            session.set_pin(_number(at), number, by, control == "slider")
     elif kind == EDGE:
-        session.set_parameter(_number(at), name, number, by)
+        session.set_parameter(_number(at), name, number, by, control == "slider")
 
 
 def _number(value: Any) -> int:
@@ -136,6 +137,7 @@ def connect_tabs(app: Any, session: Session) -> None:
         output={
             "accuracy": Output("accuracy", "children"),
             "odds": Output("odds", "children"),
+            "changes": Output("changes", "children"),
             "python": Output("lines-python", "children"),
             "shell": Output("lines-shell", "children"),
             "filled": Output("tab-filled", "data"),
@@ -144,7 +146,7 @@ def connect_tabs(app: Any, session: Session) -> None:
     )
     def fill(request: Any) -> Any:
         return {
-            **dict.fromkeys(("accuracy", "odds", "python", "shell"), no_update),
+            **dict.fromkeys(("accuracy", "odds", "changes", "python", "shell"), no_update),
             **_fill_tab(session, request[0]),
             "filled": request,
         }
@@ -154,6 +156,8 @@ def _fill_tab(session: Session, name: str) -> dict[str, Any]:
     """The contents of a tab."""
     with session.lock:
         problem, found = session.document.problem, session.answer.mechanism
+        if name == "changes":
+            return {name: change_list(session)}
         if name == "export":
             return code_lines(session.document, session.answer)._asdict()
     if found is None:

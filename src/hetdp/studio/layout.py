@@ -146,7 +146,7 @@ GRAPH_KEYS = (
     " to its numbers, and Escape goes back or leaves the picture."
 )
 CHART_KEYS = "Chart of all datasets. On a map, arrow keys move between cells, and Enter goes to the numbers."
-TABS = {"inspect": "Details", "accuracy": "Accuracy", "odds": "Odds", "export": "Export"}
+TABS = {"inspect": "Details", "accuracy": "Accuracy", "odds": "Odds", "changes": "Changes", "export": "Export"}
 
 
 def page(session: Session, start: bool, tables: str = "", listed: Sequence[str] | None = None) -> Any:
@@ -305,6 +305,7 @@ def _side() -> Any:
             dcc.Loading(html.Div(id="accuracy"), type="dot"), id="tab-accuracy", className="card pane", hidden=True
         ),
         html.Div(html.Div(id="odds"), id="tab-odds", className="card pane", hidden=True),
+        html.Div(html.Div(id="changes"), id="tab-changes", className="card pane", hidden=True),
         html.Div(_export(), id="tab-export", className="card pane", hidden=True),
     ]
     return html.Aside(parts, **aria_label("Results and settings"))

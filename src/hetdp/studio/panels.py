@@ -36,7 +36,8 @@ from hetdp.problem.spelling import spell_label
 from hetdp.studio.answers import GIVEN, Pins
 from hetdp.studio.binding import binding_path
 from hetdp.studio.drawing import answer_names, probability_at, shorten_label
-from hetdp.studio.session import Session
+from hetdp.studio.glossary import OBJECTIVES
+from hetdp.studio.session import MOST_MOVED, Session
 from hetdp.studio.views import counts_in_words
 from hetdp.text import escape_unprintable, pluralize
 
@@ -102,19 +103,6 @@ USELESS_NOTE = f"no dataset is answered right in {USEFUL_RUNS} of 100 runs, and 
 MOST_NEIGHBOURS = 40
 MOST_STEPS = 60
 LONGEST_LABEL = 120
-OBJECTIVES = {
-    "fair": ("Fair", "The worst-off dataset is answered as well as privacy allows, then the next worst, and so on."),
-    "balanced": (
-        "Balanced",
-        "The smallest possible worst-case error, in closed form. No dataset does better than under Fair.",
-    ),
-    "average": ("Average", "The largest mean accuracy. Some datasets may be answered worse than by a coin."),
-    "weighted-vote": (
-        "Vote",
-        "Each vote counts in proportion to its ε, and noise is added. It is not optimal by any measure.",
-    ),
-    GIVEN: ("Given only", "Only the given values are used. They are extended as accurately as privacy allows."),
-}
 
 
 def full_label(session: Session, dataset: int) -> str:
@@ -239,7 +227,6 @@ def _worst_words(session: Session, coin: CoinComparison) -> list[Any]:
 
 PREVIEW = "The repair would move {}"
 REPAIRED = "The repair moved {}"
-MOST_MOVED = 12  # values that are listed
 
 
 def _moved_values(session: Session, before: Pins, words: str) -> list[Any]:
@@ -467,3 +454,12 @@ def _bar(error: float) -> Any:
     width = {"width": f"{max(0.0, min(1.0, share)) * 100:.1f}%"}
     filled, label = html.Div(style=width, className="fill"), html.Span(f"{format_percentage(error)} %")
     return html.Div([filled, label], className="meter")
+
+
+def change_list(session: Session) -> list[Any]:
+    """The changes that were made since the problem was opened, oldest first; undo takes the last one away."""
+    changes = session.document.changes
+    if not changes:
+        return [html.P("Nothing was changed since this problem was opened.", className="quiet")]
+    rows = [html.Li(isolate(escape_unprintable(str(change)))) for change in changes]
+    return [html.P("Undo (Ctrl+Z) takes back the last change.", className="quiet"), html.Ol(rows, className="changes")]

@@ -19,6 +19,7 @@ from hetdp.studio import panels
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.binding import highlighted_path
 from hetdp.studio.drawing import answer_names, find_majority, smallest_epsilons, stylesheet
+from hetdp.studio.glossary import OBJECTIVES
 from hetdp.studio.layout import CHART, chart, label_suggestions
 from hetdp.studio.panels import describe_selection
 from hetdp.studio.picture import Picture
@@ -268,7 +269,7 @@ class Screen:
         session = self.session
         kind, words = panels.status(session)
         found, document = session.answer, session.document
-        options = [{"label": panels.OBJECTIVES[name][0], "value": name} for name in session.objectives]
+        options = [{"label": OBJECTIVES[name][0], "value": name} for name in session.objectives]
         return {
             "title": panels.title(session),
             "status": words,

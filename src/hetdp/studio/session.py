@@ -17,14 +17,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetdp.errors import FaultCollector, HetdpError, UsageError
-from hetdp.mechanism.formatting import LEAST, MOST, format_compact
+from hetdp.mechanism.formatting import LEAST, MOST, format_apart, format_compact, format_probability
 from hetdp.problem.edges import PROBABILITY_RULE
+from hetdp.problem.parameters import LETTERS
 from hetdp.problem.partial import PartialMechanism
 from hetdp.problem.problem import Problem
-from hetdp.problem.spelling import find_label
+from hetdp.problem.spelling import find_label, spell_label
 from hetdp.problem.values import PIN, order_values
 from hetdp.studio.answers import GIVEN, Answer, EdgeList, Pins, first_objective, list_edges, list_objectives, solve
-from hetdp.text import format_value
+from hetdp.studio.glossary import objective_name
+from hetdp.text import format_value, pluralize
 
 
 class Origin(NamedTuple):
@@ -35,6 +37,26 @@ class Origin(NamedTuple):
 
 
 NO_ORIGIN = Origin()
+
+
+class Change(NamedTuple):
+    """A change that a person made, in words.
+
+    Attributes:
+        what: what was changed, or the whole change if it has no single value.
+        before: the value before; empty if there is none.
+        after: the value after.
+
+    >>> str(Change("p of a,b", "not given", "0.9")), str(Change("All 3 given values were removed"))
+    ('p of a,b: not given → 0.9', 'All 3 given values were removed')
+    """
+
+    what: str
+    before: str = ""
+    after: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.before} → {self.after}" if self.before else self.what
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +71,7 @@ class Document:
         origin: lines that build the problem, as long as it has not been edited.
         opening: counts the problems opened so far; all documents of one opening are drawn with the same layout.
         repaired: the given values that a repair has moved, as they were before; without those set again since.
+        changes: the changes made since it was opened, oldest first; those that were undone are not among them.
     """
 
     name: str
@@ -58,6 +81,7 @@ class Document:
     origin: Origin = NO_ORIGIN
     opening: int = 0
     repaired: Pins = field(default_factory=dict)
+    changes: tuple[Change, ...] = ()
 
     def with_pins(self, pins: Pins, changed: Collection[int]) -> Document:
         """Another document with other given values; those in `changed` are no longer called repaired."""
@@ -71,6 +95,15 @@ def new_document(
     """The document of a problem that was just opened, with a suitable objective."""
     pins = pins_of(problem, partial)
     return Document(name, problem, pins, first_objective(problem, pins), origin)
+
+
+def _number_words(value: float) -> str:
+    """A number in the list of changes, as precise as it was typed.
+
+    >>> _number_words(0.1234567), _number_words(2.0), _number_words(float("inf"))
+    ('0.1234567', '2', '∞')
+    """
+    return repr(float(value)).removesuffix(".0").replace("inf", "∞")
 
 
 def pins_of(problem: Problem, partial: PartialMechanism | None) -> Pins:
@@ -155,6 +188,9 @@ class PageViews:
 
 
 MOST_UNDO = 200
+MOST_MOVED = 12  # values moved by a repair that are listed
+LONGEST_NAME = 60  # characters of a label in the list of changes
+NOT_GIVEN, OBJECTIVE = "not given", "Objective"  # in the list of changes
 MOST_LISTED_EDGES = 2_000_000  # up to which edges are listed, selected and drawn
 
 
@@ -180,6 +216,7 @@ class Session:
         self._page_views, self._page_view = PageViews(), PageView("", 0, 0)
         self._opened = 0
         self._merge_key: Any = None
+        self._before = ""  # the value before the changes that are merged
         self._replace(replace(document, opening=0))
 
     # The open document ------------------------------------------------------------------------------------------------
@@ -234,14 +271,34 @@ class Session:
             self.refuse(STALE)
         return stale
 
-    def _change(self, document: Document, merge: Any = None) -> None:
-        """Replaces the document. Consecutive changes with the same key are undone together."""
+    def _change(self, document: Document, change: Change | None = None, merge: Any = None) -> None:
+        """Replaces the document.
+
+        Args:
+            document: the new document.
+            change: the change, for the list of changes; None if another problem was opened.
+            merge: consecutive changes with the same key are one change, and are undone together.
+        """
         if self._is_stale():
             return
         if merge is None or merge != self._merge_key:
             self.past = [*self.past, self.document][-MOST_UNDO:]
+            self._before = "" if change is None else change.before
         self.future, self._merge_key, self.notice = [], merge, ""
         self._replace(document)
+        if change is not None:
+            self.document = replace(self.document, changes=self._changes_with(change))
+
+    def _changes_with(self, change: Change) -> tuple[Change, ...]:
+        """The changes up to the last document, with another one, which may also have changed the objective."""
+        before, added = self.past[-1], []
+        if change.what != OBJECTIVE:
+            change = change._replace(before=self._before)
+            added += [] if change.before and change.before == change.after else [change]  # a slider was moved back
+        if before.objective != self.document.objective:
+            names = objective_name(before.objective), objective_name(self.document.objective)
+            added.append(Change(OBJECTIVE, *names))
+        return (*before.changes, *added)
 
     def open(self, document: Document) -> None:
         """Opens another problem. Undo returns to the one before."""
@@ -266,8 +323,8 @@ class Session:
 
     # Changes ----------------------------------------------------------------------------------------------------------
 
-    def set_parameter(self, edge: int, name: str, value: float, by: str = "") -> None:
-        """Sets the ε, δ or μ of an edge."""
+    def set_parameter(self, edge: int, name: str, value: float, by: str = "", drag: bool = False) -> None:
+        """Sets the ε, δ or μ of an edge. Consecutive values of one drag are one change."""
         with self.lock:
             try:
                 changed = self.document.problem.with_parameter(self._place_of(edge), name, value)
@@ -276,22 +333,47 @@ class Session:
                 return
             if changed is not self.document.problem:
                 self.last_control = by
-                self._change(replace(self.document, problem=changed, origin=NO_ORIGIN), ("edge", edge, name))
+                change = self._parameter_change(edge, name, value)
+                merge = ("edge", edge, name) if drag else None
+                self._change(replace(self.document, problem=changed, origin=NO_ORIGIN), change, merge)
+
+    def _parameter_change(self, edge: int, name: str, value: float) -> Change:
+        listed = self.edge_list
+        assert listed is not None
+        one, other = self._name_of(int(listed.source[edge])), self._name_of(int(listed.target[edge]))
+        edge_class = listed.classes[edge]
+        named = "" if edge_class is None else f", {spell_label(edge_class)[:LONGEST_NAME]}"
+        was = float(listed.columns[name][edge])
+        return Change(f"{LETTERS[name]} between {one} and {other}{named}", _number_words(was), _number_words(value))
+
+    def _name_of(self, dataset: int) -> str:
+        """The label of a dataset in the list of changes, cut if it is long."""
+        labels = self.document.problem.labels
+        text = spell_label(labels.names[dataset], labels)
+        return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+
+    def _given_words(self, dataset: int) -> str:
+        """The given value of a dataset in words."""
+        pin = self.document.pins.get(dataset)
+        if pin is None:
+            return NOT_GIVEN
+        return _number_words(pin[1]) if pin[0] == "p" else format_probability(*self.probability_of(dataset, pin))
 
     def _place_of(self, edge: int) -> int:
         if self.edge_list is None or not 0 <= edge < len(self.edge_list.source):
             raise UsageError(f"no edge {edge}", "edges are those that are listed")
         return int(self.edge_list.places[edge])
 
-    def set_pin(self, dataset: int, p: float, by: str = "") -> None:
-        """Sets the given value of a dataset."""
+    def set_pin(self, dataset: int, p: float, by: str = "", drag: bool = False) -> None:
+        """Sets the given value of a dataset. Consecutive values of one drag are one change."""
         with self.lock:
             if not 0.0 <= p <= 1.0:
                 self.refuse(str(UsageError(f"p = {format_value(p)}", PROBABILITY_RULE)))
                 return
             self.last_control = by
             pins = {**self.document.pins, dataset: ("p", p)}
-            self._change(self.document.with_pins(pins, (dataset,)), ("pin", dataset))
+            change = Change(f"p of {self._name_of(dataset)}", self._given_words(dataset), _number_words(p))
+            self._change(self.document.with_pins(pins, (dataset,)), change, ("pin", dataset) if drag else None)
 
     def clear_pin(self, dataset: int) -> None:
         """Removes the given value of a dataset."""
@@ -299,14 +381,17 @@ class Session:
             if dataset in self.document.pins:
                 pins = {index: pin for index, pin in self.document.pins.items() if index != dataset}
                 self.last_control = ""
-                self._change(self.document.with_pins(pins, (dataset,)))
+                change = Change(f"p of {self._name_of(dataset)}", self._given_words(dataset), NOT_GIVEN)
+                self._change(self.document.with_pins(pins, (dataset,)), change)
 
     def clear_pins(self) -> None:
         """Removes all given values. If only given values were used, the objective becomes fair."""
         with self.lock:
             objective = "fair" if self.document.objective == GIVEN else self.document.objective
             self.last_control = ""
-            self._change(replace(self.document, pins={}, repaired={}, objective=objective))
+            many = len(self.document.pins)
+            words = "The given value was removed" if many == 1 else f"All {many:,} given values were removed"
+            self._change(replace(self.document, pins={}, repaired={}, objective=objective), Change(words))
 
     def keep_values(self) -> None:
         """Turns the chosen values into given ones, to be edited; without a mechanism, those of the fair one."""
@@ -320,14 +405,16 @@ class Session:
             numbers = source.pinned.nonzero()[0].tolist()
             chosen = {index: ("z", float(source.coordinates[index])) for index in numbers}
             self.last_control = ""
-            self._change(replace(self.document, pins=chosen | dict(self.document.pins), objective=GIVEN))
+            words = f"{pluralize(len(chosen), 'value')} of {objective_name(source.objective)} became given ones"
+            kept = replace(self.document, pins=chosen | dict(self.document.pins), objective=GIVEN)
+            self._change(kept, Change(words))
 
     def set_objective(self, objective: str) -> None:
         """Sets the objective."""
         with self.lock:
             if objective in self.objectives and objective != self.document.objective:
                 self.last_control = ""
-                self._change(replace(self.document, objective=objective))
+                self._change(replace(self.document, objective=objective), Change(OBJECTIVE))
 
     def apply_repair(self) -> None:
         """Replaces contradictory given values by the repair, and records what those were that it moves."""
@@ -335,8 +422,19 @@ class Session:
             if self.answer.repair is not None:
                 self.last_control = ""
                 pins = pins_of(self.document.problem, self.answer.repair.pins)
-                repaired = {**self.repair_moves(), **self.document.repaired}
-                self._change(replace(self.document, pins=pins, repaired=repaired))
+                moves = self.repair_moves()
+                change = Change(f"The repair moved {self._moves_words(moves, pins)}")
+                repaired = {**moves, **self.document.repaired}
+                self._change(replace(self.document, pins=pins, repaired=repaired), change)
+
+    def _moves_words(self, moves: Pins, after: Pins) -> str:
+        """The given values that a repair moves, with their values before and after."""
+        listed = []
+        for dataset in list(moves)[:MOST_MOVED]:
+            was, now = format_apart(*(self.probability_of(dataset, pins[dataset]) for pins in (moves, after)))
+            listed.append(f"p of {self._name_of(dataset)} {was} → {now}")
+        more = f" and {len(moves) - MOST_MOVED:,} more" if len(moves) > MOST_MOVED else ""
+        return f"{pluralize(len(moves), 'given value')}: {', '.join(listed)}{more}"
 
     def repair_moves(self) -> Pins:
         """The given values that the repair would move, as they are now. It keeps those that have no leeway."""
