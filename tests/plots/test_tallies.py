@@ -125,7 +125,31 @@ def test_names_are_not_guessed_where_classes_differ():
     axes.get_figure().canvas.draw()
     seen = words(axes)
     assert "$z{ (how many)" in seen
-    assert ("first count" in seen, "second count" in seen) == (True, False)
+    assert ("coordinate 1" in seen, "coordinate 2" in seen) == (False, True)
+
+
+def test_a_grid_names_its_axes_by_the_entries_of_the_labels():
+    def labels(shape):
+        axes = hetdp.plot(hetdp.Problem(hetdp.spaces.grid(shape, 1.0), lambda place: place[0] > 1))
+        return axes.get_xlabel(), axes.get_ylabel()
+
+    assert labels((4, 4)) == labels((6, 4)) == ("coordinate 1", "coordinate 2")
+    assert labels((4, 6)) == ("coordinate 2", "coordinate 1")
+    found = drawing_of(
+        hetdp.Problem(hetdp.spaces.grid((4, 4), 1.0), lambda place: place[0] > 1), None, None, True, True
+    )
+    assert found.data.answers.tolist() == [[2, 2, 1, 1]] * 4
+
+
+@pytest.mark.parametrize("size", [61, 141])
+def test_given_values_are_marked_where_cells_are_small(size):
+    problem = hetdp.Problem(hetdp.spaces.grid((size, size), 0.1), lambda place: place[0] >= size // 2)
+    axes = hetdp.plot(hetdp.extend(problem, dict.fromkeys(problem.boundary, 0.5) | {(0, 0): 0.45}))
+    assert "value given or chosen" in words(axes)
+    marks = [each.get_offsets().tolist() for each in axes.collections if len(each.get_offsets()) > 1]
+    assert [[0.0, 0.0] in marked and len(marked) == 2 * size + 1 for marked in marks] == [True]
+    everywhere = hetdp.extend(problem, dict.fromkeys(problem.graph.datasets, 0.5))
+    assert "value given or chosen" not in words(hetdp.plot(everywhere))  # marks would hide the colours
 
 
 def test_a_slice_of_three_groups_has_the_values_of_its_tallies():
@@ -194,8 +218,8 @@ def test_labels_are_counts_if_they_fill_a_box(labels, is_box):
 
 def test_counts_are_fixed_by_name_within_their_range():
     fix = tallies._fixed_counts
-    assert fix(("a", "", "c"), (2, 3, 4), {"c": 3}) == {2: 3}
-    assert fix(("a", "", "c"), (2, 3, 4), {"count 2": 0}) == {1: 0}
+    assert fix(("a", "coordinate 2", "c"), (2, 3, 4), {"c": 3}) == {2: 3}
+    assert fix(("a", "coordinate 2", "c"), (2, 3, 4), {"coordinate 2": 0}) == {1: 0}
     assert fix(("a", "b"), (2, 3), {}) == {}
     for at, expected in (
         ({"c": 4}, "from 0 to 3"),

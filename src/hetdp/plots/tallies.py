@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 4_000_000
 MOST_LABELS = 1 << 17  # the largest number of datasets whose labels are examined
+UNNAMED = "coordinate "  # and its number
 LEAST_SLICE = 3  # cells along each side of a slice that is worth drawing
 COUNTS = re.compile(r"\d{1,6}(,\d{1,6}){1,9}", re.ASCII)
 
@@ -57,7 +58,7 @@ class Grid(NamedTuple):
     Attributes:
         shape: how many rows and columns there are; one row if there is one count only.
         order: the dataset of each cell, row by row.
-        names: the names of the counts of rows and of columns; empty if unknown.
+        names: the names of the counts of rows and of columns.
         fixed: with three or more counts, those that are the same in all cells, by name.
     """
 
@@ -72,7 +73,10 @@ class Grid(NamedTuple):
 
 
 class CountAxes(NamedTuple):
-    """The names of the counts, and an array with one axis for each count that holds the datasets."""
+    """The names of the counts, and an array with one axis for each count that holds the datasets.
+
+    Counts without a name of their own, such as the entries of a label, are called coordinate 1, coordinate 2, ….
+    """
 
     names: tuple[str, ...]
     cells: NDArray[np.int64]
@@ -115,7 +119,7 @@ def by_counts(problem: Problem) -> CountAxes | None:
 def slice_of(
     problem: Problem, found: CountAxes, at: Mapping[str, int] | None = None, through: int | None = None
 ) -> Grid:
-    """A rectangle of two counts; the larger one is horizontal.
+    """A rectangle of two counts; the larger one is horizontal, and of equal ones the first.
 
     Args:
         problem: the problem.
@@ -139,21 +143,20 @@ def slice_of(
         fixed |= {axis: int(here[axis]) for axis in free[2:]}
     one, other = sorted(free[:2])
     flat = cells[tuple(fixed.get(axis, slice(None)) for axis in range(len(names)))]
-    if flat.shape[0] > flat.shape[1]:  # the larger one is horizontal
+    if flat.shape[0] >= flat.shape[1]:
         flat, one, other = flat.T, other, one
-    fixed_counts = {names[axis] or f"count {axis + 1}": count for axis, count in sorted(fixed.items())}
+    fixed_counts = {names[axis]: count for axis, count in sorted(fixed.items())}
     return Grid((flat.shape[0], flat.shape[1]), flat.ravel(), (names[one], names[other]), fixed_counts)
 
 
 def _fixed_counts(names: tuple[str, ...], shape: tuple[int, ...], at: Mapping[str, Any]) -> dict[int, int]:
     """The fixed counts, by the number of their axis."""
-    known = [name or f"count {axis + 1}" for axis, name in enumerate(names)]
     fixed: dict[int, int] = {}
     for name, count in at.items():
-        if name not in known:
-            rule = f"there are {', '.join(known)}"
-            raise UsageError(f"there is no count of {format_value(name)}", rule, did_you_mean(name, known))
-        axis = known.index(name)
+        if name not in names:
+            rule = f"there are {', '.join(names)}"
+            raise UsageError(f"there is no count of {format_value(name)}", rule, did_you_mean(name, names))
+        axis = names.index(name)
         if isinstance(count, bool) or not isinstance(count, Integral) or not 0 <= int(count) < shape[axis]:
             raise UsageError(
                 f"{name} = {format_value(count)}", f"it must be a whole number from 0 to {shape[axis] - 1}"
@@ -191,22 +194,21 @@ def _steps_by_one(problem: Problem, counts: NDArray[np.int64]) -> bool:
 
 
 def _names(problem: Problem, counts: NDArray[np.int64]) -> tuple[str, ...]:
-    """The class of the edges along each axis, if they all have the same."""
-    classes = problem.graph.edge_classes()
-    if classes is None:
-        return tuple("" for _ in range(counts.shape[1]))
-    source, target, *_ = problem.graph.edges()
-    found = []
-    for way in range(counts.shape[1]):
-        kinds = set(compress(classes, (counts[source, way] != counts[target, way]).tolist()))
-        found.append(str(kinds.pop()) if len(kinds) == 1 and None not in kinds else "")
+    """The class of the edges along each axis, if they all have the same, or else the number of the coordinate."""
+    classes, found = problem.graph.edge_classes(), [f"{UNNAMED}{way + 1}" for way in range(counts.shape[1])]
+    if classes is not None:
+        source, target, *_ = problem.graph.edges()
+        for way in range(counts.shape[1]):
+            kinds = set(compress(classes, (counts[source, way] != counts[target, way]).tolist()))
+            if len(kinds) == 1 and None not in kinds:
+                found[way] = str(kinds.pop())
     return tuple(found)
 
 
 LARGEST_ASPECT = 4.0  # cells are square unless one count is this many times as large as the other
 MOST_FRAMED_CELLS = 400  # up to which cells are drawn with lines between them
 FRAME_CORNERS = 0.36 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)])  # within a cell
-DEFAULT_NAMES = ("second count", "first count")
+MOST_MARKED, MOST_MARKED_SHARE = 20_000, 0.2  # given values that are marked where cells have no frames
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,6 +234,15 @@ class Tallies:
     boundary: Floats
     fixed: Mapping[str, int]
     bare: bool
+
+    @property
+    def marks_given(self) -> bool:
+        """True if given values are marked: there are some, and not so many that they would hide the colours."""
+        count = int(np.count_nonzero(self.pinned))
+        if self.p.size <= MOST_FRAMED_CELLS or not count:
+            return count > 0
+        few = count <= min(MOST_MARKED, MOST_MARKED_SHARE * self.p.size)
+        return few and not self.bare and len(self.p) > 1  # otherwise the line marks the boundary
 
     def size(self, width: float | None = None) -> tuple[float, float]:
         """The preferred width and height in inches."""
@@ -347,7 +358,7 @@ def _draw_map(axes: Axes, shown: Tallies) -> None:
     axes.tick_params(length=0)
     axes.xaxis.set_major_locator(MaxNLocator(count_ticks(axes, columns), integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(8, integer=True))
-    up, across = (drawable_text(name or other) for name, other in zip(shown.names, DEFAULT_NAMES, strict=True))
+    up, across = map(drawable_text, shown.names)
     fixed_words = ", ".join(f"{drawable_text(name)} = {count:,}" for name, count in shown.fixed.items())
     label_axes(
         axes, _axis_label(shown, across) + (f", where {fixed_words}" if fixed_words else ""), _axis_label(shown, up)
@@ -355,7 +366,7 @@ def _draw_map(axes: Axes, shown: Tallies) -> None:
 
 
 def _axis_label(shown: Tallies, name: str) -> str:
-    if name in DEFAULT_NAMES:
+    if name.startswith(UNNAMED):
         return name
     space = shown.problem.graph
     value = f" “{drawable_text(space.axes[0].values[0])}”" if isinstance(space, ProductSpace) else ""
@@ -363,14 +374,17 @@ def _axis_label(shown: Tallies, name: str) -> str:
 
 
 def _add_cells(axes: Axes, shown: Tallies) -> bool:
-    """Writes p into cells and frames those with a given value, where there is room; returns whether p are written."""
+    """Marks cells with a given value and writes p, where there is room; returns whether p are written."""
     from matplotlib.collections import LineCollection
 
     rows, columns = shown.p.shape
     width, height = (size / count for size, count in zip(size_in_points(axes), (columns, rows), strict=True))
+    framed = np.argwhere(shown.pinned) if shown.marks_given else np.empty((0, 2), dtype=np.int64)
     if min(width, height) < LEAST_CELL:
+        side = max(0.5 * min(width, height), LEAST_MARK)
+        style: Any = {"marker": "s", "facecolors": PAPER, "edgecolors": INK, "linewidths": 0.4, "zorder": 3}
+        axes.scatter(framed[:, 1], framed[:, 0], s=side * side, **style)
         return False
-    framed = np.argwhere(shown.pinned)
     inks = [text_colour_on(float(shown.p[row, column])) for row, column in framed]
     axes.add_collection(
         LineCollection(list(framed[:, None, ::-1] + FRAME_CORNERS), colors=inks, linewidths=0.8, alpha=0.85)
@@ -381,13 +395,14 @@ def _add_cells(axes: Axes, shown: Tallies) -> bool:
     for points in (SMALL - 0.5, 6.0):
         if max(text_size(text, points)[0] for text in set(texts.values())) + 3.0 <= width and points + 2.0 <= height:
             for (row, column), text in texts.items():
-                style = {"color": text_colour_on(float(shown.p[row, column])), "fontsize": points}
-                axes.text(column, row, text, ha="center", va="center", **style)
+                colour = text_colour_on(float(shown.p[row, column]))
+                axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=points)
             return True
     return False
 
 
 LEAST_CELL = 8.0  # points: the size of a cell that can be framed
+LEAST_MARK = 1.6  # points: the size of the mark in a smaller cell
 
 
 def _draw_dots(axes: Axes, shown: Tallies) -> None:
@@ -435,7 +450,7 @@ def _legend_entries(shown: Tallies, hatched: bool) -> tuple[list[Any], list[str]
     if len(shown.boundary):
         handles.append(Line2D([], [], color=INK, linewidth=2.0))
         words.append("boundary: the true answer changes")
-    if shown.pinned.any() and shown.p.size <= MOST_FRAMED_CELLS:
+    if shown.marks_given:
         mark = "s" if is_map else "o"
         rim = {"markeredgecolor": INK, "markeredgewidth": 1.0, "markersize": 6}
         handles.append(Line2D([], [], linestyle="none", marker=mark, color="none", **rim))

@@ -13,7 +13,7 @@ import numpy as np
 
 from hetdp.mechanism.formatting import format_compact
 from hetdp.plots.summary import LOGARITHMIC_NOTE, is_even, positions_of, summary, tick_labels, x_label
-from hetdp.plots.tallies import CountAxes, Grid, by_counts, slice_of
+from hetdp.plots.tallies import UNNAMED, CountAxes, Grid, by_counts, slice_of
 from hetdp.problem.product import ProductSpace
 from hetdp.studio.binding import HighlightedPath, highlighted_path
 from hetdp.studio.drawing import INKS, NO_VALUE, SHADES, answer_names, is_drawable, probabilities_of
@@ -52,7 +52,7 @@ class Cells:
         """All counts of a cell by name, in the order of the labels, as a template of Plotly."""
         corner, right, top = (np.argwhere(counted.cells == self.datasets[at])[0] for at in ((0, 0), (0, -1), (-1, 0)))
         words = []
-        for axis, name in enumerate(count_names(counted)):
+        for axis, name in enumerate(counted.names):
             count = "%{x}" if corner[axis] != right[axis] else "%{y}" if corner[axis] != top[axis] else corner[axis]
             words.append(f"{_escape(name)} {count}")
         return ", ".join(words)
@@ -77,12 +77,6 @@ class Cells:
         return (int(self.columns[column[0]]), int(self.rows[row[0]])) if len(row) else None
 
 
-def count_names(counted: CountAxes) -> list[str]:
-    """What is counted, in the order of the labels; numbered where there is no name."""
-    many = len(counted.names) > 1
-    return [name or (f"count {number}" if many else "count") for number, name in enumerate(counted.names, 1)]
-
-
 def counts_of(session: Session) -> CountAxes | None:
     """The datasets of the document by their counts; None if they are not tallies."""
     memo, problem = session.cache, session.document.problem
@@ -102,10 +96,10 @@ def counts_in_words(session: Session, dataset: int) -> str:
     'permanent 5, elected 9'
     """
     counted = counts_of(session)
-    if counted is None or not any(counted.names):
+    if counted is None or all(name.startswith(UNNAMED) for name in counted.names):
         return ""
     here = np.argwhere(counted.cells == dataset)[0].tolist()
-    return ", ".join(f"{name} {count}" for name, count in zip(count_names(counted), here, strict=True))
+    return ", ".join(f"{name} {count}" for name, count in zip(counted.names, here, strict=True))
 
 
 def cells_of(session: Session) -> Cells | None:
