@@ -117,7 +117,7 @@ def test_faults_without_a_rule_are_listed_one_by_one():
     assert lines[-2:] == ["  key 19: differs: 19 here.", "  and 10 more"]
 
 
-def test_an_error_can_be_rephrased():
+def test_the_words_of_an_error_can_be_translated():
     error = InputError("edges", [FAULT] * 7, more={FAULT.kind: 1}).translate(str.upper)
     assert str(error).splitlines()[:3] == [
         "edges: 8 faults",

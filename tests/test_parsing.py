@@ -34,7 +34,7 @@ def faults_of(call, *given, **named) -> tuple[Fault, ...]:
         ("[NaN]", 'NaN is not JSON; write infinity as "inf", and omit missing values'),
     ],
 )
-def test_what_other_readers_accept_is_no_json(text, value):
+def test_json_that_only_other_readers_accept_is_refused(text, value):
     (fault,) = faults_of(documents.parse_json, text, "the file")
     assert (fault.what, fault.where, fault.value) == ("not JSON:", "the file", value)
 
@@ -199,7 +199,7 @@ def test_a_column_keeps_gaps_and_texts():
         (None, ""),
     ],
 )
-def test_the_numeral_of_a_number(given, numeral):
+def test_a_number_becomes_the_numeral_that_was_meant(given, numeral):
     assert numbers.numeral_of(given) == numeral
 
 

@@ -477,7 +477,7 @@ CARELESS_COMMANDS = {  # commands that hetdp avoids: arguments, the trap that ru
 
 
 @pytest.mark.parametrize("name", CARELESS_COMMANDS)
-def test_the_traps_run_if_somebody_is_careless(name, trap_folder):
+def test_the_traps_run_where_nothing_prevents_them(name, trap_folder):
     arguments, mark, path = CARELESS_COMMANDS[name]
     seen = trap_folder.run([sys.executable, *arguments], [])
     assert seen.marks, seen.words

@@ -359,13 +359,13 @@ def build_from(make: Callable[..., Any], keys: Mapping[str, Any], where: str, al
     try:
         return make(**keys)
     except UsageError as refusal:
-        refuse(where, Fault(_as_in_json(refusal.what), where, "", refusal.rule, refusal.hint))
+        refuse(where, Fault(_value_as_json(refusal.what), where, "", refusal.rule, refusal.hint))
 
 
-def _as_in_json(what: str) -> str:
+def _value_as_json(what: str) -> str:
     """A message with its value as it stands in a document, instead of how Python writes it.
 
-    >>> _as_in_json("at_least is Decimal('1E+400')"), _as_in_json("at_least is None")
+    >>> _value_as_json("at_least is Decimal('1E+400')"), _value_as_json("at_least is None")
     ('at_least is 1E+400', 'at_least is null')
     """
     found = re.sub(r"Decimal\('([^']*)'\)", r"\1", what)

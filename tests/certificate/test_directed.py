@@ -159,14 +159,14 @@ DEEP = [
 
 
 @pytest.mark.parametrize(("a", "b", "epsilon", "delta", "expected"), DEEP)
-def test_deep_tails_and_the_smallest_numbers(a, b, epsilon, delta, expected):
+def test_deep_tails_and_the_smallest_numbers_are_judged_exactly(a, b, epsilon, delta, expected):
     found = judge_points([(a, b, epsilon, delta)])
     assert (bool(found.holds[0]), bool(found.slack[0] >= 0.0)) == (expected, expected)
 
 
 @pytest.mark.parametrize("seed", range(30))
 @pytest.mark.parametrize("notion", ["directed", "approximate"])
-def test_verdict_count_and_worst_edge_on_graphs(notion, seed):
+def test_the_verdict_the_count_and_the_worst_edge_are_right_on_graphs(notion, seed):
     rng = np.random.default_rng(seed)
     size = 8
     source, target = np.triu_indices(size, 1)

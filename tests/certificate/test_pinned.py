@@ -24,7 +24,7 @@ def test_values_without_pins_are_private_but_not_optimal():
     )
 
 
-def test_a_table_that_says_of_no_value_that_it_was_given_takes_pins(tmp_path):
+def test_a_table_that_marks_no_value_as_given_accepts_pins(tmp_path):
     path = tmp_path / "paper.csv"
     path.write_text(
         "dataset,z\n" + "".join(f"{name},{z!r}\n" for name, z in zip("abcd", BEST.coordinates.tolist(), strict=True))

@@ -390,7 +390,7 @@ def test_the_method_says_whether_values_were_rounded_to_z():
     assert hetdp.verify(problem, hetdp.PartialMechanism(z=[0.0, 0.0])).method == certificate.EVERY_EDGE
 
 
-def test_what_is_missing_is_named_in_whatever_block_it_is(monkeypatch):
+def test_missing_values_and_pins_are_named_in_every_block(monkeypatch):
     monkeypatch.setattr(certificate, "BLOCK", 2)
     problem = path_problem([1.0] * 5)
     with pytest.raises(hetdp.InputError, match="dataset 4: no value;"):

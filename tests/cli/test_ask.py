@@ -148,7 +148,7 @@ def test_the_question_is_printed_with_its_tie_rule(hetdp, people, options, words
     assert words in result.out
 
 
-def test_epsilon_by_group_and_for_the_deciding_step(hetdp, people):
+def test_epsilon_may_differ_by_group_and_for_the_deciding_step(hetdp, people):
     both = ("--group", "role", "--deciding-epsilon", "0.1", DRY)
     result = hetdp("ask", people, *VOTE, "--epsilon-by", "pupil=0.3,staff=1", "--epsilon-by", "guest=2", *both)
     assert result.code == 0
@@ -273,7 +273,7 @@ def reseal(plan: dict[str, Any]) -> dict[str, Any]:
     return facts | {"plan_sha256": hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()}
 
 
-def test_a_plan_with_areas_and_groups_and_an_sqlite_table(hetdp, folder):
+def test_a_plan_may_have_areas_groups_and_an_sqlite_table(hetdp, folder):
     table = as_sqlite(PEOPLE, folder).name
     arguments = (
         *VOTE,
@@ -481,7 +481,7 @@ def test_a_file_of_questions_that_cannot_be_asked_is_refused(hetdp, folder, peop
     assert words in refused.err
 
 
-def test_an_accuracy_is_wanted_of_one_question_only(hetdp, people, several):
+def test_want_is_accepted_for_one_question_only(hetdp, people, several):
     refused = hetdp("ask", people, *several, "--want", "95%", "--at-share", "55%")
     assert refused.code == 2
     assert "an accuracy is wanted for several questions at once" in refused.err

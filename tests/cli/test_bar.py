@@ -177,7 +177,7 @@ def test_it_is_not_drawn(terminal, monkeypatch, reason):
     assert terminal.seen == ""
 
 
-def test_a_short_command_draws_nothing(terminal, monkeypatch):
+def test_a_short_command_shows_no_progress_bar(terminal, monkeypatch):
     monkeypatch.setattr(bar, "DELAY_SECONDS", 60.0)
     with terminal.bar("searching"):
         progress.report_stage("searching")
@@ -185,7 +185,7 @@ def test_a_short_command_draws_nothing(terminal, monkeypatch):
     assert terminal.seen == ""
 
 
-def test_a_stage_that_comes_again_does_not_move_it_back(terminal):
+def test_a_repeated_stage_does_not_move_the_bar_back(terminal):
     with terminal.bar("searching", "proving"):
         for words in ("searching", "proving every edge", "searching again"):
             progress.report_stage(words)

@@ -42,7 +42,7 @@ def last_lines(printed):
     return [line.split(":   ")[1].strip() for line in printed.splitlines()[-2:]]
 
 
-def test_nothing_is_drawn_unless_it_is_asked_for(hetdp, folder, monkeypatch):
+def test_no_picture_is_drawn_unless_requested(hetdp, folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     before = sorted(folder.iterdir())
     assert last_lines(hetdp("demo").out) == ["hetdp demo -o demo.svg", "hetdp studio"]

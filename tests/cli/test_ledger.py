@@ -58,7 +58,7 @@ def test_a_name_forced_into_a_ledger_is_escaped_on_the_terminal(hetdp, ledger, m
         assert "\x1b" not in found
 
 
-def test_another_source_with_another_currency(hetdp, ledger):
+def test_a_ledger_may_have_sources_with_different_currencies(hetdp, ledger):
     declared = ("ledger", "declare", "school.ledger", "--source", "both", "--currency", "epsilon-delta")
     assert hetdp(*declared, "--cap", "1:1e-6", "--class-cap", "pupils=0.5:1e-7").code == 0
     assert (

@@ -79,7 +79,7 @@ def test_options_of_workers_need_the_engine():
     assert not isinstance(reading.source_of("cpu", {}), reading.PartitionedSource)
 
 
-def test_what_was_read_is_said_with_its_size(tmp_path):
+def test_the_output_says_what_was_read_and_its_size(tmp_path):
     heard: Any = Heard()
     hetdp.save(problem_of([1, 2]), tmp_path / "p.json", {"a": 0.6})
     path = str(tmp_path / "p.json")

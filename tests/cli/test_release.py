@@ -578,7 +578,7 @@ def test_a_repeated_answer_says_when_it_was_given_first():
         (True, 1, "released before"),
     ],
 )
-def test_who_paid_is_said(repeated, constant, words):
+def test_the_output_says_who_paid(repeated, constant, words):
     heard: Any = Heard()
     release_verb.say_payment(heard, make_release(repeated, constant))
     assert heard.words[0] == "caution: c"

@@ -57,7 +57,7 @@ def test_values_of_a_table_are_kept(hetdp, folder):
         (("1",), 3, "no finite ε makes an answer certain"),
     ],
 )
-def test_what_cannot_be_solved_is_refused(hetdp, typed, code, message):
+def test_unsolvable_targets_are_refused(hetdp, typed, code, message):
     result = hetdp("solve", "poll.json", *typed)
     assert (result.code, result.out) == (code, "")
     assert message in result.err

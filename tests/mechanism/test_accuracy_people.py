@@ -181,7 +181,7 @@ def test_an_objective_of_people_can_be_compared():
 
 
 @pytest.mark.parametrize("stored", [False, True])
-def test_the_accuracy_where_one_of_a_class_decides(stored):
+def test_the_accuracy_where_one_person_of_a_class_decides_is_computed_by_hand(stored):
     question = questions.count("yes", 2) & questions.all_of("Ann")
     problem = spaces.votes(["Ann", "Bob", "Cyd"], question, {"Ann": 0.5, "Bob": 1, "Cyd": math.inf})
     if stored:

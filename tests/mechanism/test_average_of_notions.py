@@ -82,7 +82,7 @@ def test_no_tangent_cuts_off_a_private_mechanism(notion):
         private = engine.grow(problem.graph, problem.notion, private).labels
         probability = problem.notion.coordinate.probability
         x = np.where(reference <= 0.0, probability(private), probability(-private)) / tail
-        rows = tangents.touching(reference)
+        rows = tangents.tangents_at(reference)
         room = 1e-12 * (1.0 + np.abs(rows.limit) + np.maximum(np.abs(x[rows.first]), np.abs(x[rows.second])))
         assert (rows.excess(x) <= room).all()
         tail = probability(-np.abs(private))

@@ -140,7 +140,7 @@ def test_random_spaces_are_read_as_on_the_cpu(device, seed, design_both):
         assert str(hetdp.odds(ours)) == str(hetdp.odds(theirs))
 
 
-def test_what_does_not_fit_into_this_process_is_refused(design_both, tmp_path):
+def test_arrays_that_do_not_fit_into_this_process_are_refused(design_both, tmp_path):
     ours, _ = design_both(plain(), NumpyDevice())
     for read in (
         lambda: ours.coordinates,

@@ -34,7 +34,7 @@ def test_the_closed_form_is_the_extension_on_the_path_graph():
         assert list(extension_of(path(epsilons, alpha)).values()) == pytest.approx(closed, rel=1e-11, abs=1e-12)
 
 
-def test_every_other_turn_allows_more_or_is_the_same():
+def test_every_other_turning_point_gives_a_bound_that_is_no_smaller():
     for alpha, epsilons in PATHS[:100]:
         best = hetdp.path_mechanism(alpha, epsilons)
         for tau in range(len(epsilons) + 1):

@@ -153,7 +153,7 @@ def test_an_interrupt_leaves_no_second_copy_of_the_arcs(tmp_path, monkeypatch):
     assert not list((tmp_path / "work").rglob("*fair*"))
 
 
-def test_a_turn_may_settle_no_value_more(tmp_path):
+def test_a_round_may_settle_no_further_value(tmp_path):
     """The example of docs/theory/partitions.md: two values, three turns, and a last look at the offers."""
     graph = hetdp.DatasetGraph.from_edges(range(3), range(1, 4), [0.2, 1.0, 1.1])
     problem = hetdp.Problem(graph, [2, 1, 2, 1])

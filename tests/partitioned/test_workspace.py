@@ -41,7 +41,7 @@ def test_impossible_options_are_refused(given, words):
         worker_count(*given)
 
 
-def test_possible_options_give_the_number_of_workers():
+def test_the_number_of_workers_follows_from_the_options():
     assert worker_count(None, 1, "2GB", None, 1) == 1
     assert worker_count(None, np.int64(3), "2GB", None, "files") == 3
     assert worker_count(None, None, "2GB", None, None) == (os.cpu_count() or 1)

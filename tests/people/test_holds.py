@@ -103,7 +103,7 @@ def test_votes_and_tallies_of_any_shape_fit_together():
 
 @given(NESTED)
 @settings(max_examples=80, deadline=None)
-def test_not_turns_every_answer(question):
+def test_not_inverts_every_answer(question):
     answers = question.holds(COUNTS, SIZES)
     assert np.array_equal((~question).holds(COUNTS, SIZES), ~answers)
     assert ~~question == question
@@ -229,7 +229,7 @@ def test_a_function_must_return_booleans():
         questions.function(lambda counts: counts["A"]["yes"], words="odd").holds(COUNTS, SIZES)
 
 
-def test_questions_are_not_joined_by_words():
+def test_questions_cannot_be_joined_by_the_words_and_and_or():
     with pytest.raises(TypeError, match=r"join questions by &, \| and ~"):
         questions.count("yes", 1) and questions.count("no", 1)
     with pytest.raises(TypeError):

@@ -80,7 +80,7 @@ def test_a_promise_warns_of_a_loss_that_protects_practically_nobody():
     assert "No promise is made" in nothing.promise
 
 
-def test_who_knows_everybody_else_learns_no_more_than_stated():
+def test_somebody_who_knows_everybody_else_learns_no_more_than_stated():
     people = hetdp.spaces.population(hetdp.questions.majority(), [0.4, 0.4, 1.5, 1.5, 3.0])
     mechanism = people.design()
     found = strength(max(mechanism.losses))

@@ -133,7 +133,7 @@ def test_people_without_protection_do_not_lead_to_the_other_answer():
 
 @pytest.mark.parametrize("question", [Q.count("yes", 2), Q.majority(), Q.versus("yes", "no")])
 @pytest.mark.parametrize("seed", range(4))
-def test_people_who_are_protected_only_when_deciding(question, seed):
+def test_epsilon_where_people_decide_is_kept_exactly(question, seed):
     rng = np.random.default_rng(seed)
     epsilon, deciding = rng.choice([math.inf, 0.5, 0.1], 4), rng.choice([0.2, 0.7, 3.0, math.inf], 4)
     people = hetdp.spaces.population(question, epsilon, THREE, deciding=deciding)

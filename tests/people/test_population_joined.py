@@ -184,7 +184,7 @@ def test_questions_are_reduced_to_counts_of_disjoint_groups(question, parts):
     ],
     ids=str,
 )
-def test_what_is_one_threshold_is_asked_as_one(question, same):
+def test_questions_with_a_single_threshold_are_asked_as_one(question, same):
     found, expected = scores(question), scores(same)
     assert isinstance(found, Scores)
     assert found.constant == expected.constant
@@ -209,7 +209,7 @@ def test_other_questions_have_no_formula(question):
         hetdp.spaces.population(question, 0.5, groups=["a", "b", "c"] * 3, size=9)
 
 
-def test_what_is_not_known_is_refused():
+def test_requests_without_a_known_formula_are_refused():
     people = hetdp.spaces.population(A & B, [0.5, 0.2] * 4, groups=list("aaaabbbb"))
     with pytest.raises(hetdp.UsageError, match="a weighted vote is about a sum"):
         people.design("weighted-vote")

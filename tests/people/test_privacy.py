@@ -191,7 +191,7 @@ def test_a_table_lists_its_groups_and_values():
         rules(1).table(GROUPS, ["yes"])
 
 
-def test_many_people_with_an_epsilon_each():
+def test_many_people_may_have_an_epsilon_each():
     people = {f"person {number}": 1 + number % 3 for number in range(2000)}
     found = rules(people, deciding=0.5)
     assert len(found.rules) == 4
@@ -207,7 +207,7 @@ def test_on_the_grid_an_epsilon_is_rounded_down_by_less_than_a_unit(epsilon):
     assert Fraction(float(units_to_floats(np.array(units)))) == Fraction(units, 2**40)
 
 
-def test_the_smallest_and_largest_epsilon_of_the_grid():
+def test_epsilon_beyond_the_grid_becomes_its_smallest_or_largest_value():
     assert epsilon_to_units(0) == 0
     assert epsilon_to_units("inf") == UNBOUNDED
     assert epsilon_to_units(5000) == LARGEST < UNBOUNDED

@@ -40,7 +40,7 @@ def test_votes_are_the_graph_of_the_definitions(kind, rule):
 
 @pytest.mark.parametrize(("people", "values"), [(6, ("yes", "no")), (4, ("a", "yes", "b", "no"))])
 @pytest.mark.parametrize("rule", ["one", "deciding", "within", "by answer", "by change"])
-def test_any_number_of_people_and_values(people, values, rule):
+def test_votes_of_any_number_of_people_and_values_follow_the_definition(people, values, rule):
     given, promised = RULES[rule]
     ours = spaces.votes(people, questions.count("yes", 1 + people // 2), given, values)
     answers, edges = votes_by_definition(people, values, lambda table: table.count("yes") > people // 2, promised)

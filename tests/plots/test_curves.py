@@ -105,7 +105,7 @@ def test_populations_are_drawn_beside_their_baselines():
         assert accuracy == mechanism.population.baselines(int(margin))[PERSONALISED]
 
 
-def test_several_populations_by_name():
+def test_several_populations_are_drawn_by_name():
     axes = hetdp.plot({f"$ε = {size}": senate(size).design() for size in (0.1, 1.0)}, baselines=False)
     axes.get_figure().canvas.draw()
     assert "$ε = 0.1" in words(axes)
@@ -126,7 +126,7 @@ def test_promises_are_shown_by_area():
     assert {"North", "South", "personalised exponential"} <= set(each)
 
 
-def test_an_asked_table_is_shown_by_its_promises():
+def test_the_result_of_ask_is_drawn_by_its_promises():
     curves = curves_of(asked())
     assert curves["answer 1"].across[0] == 1
     assert {"one ε", "personalised exponential"} <= set(curves)

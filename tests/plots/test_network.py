@@ -298,7 +298,7 @@ def test_every_wrong_place_is_reported_at_once():
 
 
 @pytest.mark.parametrize("place", [3, None, (1,), (1, 2, 3), ("a", "b"), (1j, 2), (0, math.inf), (0, 10**400), "12"])
-def test_what_is_no_place_is_refused(place):
+def test_positions_that_are_not_two_numbers_are_refused(place):
     assert "positions[3]: not a place" in refusal_of(PLACES | {3: place})
 
 

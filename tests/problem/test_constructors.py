@@ -162,7 +162,7 @@ def test_products_are_exact_and_those_that_are_no_floats_are_rounded_down():
         (lambda: metric(range(10**4), math.dist), "49,995,000 edges"),
     ],
 )
-def test_what_makes_no_graph_is_refused_with_the_argument(make, what):
+def test_arguments_that_make_no_graph_are_refused_by_name(make, what):
     with pytest.raises(hetdp.HetdpError, match=what):
         make()
 

@@ -75,7 +75,7 @@ def test_a_positive_that_is_not_among_the_answers_is_a_fault():
         hetdp.Problem(GRAPH, [1, 2, 2], positive=3)
 
 
-def test_an_answer_too_many_is_a_fault_even_beside_positive():
+def test_a_third_answer_is_a_fault_even_with_positive():
     with pytest.raises(hetdp.InputError, match="a third answer"):
         hetdp.Problem(GRAPH, [1, 2, 3], positive=3)
 

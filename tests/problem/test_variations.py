@@ -115,7 +115,7 @@ def test_a_scaled_group_with_several_values_has_scaled_moves():
 
 
 @pytest.mark.parametrize("multiple", [-1, math.inf, math.nan, True, "2", None])
-def test_what_is_no_multiple_is_refused(multiple):
+def test_factors_that_are_not_finite_numbers_from_zero_on_are_refused(multiple):
     with pytest.raises(hetdp.UsageError, match="every ε is multiplied by a finite number ≥ 0"):
         path_of(1.0).scaled(multiple)
 

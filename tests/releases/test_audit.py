@@ -148,7 +148,7 @@ def test_all_bounds_hold_together_with_the_confidence():
     assert (found.edges[0].source_count, found.edges[0].target_count) == (80, 30)
 
 
-def test_of_two_answers_that_show_nothing_the_one_that_was_seen_more_often_is_shown():
+def test_where_neither_answer_contradicts_anything_the_one_seen_more_often_is_shown():
     graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0, delta=0.5)
     problem = hetdp.Problem(graph, {"a": 1, "b": 2}, notion="approximate")
     found = audit_with(problem, {"a": 0.9, "b": 0.1}, 20, 0.999, [("b", "a")], tossing({1.0: 12, -1.0: 8}, 20))

@@ -306,7 +306,7 @@ def test_a_distance_is_a_whole_number_of_edges(steps):
         losses.at(steps)
 
 
-def test_what_is_no_private_mechanism_is_refused(monkeypatch):
+def test_only_a_private_mechanism_becomes_a_measurement(monkeypatch):
     with pytest.raises(hetdp.UsageError, match="expected a Mechanism, got a Problem; to_opendp makes a measurement"):
         hetdp.to_opendp(path())
     mechanism = hetdp.design(path())

@@ -179,7 +179,7 @@ def test_the_largest_amount_that_fits_is_the_least_number_and_not_the_first_text
     assert hetdp.price(poll_mechanism(), ledger=ledger).largest == "9"
 
 
-def test_what_was_released_before_is_similar_to_nothing(tmp_path):
+def test_a_question_that_was_released_before_is_not_listed_as_similar(tmp_path):
     ledger = make_ledger(tmp_path, 10)
     hetdp.release(poll_mechanism(), "one", ledger=ledger)
     hetdp.release(poll_mechanism(), "one", ledger=ledger, version="2")

@@ -411,7 +411,7 @@ def test_a_whole_record_of_another_kind_is_none(record_and_ledger):
         require_record(record_and_ledger[0] | {"kind": "plan"}, "record")
 
 
-def test_all_or_some_are_unprotected():
+def test_the_words_distinguish_all_from_some_unprotected_people():
     assert facts.unprotected_words(3, 3, "people").startswith("All 3 people: no promise is made")
     assert facts.unprotected_words(1, 3, "people").startswith("1 of 3 people: no promise is made")
     assert facts.only_deciding_words(2000, 3000).startswith("2,000 of 3,000 people: a promise is made only where")

@@ -434,7 +434,7 @@ def test_the_function_can_be_called_whatever_was_imported_before():
         assert done.stdout.split() == ["True", "function"]
 
 
-def test_an_area_for_each_answer():
+def test_a_release_with_several_areas_has_no_single_answer():
     found = hetdp.Release(tuple(release_answer(area) for area in ("N", "S")), {}, False, None, {})
     with pytest.raises(UsageError, match="2 answers"):
         found.answer  # noqa: B018

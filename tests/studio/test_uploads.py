@@ -29,7 +29,7 @@ def test_a_refusal_does_not_show_where_the_file_was(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["no comma", "data:,a", "data:,AAAA=AAA", "data:,é"])
-def test_what_is_not_base64_is_refused(content):
+def test_text_that_is_not_base64_is_refused(content):
     with pytest.raises(hetdp.UsageError, match="a file that cannot be read"):
         uploads.document_from_files(["a.json"], [content])
 

@@ -196,7 +196,7 @@ def test_fair_is_nowhere_worse_than_balanced(tmp_path):
     assert gain > 0.1
 
 
-def test_the_deciding_epsilon_by_group_and_by_person(tmp_path):
+def test_the_deciding_epsilon_may_differ_by_group_or_person(tmp_path):
     table = as_csv(MORE, tmp_path)
     by = hetdp.ask(table, **QUESTION, group="role", deciding_epsilon_by={"pupil": "0.10", "staff": 0.5}, dry_run=True)
     assert "ε is at most 0.10 for pupil, 0.5 for staff, and for all others their own" in by.promise

@@ -218,7 +218,7 @@ def test_faults_are_reported_in_the_same_words(fault, inline, tmp_path):
 
 
 @pytest.mark.parametrize("fault", ["no id", "twice in two files", "no ε", "no group"])
-def test_a_curator_sees_the_rows_of_one_file_at_least(fault, inline, tmp_path):
+def test_a_curator_sees_at_least_the_rows_of_one_file(fault, inline, tmp_path):
     columns, way = FAULTS[fault]
     folder = write_parts(PEOPLE | columns, tmp_path / "people", [0, 3])
     found = []

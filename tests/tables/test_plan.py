@@ -22,8 +22,8 @@ def test_differences_of_plans_are_named_by_their_places():
         ("plan.d", f'"{"z" * 199}…', '""'),
         ("plan.e", "true", "1"),
     ]
-    assert len(plan._brief(list(range(500)), 16)) == 201
-    assert plan._brief("x" * 198, 200) == '"' + "x" * 198 + '"'
+    assert len(plan._shorten_part(list(range(500)), 16)) == 201
+    assert plan._shorten_part("x" * 198, 200) == '"' + "x" * 198 + '"'
 
 
 def test_a_plan_is_a_json_file_beside_the_table(tmp_path, monkeypatch):

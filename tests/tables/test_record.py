@@ -59,7 +59,7 @@ def test_a_record_agrees_with_its_plan(document_and_plan):
         ("composition", ("composition", "currency"), "gaussian"),
     ],
 )
-def test_what_cannot_belong_to_the_plan_is_found(document_and_plan, key, path, value):
+def test_entries_that_contradict_the_plan_are_found(document_and_plan, key, path, value):
     changed, approved = copy.deepcopy(document_and_plan[0]), document_and_plan[1]
     at: Any = changed
     for step in path[:-1]:
@@ -90,7 +90,7 @@ def test_a_promise_with_one_epsilon_for_all_says_this_one(document_and_plan):
     assert record._is_promised(one | {"whom": "everybody"}, replace(constant, group=None))
 
 
-def test_what_is_not_checked_without_the_ledger_is_said():
+def test_the_output_says_what_is_not_checked_without_the_ledger():
     assert list(record._unchecked_words(object(), None, None)) == []
     last = [list(record._unchecked_words(None, *given))[-1] for given in ((1, None), (None, 1), (None, None))]
     assert [words.partition(",")[0][:11] for words in last] == ["the version", "the odds", "everything "]

@@ -61,7 +61,7 @@ def test_a_ratio_shows_the_epsilon_that_is_left_beside_delta():
 
 
 @pytest.mark.parametrize("notion", [NOTIONS["gaussian"], NOTIONS["bounded-range"]], ids=str)
-def test_a_loss_that_is_a_difference_of_coordinates_knows_both_ends(notion):
+def test_a_loss_that_is_a_difference_of_coordinates_is_infinite_at_zero_and_one(notion):
     high, low = notion.coordinate.probability([0.75, -0.5]).tolist()
     assert notion.loss(high, low, 0.0) == pytest.approx(1.25)
     assert notion.loss(1.0, low, 0.0) == notion.loss(high, 0.0, 0.0) == notion.loss(1.0, 0.0, 0.0) == math.inf
@@ -78,7 +78,7 @@ def test_the_curve_has_the_slope_that_differences_have(notion):
     assert np.exp(notion.curve.log_slope(z, shift)) == pytest.approx((there[1] - there[0]) / (2 * by), rel=1e-4)
 
 
-def test_what_a_notion_promises_is_told_by_its_flags():
+def test_the_flags_of_a_notion_state_what_it_promises():
     told = {str(notion): (notion.adds, notion.bounds_ratios, notion.fair_grows) for notion in NOTIONS.values()}
     assert told == {
         "pure": (True, True, True),

@@ -91,7 +91,7 @@ def test_a_head_that_is_not_a_number_is_refused(alpha):
 
 
 @pytest.mark.parametrize("epsilons", [1.0, "x", [[1.0], [2.0]], [1.0, "x"], None])
-def test_what_is_not_a_list_of_numbers_is_refused(epsilons):
+def test_epsilons_that_are_not_a_list_of_numbers_are_refused(epsilons):
     with pytest.raises(hetdp.InputError, match="epsilons: not a list of numbers"):
         path_mechanism(0.5, epsilons)
 

@@ -280,7 +280,7 @@ def _show_needed(
     asked = ask_table(table, dry_run=True, **arguments)
     solved = asked.solve_epsilon(target, at)
     if as_json:
-        out.emit_document(shapes.ask_needed(asked, solved))
+        out.emit_document(shapes.needed_epsilon(asked, solved))
     else:
         out.emit([asked.read, str(solved)])
     return 0

@@ -174,7 +174,7 @@ def _draw_five_voters(out: Output, output: str) -> bool:
     return True
 
 
-def _look_at_them(picture: str | None) -> Iterator[str]:
+def _next_steps(picture: str | None) -> Iterator[str]:
     command = _own_command()
     yield "\n4. Something to look at"
     if picture is None:
@@ -216,7 +216,7 @@ def demo(out: Output, output: str | None, as_json: bool) -> None:
     if as_json:
         out.emit_document(demo_numbers(picture))
     else:
-        out.emit(_look_at_them(picture))
+        out.emit(_next_steps(picture))
 
 
 command = Verb("demo", demo, EXAMPLES, ABOUT, [OUTPUT, JSON])

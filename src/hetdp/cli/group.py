@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from hetdp.cli.output import while_read, write_lines, write_message
+from hetdp.cli.output import stop_at_closed_pipe, write_lines, write_message
 from hetdp.version import VERSION
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
@@ -155,7 +155,7 @@ def show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     """Prints the versions of hetdp and Python, and the platform, for bug reports."""
     if wanted and not ctx.resilient_parsing:
         python = ".".join(map(str, sys.version_info[:3]))
-        with while_read():
+        with stop_at_closed_pipe():
             write_lines([f"{NAME} {VERSION} (Python {python}, {sys.platform})"])
         ctx.exit()
 
@@ -210,6 +210,6 @@ def _complete(instruction: str) -> int:
     completion = get_completion_class(shell)
     if completion is None or request != "complete":
         return click.UsageError.exit_code
-    with while_read():
+    with stop_at_closed_pipe():
         write_lines([completion(GROUP, {}, NAME, COMPLETION).complete()])
     return 0

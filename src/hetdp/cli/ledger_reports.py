@@ -95,10 +95,10 @@ def entry_line(entry: Entry, paid: dict[str, str]) -> str:
 
 def _answers(entry: Entry) -> str:
     """The answers, by the names that the release used."""
-    return f"{'answers' if len(entry.answers) > 1 else 'answer'} {_published(entry.published)}"
+    return f"{'answers' if len(entry.answers) > 1 else 'answer'} {_list_answers(entry.published)}"
 
 
-def _published(answers: Sequence[str]) -> str:
+def _list_answers(answers: Sequence[str]) -> str:
     from hetdp.text import escape_unprintable
 
     return ", ".join([*map(escape_unprintable, answers[:SHOWN]), *["…"] * (len(answers) > SHOWN)])
@@ -125,7 +125,7 @@ def person_lines(one: PersonAccount) -> Iterator[str]:
             continue
         yield f"{paid} for {_quote(_shorten(each.question))}, version {_quote(each.version)}"
         several = ", one answer for each area" if len(each.published) > 1 else ""
-        yield f"    published about everybody{several}: {_published(each.published)}"
+        yield f"    published about everybody{several}: {_list_answers(each.published)}"
     yield PERSON_NOTE
 
 

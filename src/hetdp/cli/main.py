@@ -73,7 +73,7 @@ def _sentence(error: click.ClickException, meant: Mapping[str, str]) -> str:
         and (words := _of_parameter(error, error.param))
     ):
         return words
-    words = f"{error.format_message().strip().rstrip('.')}{_choice_meant(error, meant)}"
+    words = f"{error.format_message().strip().rstrip('.')}{_suggest_choice(error, meant)}"
     words = words[:1].lower() + words[1:]
     return words if words[-1:] in ".?" else f"{words}."
 
@@ -82,7 +82,11 @@ def _of_parameter(error: click.BadParameter, param: click.Parameter) -> str:
     """The sentence for a parameter whose message click would write for programmers; empty for the others."""
     name, known = param.opts[0] if isinstance(param, click.Option) else str(param.metavar), param.type
     if isinstance(error, click.MissingParameter):
-        return f"missing argument {name!r}; it is {_listed(known.choices)}." if isinstance(known, click.Choice) else ""
+        return (
+            f"missing argument {name!r}; it is {_join_choices(known.choices)}."
+            if isinstance(known, click.Choice)
+            else ""
+        )
     given = re.match(r"(.*?) is not", error.message)
     if given is None:
         return ""
@@ -102,12 +106,12 @@ def _range_words(known: object) -> str:
     return f" ≥ {known.min}" if known.max is None else f" from {known.min} to {known.max}"
 
 
-def _listed(choices: Sequence[Any]) -> str:
+def _join_choices(choices: Sequence[Any]) -> str:
     *others, last = map(str, choices)
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def _choice_meant(error: click.ClickException, meant: Mapping[str, str]) -> str:
+def _suggest_choice(error: click.ClickException, meant: Mapping[str, str]) -> str:
     """The question whether one of the allowed values was meant, for a value that is not allowed."""
     if not isinstance(error, click.BadParameter) or error.param is None:
         return ""
@@ -297,12 +301,12 @@ def _no_extension_failure(error: Any) -> Failure:
 def _emit(failure: Failure, arguments: Sequence[str]) -> None:
     from hetdp.cli import shapes
     from hetdp.cli.group import VERBS
-    from hetdp.cli.output import as_json, while_read, write_lines
+    from hetdp.cli.output import as_json, stop_at_closed_pipe, write_lines
     from hetdp.errors import UsageError
 
     verb = next((word for word in arguments if word in VERBS), None)
     try:
-        with while_read():
+        with stop_at_closed_pipe():
             write_lines([as_json(shapes.document(verb, error=shapes.failure(failure)))])
     except UsageError as refusal:  # standard output is what failed
         if str(refusal) != failure.message:

@@ -42,7 +42,7 @@ class Bar:
 
     def __enter__(self) -> Bar:
         if self._shown:
-            self._before = progress.set_listener(self._on_stage)
+            self._before = progress.set_listener(self._show_stage)
             self._thread.start()
         return self
 
@@ -64,7 +64,7 @@ class Bar:
             self._erase()
             yield
 
-    def _on_stage(self, words: str) -> None:
+    def _show_stage(self, words: str) -> None:
         self._words = words
         kind = words.partition(" ")[0]
         if kind in self._stages:  # a search that is repeated does not move the bar back
@@ -148,7 +148,7 @@ class Output:
         if self.must_arrive:
             write_lines(lines)
         else:
-            with while_read():
+            with stop_at_closed_pipe():
                 write_lines(lines)
 
     def close_bar(self) -> None:
@@ -190,7 +190,7 @@ def standard_output() -> Iterator[None]:
 
 
 @contextmanager
-def while_read() -> Iterator[None]:
+def stop_at_closed_pipe() -> Iterator[None]:
     """Ends the block when nobody reads standard output any more; the exit code is the verb's, whoever reads."""
     try:
         yield
@@ -201,7 +201,7 @@ def while_read() -> Iterator[None]:
 def flush_output() -> None:
     """Flushes standard output while a failure can still be reported."""
     if sys.stdout is not None:
-        with while_read():
+        with stop_at_closed_pipe():
             write_lines([])
 
 

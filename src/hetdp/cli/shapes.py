@@ -271,7 +271,7 @@ def solved(problem: Problem, given: SolvedEpsilon, output: str | None) -> Shape:
     return document("solve", **written, counts=counts(problem), solved=facts | found | proof)
 
 
-def ask_needed(asked: AskResult, given: SolvedEpsilon) -> Shape:
+def needed_epsilon(asked: AskResult, given: SolvedEpsilon) -> Shape:
     """The ε that a wanted accuracy takes."""
     found = document("ask", released=False, read=asked.read)
     by_area = [{"area": one.area, **needed(one)} for one in given.areas]

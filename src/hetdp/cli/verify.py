@@ -61,7 +61,7 @@ def verify(
         claim = read_claim(mechanism, asked, given)
         say_claim_notes(out, mechanism, claim)
         progress.report_stage("proving every edge")
-        pinned = pinned_elsewhere(out, asked, claim.mechanism, given)
+        pinned = pins_of_foreign_table(out, asked, claim.mechanism, given)
         if pinned is None:
             certificate = prove(asked, claim.mechanism)
         else:
@@ -78,7 +78,7 @@ def verify(
     return 0 if certificate.private else VerificationError.exit_code
 
 
-def pinned_elsewhere(out: Output, problem: Any, mechanism: Any, given: Any) -> Any:
+def pins_of_foreign_table(out: Output, problem: Any, mechanism: Any, given: Any) -> Any:
     """The pinned datasets of a table from elsewhere, which has no links; None for mechanisms of hetdp.
 
     If the table does not say which values are pinned, they are those that the problem gives.

@@ -123,13 +123,13 @@ def _resolve(path: Path) -> Path:
 
 def write(out: Output, result: Problem | Mechanism, path: str, **options: Any) -> None:
     """Writes a file in the format of its suffix; ``-`` is JSON on standard output."""
-    from hetdp.cli.output import standard_output, while_read
+    from hetdp.cli.output import standard_output, stop_at_closed_pipe
     from hetdp.files.formats.registry import FORMATS
     from hetdp.files.saving import save
 
     if path == STANDARD:
         out.close_bar()
-        with while_read(), standard_output():
+        with stop_at_closed_pipe(), standard_output():
             save(result, path, **options)
     else:
         save(result, path, **options)

@@ -105,7 +105,7 @@ def read_columns(table: Any, wanted: Mapping[str, Hashable], findings: FaultColl
         if not isinstance(name, Hashable):
             raise UsageError(f"{role} is {type(name).__name__}", f"{role} names a column of the table")
         if names.count(name) != 1:
-            findings.add(_no_such(role, name, table, names) if name not in names else _several(role, name))
+            findings.add(_no_such(role, name, table, names) if name not in names else _repeated_column(role, name))
     if findings.total:
         return {}
     if is_relation(table):
@@ -128,7 +128,7 @@ def _no_such(role: str, name: Hashable, table: Any, names: list[Any]) -> Fault:
     )
 
 
-def _several(role: str, name: Hashable) -> Fault:
+def _repeated_column(role: str, name: Hashable) -> Fault:
     return Fault(
         "more than one column", role, format_value(name), "the columns that are read must have different names"
     )

@@ -251,7 +251,7 @@ def _answers(table: Table, labels: Labels, problem: Problem | None, findings: Fa
         with findings.collect():
             return answers_of(answer_column(table.columns["query"]), labels)
     elif problem is not None:
-        where = problem.labels.indices(_as_in(problem, labels.names))
+        where = problem.labels.indices(_labels_as_in(problem, labels.names))
         return problem.answers[where]  # unknown labels are reported later
     else:
         rule = "without its problem a mechanism must have the answers itself"
@@ -309,7 +309,7 @@ def _build_on_problem(sheet: Sheet, problem: Problem) -> LocalMechanism:
     """Builds the mechanism in the order of its problem."""
     alone, findings = _build_alone(sheet, problem), FaultCollector(sheet.name)
     row, names = sheet.table.row, problem.labels.names
-    where = problem.labels.indices(_as_in(problem, alone.problem.labels.names))
+    where = problem.labels.indices(_labels_as_in(problem, alone.problem.labels.names))
     found = alone.problem.labels.names
     what = "not a dataset of the problem:"
     findings.add_where(where < 0, lambda at: Fault(what, row(at), format_value(found[at]), SAME_RULE))
@@ -327,7 +327,7 @@ def _build_on_problem(sheet: Sheet, problem: Problem) -> LocalMechanism:
     return replace(alone, problem=problem, coordinates=z, pinned=pinned, links=links, given=given)
 
 
-def _as_in(problem: Problem, labels: Any) -> Any:
+def _labels_as_in(problem: Problem, labels: Any) -> Any:
     """Converts text labels, as in any CSV file, to integers if those of the problem are integers."""
     integers = set(map(type, problem.labels.names)) == {int} and set(map(type, labels)) == {str}
     return parse_integer_labels(labels) if integers else labels

@@ -212,16 +212,18 @@ class ProblemFile(NamedTuple):
     partial: PartialMechanism
 
     def __repr__(self) -> str:
-        return f"ProblemFile({self.problem!r}, {self._pinned()} pinned)"
+        return f"ProblemFile({self.problem!r}, {self._pin_count()} pinned)"
 
     def _repr_html_(self) -> str:
         """For notebooks: the problem, and how many values the file gives."""
         note = (
-            f"The file gives {pluralize(self._pinned(), 'value')}." if self._pinned() else "The file gives no values."
+            f"The file gives {pluralize(self._pin_count(), 'value')}."
+            if self._pin_count()
+            else "The file gives no values."
         )
         return f'{self.problem._repr_html_()}\n<p style="{NOTE}">{note}</p>'
 
-    def _pinned(self) -> int:
+    def _pin_count(self) -> int:
         return int(np.count_nonzero(~np.isnan(pins_on(self.problem, self.partial))))
 
 

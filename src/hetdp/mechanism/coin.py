@@ -98,7 +98,7 @@ class CoinComparison:
         if not self.worse and self.even == self.datasets and self.datasets:
             return "no dataset is answered better than by a coin"
         if not self.worse:
-            return f"{self._of(self.even)} answered as by a coin" if self.even else ""
+            return f"{self._share_words(self.even)} answered as by a coin" if self.even else ""
         right = format_accuracy(self.error, 3, self.right)
         best = BEST_FOR.get(self.objective) if self.is_best else None
         return (
@@ -110,7 +110,7 @@ class CoinComparison:
         """How many datasets are answered worse than by a coin, and how many of them have a given value."""
         have = "it has" if self.worse == 1 else f"{self.given:,} of them {'has' if self.given == 1 else 'have'}"
         given = f" ({have} a given value)" if self.given else ""
-        return f"{self._of(self.worse)} answered worse than by a coin{given}"
+        return f"{self._share_words(self.worse)} answered worse than by a coin{given}"
 
     def short(self) -> str:
         """A short form for titles."""
@@ -123,7 +123,7 @@ class CoinComparison:
         worst = {"dataset": self.worst, "p_right": self.right, "error": self.error} if self.worse else None
         return {"count": self.worse, "given": self.given, "as_a_coin": self.even, "worst": worst}
 
-    def _of(self, number: int) -> str:
+    def _share_words(self, number: int) -> str:
         verb = "is" if number == 1 else "are"
         return f"{number:,} of {pluralize(self.datasets, 'dataset')} {verb}"
 

@@ -254,14 +254,14 @@ class ResidentMechanism(RemoteMechanism, RemoteClaim, ComputesOdds):
             raise UsageError(
                 "a mechanism on a GPU with another problem", "it is proved for the problem it was made for"
             )
-        return survey_on_device(self.space, self.device, self.claim, self._halved)
+        return survey_on_device(self.space, self.device, self.claim, self._is_laplace)
 
     def losses_along(self, allowed: Floats) -> Floats:
         """The largest loss along each axis, rounded up to nine places, and never above what is allowed."""
         return losses_on_device(self.space, self.device, self.claim, allowed, self.problem.notion)
 
     @property
-    def _halved(self) -> bool:
+    def _is_laplace(self) -> bool:
         return self.problem.notion.coordinate.name == LAPLACE.name
 
     # Reductions
@@ -294,7 +294,7 @@ class ResidentMechanism(RemoteMechanism, RemoteClaim, ComputesOdds):
         table = device.upload(np.array([*axes, 0], dtype=np.int64))
         factors = device.upload(np.concatenate([*(() if weights is None else weights.factors), np.zeros(1)]))
         claim = self.claim.z, self.claim.answers, size
-        arguments = (*claim, table, len(axes) // 3, factors, int(self._halved), notes, worst, sums)
+        arguments = (*claim, table, len(axes) // 3, factors, int(self._is_laplace), notes, worst, sums)
         device.launch(source(), Launch("measure_values", blocks, THREADS, arguments))
         worse, even = device.download(notes).tolist()
         ends = [(value, at) for value, at in device.download(worst).reshape(-1, 2).tolist() if at >= 0]
@@ -304,7 +304,7 @@ class ResidentMechanism(RemoteMechanism, RemoteClaim, ComputesOdds):
 
     def odds(self) -> Odds:
         """The largest effect of one person's value on the published answer, by group."""
-        found = largest_changes(self.space, self.device, self.claim, self._halved)
+        found = largest_changes(self.space, self.device, self.claim, self._is_laplace)
         return Odds(odds_of_edges(self.problem, self.space, found))
 
     def __repr__(self) -> str:

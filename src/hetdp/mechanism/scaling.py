@@ -48,7 +48,7 @@ class Pattern:
         >>> Pattern(Problem(graph, [1, 2, 2])).times(3.0).graph.edges()[2]
         array([0.3, inf])
         """
-        return self._with(
+        return self._with_columns(
             {
                 name: multiply_down(values, multiple) if name in SCALED_PARAMETERS else values
                 for name, values in self._columns.items()
@@ -58,7 +58,7 @@ class Pattern:
 
     def limit(self) -> Problem:
         """The limit of the problem for infinite multiples: only ε = 0 still binds."""
-        return self._with(
+        return self._with_columns(
             {
                 name: np.where(values > 0.0, np.inf, values) if name in SCALED_PARAMETERS else values
                 for name, values in self._columns.items()
@@ -66,7 +66,7 @@ class Pattern:
             with_classes=False,
         )
 
-    def _with(self, columns: Columns, with_classes: bool) -> Problem:
+    def _with_columns(self, columns: Columns, with_classes: bool) -> Problem:
         graph = self.problem.graph
         parallel = isinstance(graph, DatasetGraph) and graph.is_parallel  # classes distinguish these edges
         return replace_edges(self.problem, (self._source, self._target), columns, with_classes or parallel)

@@ -232,14 +232,14 @@ class LocalGraph:
 Numbers = NDArray[np.int64]
 
 
-def is_elsewhere(partition: Partition, numbers: Numbers) -> NDArray[np.bool_]:
+def is_in_other_partition(partition: Partition, numbers: Numbers) -> NDArray[np.bool_]:
     """A mask of the datasets that other partitions own."""
     return (numbers < partition.first) | (numbers >= partition.first + partition.size)
 
 
 def ghosts_among(partition: Partition, *ends: Numbers) -> Numbers:
     """The distinct datasets that other partitions own, sorted."""
-    return sort_distinct(np.concatenate([numbers[is_elsewhere(partition, numbers)] for numbers in ends]))
+    return sort_distinct(np.concatenate([numbers[is_in_other_partition(partition, numbers)] for numbers in ends]))
 
 
 def places_among(partition: Partition, ghosts: Numbers, numbers: Numbers) -> Indices:
@@ -247,7 +247,7 @@ def places_among(partition: Partition, ghosts: Numbers, numbers: Numbers) -> Ind
     before = int(np.searchsorted(ghosts, partition.first))
     places = numbers - (partition.first - before)
     if len(ghosts):
-        far = np.flatnonzero(is_elsewhere(partition, numbers))
+        far = np.flatnonzero(is_in_other_partition(partition, numbers))
         found = Lookup(ghosts).positions(numbers[far]).astype(np.int64)
         places[far] = np.where(found < before, found, found + partition.size)
     return places
@@ -257,7 +257,7 @@ def write_cut(partition: Partition, source: Numbers, target: Numbers) -> None:
     """Writes, for each other partition, which own datasets are its ghosts: it receives their changes."""
     count, width, pairs = len(partition.offsets) - 1, max(partition.size, 1), []
     for near, far in ((source, target), (target, source)):
-        cut = np.flatnonzero(~is_elsewhere(partition, near) & is_elsewhere(partition, far))
+        cut = np.flatnonzero(~is_in_other_partition(partition, near) & is_in_other_partition(partition, far))
         pairs.append(partition.owners(far[cut]) * width + (near[cut] - partition.first))
     keys = sort_distinct(np.concatenate(pairs))
     receivers = keys // width

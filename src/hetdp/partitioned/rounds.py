@@ -101,7 +101,7 @@ def _state(graph: LocalGraph, round_: Round) -> tuple[Floats, Indices, NDArray[n
     )
     active = np.zeros(graph.size, dtype=np.bool_)
     for sender in round_.news:
-        news = map_array(partition.work, news_from(partition, search, round_.number - 1, sender, partition.number))
+        news = map_array(partition.work, changes_file(partition, search, round_.number - 1, sender, partition.number))
         first = int(np.searchsorted(graph.ghosts, partition.offsets[sender]))
         places = news["place"] + first
         places = np.where(places < graph.before, places, places + partition.size)
@@ -109,7 +109,7 @@ def _state(graph: LocalGraph, round_: Round) -> tuple[Floats, Indices, NDArray[n
     return labels, links, active
 
 
-def news_from(partition: Partition, search: str, number: int, sender: int, receiver: int) -> Any:
+def changes_file(partition: Partition, search: str, number: int, sender: int, receiver: int) -> Any:
     """The file of changes that one partition sends to another after a round."""
     return partition.other(sender).path(f"{search}/news-{number}-{receiver}")
 
@@ -186,7 +186,7 @@ def grow_from(problem: PartitionedProblem, search: str, *, rows: str = "", with_
             for number, senders in sorted(news.items())
         ]
         results = problem.workers.run(run_round, tasks, words)
-        _forget(partitions, growth, news)
+        _remove_read_files(partitions, growth, news)
         news, fell = {}, 0
         for (partition, _), (changed, sent) in zip(tasks, results, strict=True):
             growth.latest[partition.number] = growth.rounds
@@ -197,14 +197,16 @@ def grow_from(problem: PartitionedProblem, search: str, *, rows: str = "", with_
     return growth
 
 
-def _forget(partitions: list[Partition], growth: Growth, news: dict[int, list[int]]) -> None:
+def _remove_read_files(partitions: list[Partition], growth: Growth, news: dict[int, list[int]]) -> None:
     """Removes files that no task will read again: earlier labels, and changes that were taken in."""
     for receiver, senders in news.items():
         before = growth.latest[receiver]
         for kind in ("labels", "links"):
             partitions[receiver].path(f"{growth.search}/{kind}-{before}").unlink(missing_ok=True)
         for sender in senders:
-            news_from(partitions[receiver], growth.search, growth.rounds - 1, sender, receiver).unlink(missing_ok=True)
+            changes_file(partitions[receiver], growth.search, growth.rounds - 1, sender, receiver).unlink(
+                missing_ok=True
+            )
 
 
 # Results of a search --------------------------------------------------------------------------------------------------

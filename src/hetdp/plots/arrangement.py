@@ -336,10 +336,10 @@ class _Places:
         """Writes what each step of the path promises beside its arrow, or on it where there is room only there."""
         chain = self.shown.chain.tolist()
         for start, end, edge in zip(chain[:-1], chain[1:], self.shown.steps, strict=True):
-            found = next(filter(self.take, self._beside(start, end, _step_words(edge))), None)
+            found = next(filter(self.take, self._notes_beside(start, end, _step_words(edge))), None)
             self.result.steps.append(found)
 
-    def _beside(self, start: int, end: int, words: str) -> Iterator[Note]:
+    def _notes_beside(self, start: int, end: int, words: str) -> Iterator[Note]:
         layout = self.shown.layout
         ends = np.array([[layout.across[at], layout.up[at]] for at in (start, end)])
         direction = (ends[1] - ends[0]) * self.scale

@@ -193,11 +193,11 @@ def distinct_texts(values: Sequence[Any], longest: int = LONGEST_LABEL) -> list[
     whole = {str(value): _with_glyphs(value) for value in values}
     shown = {value: _shorten(text, longest) or '""' for value, text in whole.items()}
     numbered: set[str] = set()
-    for same in _alike(shown):
+    for same in _group_alike(shown):
         start = len(commonprefix([whole[value] for value in same]))  # noqa: RUF071 (these are no paths)
         if all(len(whole[value]) > start for value in same):
             shown |= {value: "…" + _shorten(whole[value][start:], longest - 1) for value in same}
-    while again := _alike(shown):
+    while again := _group_alike(shown):
         numbered = {value for same in again for value in same} if not numbered else set(shown)
         for number, value in enumerate(shown, 1):
             if value in numbered:
@@ -205,7 +205,7 @@ def distinct_texts(values: Sequence[Any], longest: int = LONGEST_LABEL) -> list[
     return [shown[str(value)] for value in values]
 
 
-def _alike(shown: Mapping[str, str]) -> list[list[str]]:
+def _group_alike(shown: Mapping[str, str]) -> list[list[str]]:
     """The groups of several values that have the same text."""
     groups: dict[str, list[str]] = {}
     for value, text in shown.items():

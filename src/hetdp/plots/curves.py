@@ -193,13 +193,13 @@ def draw_by_distance(axes: Axes, curves: list[Curve], prior: str, key: bool, alo
     else:
         axes.set_xticks([])
         write_message(axes, NO_PATH)
-    label_axes(axes, "steps to the other answer", f"right answer (mean{under_prior(prior)})")
+    label_axes(axes, "steps to the other answer", f"right answer (mean{prior_words(prior)})")
     add_names(axes, *named)
     if alone:
         fit_height(axes, _height_for(axes))
 
 
-def under_prior(prior: str) -> str:
+def prior_words(prior: str) -> str:
     """The words after "mean" about a prior that is not uniform."""
     return {"uniform": "", "weight": ", weighted"}.get(prior, ", under the given prior")
 

@@ -280,10 +280,10 @@ def _of_report(report: Accuracy, key: bool, width: float | None) -> Drawing:
 
 
 def _of_sweep(swept: Sweep, measure: str, key: bool, width: float | None) -> Drawing:
-    from hetdp.plots.curves import curves_by_scale, draw_by_scale, size_of_curves, under_prior
+    from hetdp.plots.curves import curves_by_scale, draw_by_scale, prior_words, size_of_curves
 
     curves, across = curves_by_scale(swept, measure)
-    up = f"right answer (mean{under_prior(swept.prior)})" if measure == "mean" else "right answer (worst case)"
+    up = f"right answer (mean{prior_words(swept.prior)})" if measure == "mean" else "right answer (worst case)"
     return Drawing(
         "sweep", size_of_curves(width), curves, lambda axes, alone: draw_by_scale(axes, curves, across, up, key, alone)
     )

@@ -163,12 +163,12 @@ class StepLosses:
         for step in range(steps):
             before = self._reached[step]
             if step + 1 not in self._reached:
-                self._reached.setdefault(step + 1, self._one_further(before))
+                self._reached.setdefault(step + 1, self._extremes_one_edge_further(before))
             if self._reached[step + 1] is before:
                 return before, step
         return self._reached[steps], steps
 
-    def _one_further(self, before: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    def _extremes_one_edge_further(self, before: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
         """The extremes one more edge away; the same object if no other values are reached."""
         low, high = (values.copy() for values in before)
         for one, other in ((self.source, self.target), (self.target, self.source)):

@@ -377,7 +377,7 @@ def ask(
         if dry_run:
             return result
         if to_draw is not None and payment is not None:
-            silent = _say_nothing if announce else None
+            silent = _ignore_similar if announce else None
             return replace(result, released=True, release=publish(to_draw, **vars(payment), announce=silent))
         coordinates = read_coordinates(prepared)
     return replace(result, simulated=tuple(_simulate(prepared, coordinates, whole, int(seed or 0))))
@@ -461,7 +461,7 @@ def _reading_words(prepared: Preparation) -> str:
     return f"read {prepared.source.name}: {prepared.source.form}, {size}"
 
 
-def _say_nothing(similar: tuple[str, ...]) -> None:
+def _ignore_similar(similar: tuple[str, ...]) -> None:
     """Does nothing: the announced result has the similar questions already."""
 
 

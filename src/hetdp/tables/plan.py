@@ -132,10 +132,10 @@ def _differences(where: str, approved: Any, present: Any) -> Iterator[tuple[str,
             yield from _differences(f"{where}[{at}]", *pair)
     else:
         longest = DIGITS if where.endswith("_sha256") else LONGEST_VALUE
-        yield where, _brief(approved, longest), _brief(present, longest)
+        yield where, _shorten_part(approved, longest), _shorten_part(present, longest)
 
 
-def _brief(part: Any, longest: int) -> str:
+def _shorten_part(part: Any, longest: int) -> str:
     """A part of a plan as JSON, shortened for a message."""
     if isinstance(part, str) and len(part) > longest:
         part = f"{part[:longest]}…"
@@ -297,7 +297,7 @@ def read_plan(path: Path) -> AnyPlan:
     require_shape({"together": document["together"]}, shape, "plan", name)
     if not isinstance(parts, list) or not parts:
         refuse(name, Fault("questions", name, format_value(parts), "it must be a list of plans"))
-    with _refusing_nonsense(name):
+    with _report_contradictions(name):
         require_keys(document.get(ABOUT, {}), (), (TITLE,), "plan.about")
         require_wording(document.get(ABOUT, {}).get(TITLE))
     plans = []
@@ -313,7 +313,7 @@ def _plan_from(document: Any, name: str) -> Plan:
     require_version(document, name, VERSION, VERSION)
     require_keys(document, KEYS, (*KEYS, ABOUT), name)
     _require_digest(document, name)
-    with _refusing_nonsense(name):
+    with _report_contradictions(name):
         request = request_from_document(request_part(document))
     return Plan(request, document)
 
@@ -325,7 +325,7 @@ def _require_digest(document: dict[str, Any], name: str) -> None:
 
 
 @contextmanager
-def _refusing_nonsense(name: str) -> Iterator[None]:
+def _report_contradictions(name: str) -> Iterator[None]:
     """Reports contradictions as faults of the file."""
     try:
         yield

@@ -162,7 +162,7 @@ def test_more_people_than_fit_into_one_row_begin_in_rows_that_are_half_full(monk
 # Status and prices ----------------------------------------------------------------------------------------------------
 
 
-def test_whoever_cannot_spend_one_unit_more_has_nothing_left():
+def test_an_account_that_cannot_spend_one_more_unit_has_nothing_left():
     balances = np.array([[3, 3, 3, INFINITE], [3, 2, 2, INFINITE], [5, 5, 5, INFINITE], [0, 0, 5, 0]])
     assert status._spending(TERMS, balances, 9) == ("inf", "0", 2)
     assert status._spending(TERMS._replace(currency=PLAIN), balances[:, 1:3], 9) == ("0.000000002", "0.000000001", 0)
@@ -181,7 +181,7 @@ def test_people_are_grouped_by_both_caps():
     ]
 
 
-def test_what_is_left_is_never_below_nothing():
+def test_the_remaining_amount_is_never_negative():
     balances = np.array([[3, 3, INFINITE], [1, 9, INFINITE], [5, 5, INFINITE], [5, 0, 3]])
     assert charging.remaining_amounts(balances).tolist() == [[2, 0, INFINITE], [0, 5, INFINITE]]
     assert charging._largest(INFINITE, 10**12, True) == "inf"
@@ -316,7 +316,7 @@ def test_a_unit_and_relation_that_nobody_writes_are_none(document):
         read_neighbours(document)
 
 
-def test_what_the_record_says_where_nothing_is_stated_states_nothing():
+def test_the_words_for_an_unstated_relation_are_read_as_unstated():
     assert parse_neighbours(*neighbours.UNSTATED) == parse_neighbours("  ", "") == Neighbours()
     for wrong in (7, b"person"):
         with pytest.raises(UsageError, match="text on one line"):

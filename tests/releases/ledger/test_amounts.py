@@ -90,7 +90,7 @@ def test_half_of_what_an_integer_holds_is_infinite_and_one_unit_less_is_not():
         assert units_spent(make(LARGEST - 1), 1) == units_of_cap(make(LARGEST - 1), 1) == LARGEST - 1
 
 
-def test_nothing_costs_nothing_however_it_is_written():
+def test_zero_costs_nothing_however_it_is_written():
     assert [units_spent(zero, NANO) for zero in ("0e-500", "0.000", Fraction(0), 0, -0.0)] == [0] * 5
     assert units_spent(Fraction(1, 2), PICO, squared=True) == units_of_cap(Fraction(1, 2), PICO, True) == PICO // 4
 

@@ -420,7 +420,7 @@ def test_a_database_without_a_ledger_is_refused():
 
 
 @pytest.mark.parametrize("place", ["1:1 /a\0b", "1:1 /" + "x" * 5000, "x", "1:1 ..", "1:1 /", "\0"])
-def test_an_address_that_is_not_a_path_is_found(tmp_path, place):
+def test_a_stored_address_that_is_not_a_path_is_damage(tmp_path, place):
     address = str(tmp_path / "survey.ledger")
     Ledger.create(address, source="survey", cap=1, timeout=0.2)
     with sqlite3.connect(address) as connection:

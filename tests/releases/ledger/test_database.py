@@ -122,7 +122,7 @@ def test_an_interrupt_says_what_is_known_about_the_spend():
         write(given)
 
 
-def test_a_thread_that_waits_too_long_is_told(monkeypatch):
+def test_a_thread_that_waits_too_long_gets_an_error(monkeypatch):
     class Taken:
         under_way = 0
 
@@ -214,7 +214,7 @@ def test_only_the_draft_of_this_ledger_is_removed(file, tmp_path):
     assert all((tmp_path / name).exists() for name in others)
 
 
-def test_the_present_state_is_that_of_the_same_file(file, tmp_path):
+def test_the_present_state_is_none_once_the_file_was_replaced(file, tmp_path):
     assert file.now().path == file.path
     assert file.place == f"{file.state.st_ino} {file.path}"
     (tmp_path / "other").write_bytes(b"")

@@ -87,7 +87,7 @@ def test_an_unknown_person_is_refused_without_naming_anybody(people, unknown):
 
 
 @pytest.mark.parametrize("unfit", [True, 1.5, None, ["Ann"], b"Ann", "x" * 100_000])
-def test_what_is_not_an_id_is_refused(people, unfit):
+def test_cells_that_are_not_ids_are_refused(people, unfit):
     with pytest.raises(UsageError):
         people.person(unfit, "people")
 
@@ -99,7 +99,7 @@ def test_the_account_names_nobody_and_has_no_pseudonym(people):
     assert people.id not in shown
 
 
-def test_a_source_is_named_if_there_are_several_and_its_people_must_pay(people, ledger):
+def test_a_source_must_be_named_if_there_are_several_and_must_charge_people(people, ledger):
     with pytest.raises(UsageError, match="the ledger has several"):
         people.person("Bob")
     with pytest.raises(UsageError, match="the accounts of the source 'survey' are classes, and it knows no people"):
@@ -111,7 +111,7 @@ def test_a_source_is_named_if_there_are_several_and_its_people_must_pay(people, 
         people.person("Bob", "empty")
 
 
-def test_delta_and_gaussian_amounts_are_told(ledger):
+def test_delta_and_gaussian_amounts_are_reported(ledger):
     ledger.declare("both", cap=("1", "1e-6"), currency="epsilon-delta")
     ledger.record("both", Charge.to_people("epsilon-delta", ["Ann"], "0.25", "1e-7"), "n")
     ann = ledger.person("Ann", "both")

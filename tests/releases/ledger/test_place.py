@@ -41,7 +41,7 @@ def test_no_answer_is_given_if_the_file_was_replaced_during_the_spend(file, happ
         ledger.spend("survey", TENTH, "q", "1", draw)
 
 
-def test_an_earlier_answer_is_not_given_either(file):
+def test_an_earlier_answer_is_not_repeated_if_the_file_disappears_during_the_spend(file):
     ledger = Ledger(file)
     receipt = ledger.spend("survey", TENTH, "q", "1", lambda: [True]).receipt()
 

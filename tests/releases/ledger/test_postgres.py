@@ -276,7 +276,7 @@ def test_repeated_collisions_end_with_an_error(place):
     assert spends(place) == []
 
 
-def test_an_error_at_the_commit_that_the_server_tells_spends_nothing(place):
+def test_an_error_at_the_commit_that_the_server_reports_spends_nothing(place):
     execute(COLLISIONS.format(times=1, state="23514", when="DEFERRED"), place)
     with pytest.raises(LedgerError, match=r"the server refused \(23514\); nothing was spent"):
         Ledger(place).spend("survey", TENTH, "q", "1", lambda: [True])

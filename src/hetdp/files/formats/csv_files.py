@@ -144,7 +144,7 @@ def _numbers(database: Any, column: str) -> Any:
         [SHORT_NUMERAL, GRAMMAR],
     ).fetchall()
     numbers = numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else numbers
-    return _with_odd(numbers, [(row, parse_number(text)) for row, text in odd])
+    return _parse_odd_numerals(numbers, [(row, parse_number(text)) for row, text in odd])
 
 
 def _integers(database: Any, columns: list[str]) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def _integers(database: Any, columns: list[str]) -> dict[str, Any]:
     return {column: found[column] for column in columns if found[f"{column}_is_integer"].all()}
 
 
-def _with_odd(numbers: Any, odd: list[tuple[int, float | str]]) -> Any:
+def _parse_odd_numerals(numbers: Any, odd: list[tuple[int, float | str]]) -> Any:
     """Parses the numerals that DuckDB reads differently; a text that is not a number makes the column a list."""
     if any(isinstance(value, str) for _, value in odd):
         numbers = numbers.tolist()

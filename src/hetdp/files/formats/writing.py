@@ -81,7 +81,7 @@ def whole_folder(path: Path, ours: frozenset[str]) -> Iterator[Path]:
         draft.mkdir()
         try:
             yield draft
-            _take_the_place(draft, place)
+            _move_into_place(draft, place)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
 
@@ -107,7 +107,7 @@ def require_folder(path: Path, ours: frozenset[str]) -> Path:
         return place
 
 
-def _take_the_place(draft: Path, place: Path) -> None:
+def _move_into_place(draft: Path, place: Path) -> None:
     if not place.exists():
         draft.rename(place)
         return

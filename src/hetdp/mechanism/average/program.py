@@ -102,7 +102,7 @@ class Tangents:
         self._source, self._target = np.concatenate(ends, axis=1)
         self._shift = np.concatenate(shifts)
 
-    def touching(self, z: Floats) -> Rows:
+    def tangents_at(self, z: Floats) -> Rows:
         """Two tangents for each arc: one at the value of its source and one at the value of its target."""
         arcs = np.arange(len(self._shift))
         return concatenate_rows(
@@ -178,7 +178,7 @@ def solve_by_tangents(
     """
     if not len(cost):
         return cost, 0.0
-    rows = tangents.touching(reference)
+    rows = tangents.tangents_at(reference)
     rows = rows.take(np.flatnonzero(rows.excess(np.ones(len(cost))) >= -LIKELY_TANGENTS))
     x, least, before = np.ones(len(cost)), -np.inf, -np.inf
     for _ in range(ROUNDS):

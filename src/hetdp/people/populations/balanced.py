@@ -72,7 +72,7 @@ class Level:
             self._accumulate(people.tolist())
             self.size = self._before[-1][0]
             return
-        found = self._over_each() if self._span == 1 else self._over_spans()
+        found = self._sums_of_each() if self._span == 1 else self._over_spans()
         before, after = np.empty((4, found.shape[1] + 1), np.int64), np.empty(found.shape[1] + 1, np.int64)
         before[:, 0], after[-1] = NOBODY, UNBOUNDED
         found[:3].cumsum(axis=1, out=before[:3, 1:])
@@ -88,7 +88,7 @@ class Level:
         people, high, low, saved = self._before[span]
         if end % self._span == 0:
             return Sums(people, high, low, saved, UNBOUNDED)
-        rest = self._over(slice(span * self._span, end), ONE)
+        rest = self._sums_over(slice(span * self._span, end), ONE)
         people, high, low = people + int(rest.people[0]), high + int(rest.high[0]), low + int(rest.low[0])
         return Sums(people, high, low, max(saved, int(rest.saved[0])), UNBOUNDED)
 
@@ -99,7 +99,7 @@ class Level:
         span = -(-begin // self._span)
         rest = slice(begin, min(span * self._span, len(self._people)))
         found = self._after[min(span, len(self._after) - 1)]
-        return found if rest.start >= rest.stop else min(found, int(self._over(rest, ONE).least[0]))
+        return found if rest.start >= rest.stop else min(found, int(self._sums_over(rest, ONE).least[0]))
 
     def least_sum(self, people: int) -> Label:
         """The sum of the ε of this many people with the smallest ε; infinite if fewer are protected."""
@@ -147,7 +147,7 @@ class Level:
             self._after.append(after)
         self._after.reverse()
 
-    def _over_each(self) -> Whole:
+    def _sums_of_each(self) -> Whole:
         """The `Sums` of each class by itself, one row for each field; for few classes, with few calls of NumPy."""
         found = np.empty((len(Sums._fields), len(self._people)), dtype=np.int64)
         found[:3] = self._people
@@ -167,13 +167,13 @@ class Level:
         def work(piece: slice) -> None:
             part = slice(piece.start // SPAN, -(-piece.stop // SPAN))
             first = np.arange(0, piece.stop - piece.start, SPAN)
-            for column, sums in zip(found, self._over(piece, first), strict=True):
+            for column, sums in zip(found, self._sums_over(piece, first), strict=True):
                 column[part] = sums
 
         run_in_threads(work, slices(count, BLOCK), count)
         return found
 
-    def _over(self, piece: slice, first: NDArray[np.int64]) -> Sums:
+    def _sums_over(self, piece: slice, first: NDArray[np.int64]) -> Sums:
         """Sums over a piece of the classes, from each of some places in it to the next."""
         units, meeting = self._classes.units[piece], self._classes.meeting[piece]
         people = self._people[piece].astype(np.int64, copy=False)
@@ -216,7 +216,7 @@ class PublicLevel(Level):
         """The sums from the beginning of a span up to each of its classes, and the least label from each to its end."""
         if span not in self._spans:
             piece = slice(span * SPAN, min((span + 1) * SPAN, len(self._people)))
-            *upward, least = self._over(piece, np.arange(piece.stop - piece.start))
+            *upward, least = self._sums_over(piece, np.arange(piece.stop - piece.start))
             sums = np.cumsum(upward, axis=1)
             np.maximum.accumulate(upward[3], out=sums[3])
             if len(self._spans) >= MOST_SPANS:

@@ -241,14 +241,14 @@ def _one_class(given: Any, what: str) -> EpsilonLevels | Units:
             rule = "it must have one entry for each person"
             raise UsageError(f"{what} has the shape {array.shape} and the type {array.dtype}", rule)
         if array.dtype != np.float64 and array.dtype.kind not in "iu":
-            return _few_levels(array, what)
+            return _units_of_few_levels(array, what)
         found = EpsilonLevels(array.astype(np.float64, copy=False))
     if len(found) and not (found.levels[0] >= 0.0 and found.levels[-1] >= 0.0):  # NaN sorts last
         _refuse(int(np.count_nonzero(~(found.values >= 0.0))), len(found), what)
     return found
 
 
-def _few_levels(array: NDArray[Any], what: str) -> Units:
+def _units_of_few_levels(array: NDArray[Any], what: str) -> Units:
     """Texts, Decimals and narrow floats in units, each distinct one converted by itself."""
     try:
         distinct, member = np.unique(array, return_inverse=True)

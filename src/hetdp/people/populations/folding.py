@@ -76,7 +76,7 @@ class EpsilonLevels:
         return to_units(self.sorted) if self._by_rows is None else self._by_rows[1]
 
     @cached_property
-    def _few(self) -> tuple[Floats, Whole] | None:
+    def _few_levels(self) -> tuple[Floats, Whole] | None:
         """The distinct ε and their counts if there are only a few, found without a sort; otherwise None."""
         levels = np.unique(self._sample)
         if self.weights is not None or not 0 < len(levels) <= FEW_CLASSES:
@@ -112,7 +112,7 @@ class EpsilonLevels:
     @cached_property
     def levels(self) -> Floats:
         """The distinct ε, sorted, without negative zero."""
-        found = take_distinct(self.sorted, self._first) if self._few is None else self._few[0]
+        found = take_distinct(self.sorted, self._first) if self._few_levels is None else self._few_levels[0]
         if len(found) and found[0] == 0.0:
             found[0] = 0.0  # it may have been −0.0
         return found
@@ -120,8 +120,8 @@ class EpsilonLevels:
     @cached_property
     def sizes(self) -> Whole:
         """The number of people with each of `levels`."""
-        if self._few is not None:
-            return self._few[1]
+        if self._few_levels is not None:
+            return self._few_levels[1]
         if self.weights is None:
             return sizes_from(self._first, len(self))
         return sum_from(self.weights[np.argsort(self.values, kind="stable")], self._first)

@@ -61,25 +61,25 @@ class PopulationOdds(ClassOdds):
         """The sentence for the people concerned, with the words for answers 1 and 2."""
         parts, only = [], 0 if self.deciding is None else self.deciding.people
         if self.unprotected + only < self.people:
-            parts.append(f"If you answer differently, the published answer is {self._how(answers)}.")
+            parts.append(f"If you answer differently, the published answer is {self._answer_words(answers)}.")
         if self.deciding is not None:
             where = "only where the answer depends on one of them (elsewhere ε = ∞)"
-            there = f"there, if they answer differently, the published answer is {self.deciding._how(answers)}"
+            there = f"there, if they answer differently, the published answer is {self.deciding._answer_words(answers)}"
             otherwise = "elsewhere the published answer may reveal their answers with certainty"
-            parts.append(f"A promise is made to {self._whom(only)} {where}: {there}; {otherwise}.")
+            parts.append(f"A promise is made to {self._people_words(only)} {where}: {there}; {otherwise}.")
         if self.unprotected:
-            whom = self._whom(self.unprotected)
+            whom = self._people_words(self.unprotected)
             parts.append(
                 f"No promise is made to {whom} (ε = ∞): the published answer may reveal their answers with certainty."
             )
         return " ".join(parts)
 
-    def _how(self, answers: tuple[str, str]) -> str:
+    def _answer_words(self, answers: tuple[str, str]) -> str:
         """The answer and its odds, in words."""
         how = "just as often" if self.high == self.low else describe_frequency(self.low, self.high, self.low == 0.0)
         return f"{quote_answer(answers[self.answer - 1])} {how}"
 
-    def _whom(self, number: int) -> str:
+    def _people_words(self, number: int) -> str:
         return "these people" if number == self.people else f"{number:,} of {self.people:,} people"
 
 

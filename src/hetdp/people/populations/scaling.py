@@ -242,13 +242,13 @@ def solve_people(
     scale = Scale(populations)
     _require_reachable(scale, members, wanted)
     places = [_smallest(scale, member, allowed) for member in members]
-    parts = [_solved(scale, *pair, wanted, at) for pair in zip(members, places, strict=True)]
+    parts = [_result_of(scale, *pair, wanted, at) for pair in zip(members, places, strict=True)]
     place = max(places)
     most, where = parts[places.index(place)], members[places.index(place)].where
     if mechanisms[0][0] is None:
         return replace(most, statement="\n".join(_lines(scale, place, wanted, where, most.levels)))
     needs = {part.area: part for part in parts}
-    areas = tuple(needs.get(area) or _nothing_needed(area, one, wanted, at) for area, one in mechanisms)
+    areas = tuple(needs.get(area) or _result_without_need(area, one, wanted, at) for area, one in mechanisms)
     levels = scale.levels(populations, place)
     where = ONE_DECIDES if at == WORST else _where_in_all(members[0].mechanism.share_scale, at)
     lines = _lines(scale, place, wanted, where, levels)
@@ -330,7 +330,7 @@ def _limit_words(mechanism: PopulationMechanism, error: float) -> str:
     return f"{stays} if the largest ε is 4,096, beyond which no ε is used"
 
 
-def _solved(scale: Scale, member: Member, place: int, wanted: Fraction, at: Any) -> SolvedEpsilon:
+def _result_of(scale: Scale, member: Member, place: int, wanted: Fraction, at: Any) -> SolvedEpsilon:
     """The result for one mechanism, with the number that it needs."""
     mechanism = member.at(scale, place)
     error = member.error_of(mechanism)
@@ -341,7 +341,7 @@ def _solved(scale: Scale, member: Member, place: int, wanted: Fraction, at: Any)
     return SolvedEpsilon(scale.multiple(place), below, *facts, statement=need)
 
 
-def _nothing_needed(area: str | None, mechanism: PopulationMechanism, wanted: Fraction, at: Any) -> SolvedEpsilon:
+def _result_without_need(area: str | None, mechanism: PopulationMechanism, wanted: Fraction, at: Any) -> SolvedEpsilon:
     """The result for an area that has the same answer for every table."""
     words = f"nothing, since every table has the answer {YES_AND_NO[mechanism.constant - 1]}"
     return SolvedEpsilon(

@@ -34,7 +34,7 @@ from hetdp.people.privacy.epsilons import (
     parse_epsilon,
     units_to_floats,
 )
-from hetdp.people.privacy.situations import DECIDING, States, When, answer, as_when, within
+from hetdp.people.privacy.situations import DECIDING, States, When, answer, read_situation, within
 from hetdp.text import format_value
 
 SMALLEST_RULE = "where several apply, the smallest ε counts"
@@ -139,7 +139,7 @@ class Rule:
                 f"the change is {format_value(change)}", "it is from one value to another, or any that involves one"
             )
         clean = {"epsilon": parse_epsilon(self.epsilon), "groups": require_names_or_all(self.groups, "the group")}
-        for field, value in {**clean, "change": change, "when": as_when(self.when)}.items():
+        for field, value in {**clean, "change": change, "when": read_situation(self.when)}.items():
             object.__setattr__(self, field, value)
 
     def body(self) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def answer(which: int) -> When:
     return When(ANSWER, int(which))
 
 
-def as_when(given: Any) -> When | None:
+def read_situation(given: Any) -> When | None:
     """A situation as people give it, or as a document has it.
 
     Raises:

@@ -269,25 +269,25 @@ def read_head(
     """
     rows = (HEAD_LOCKED if is_writing(connection) else HEAD).rows(connection)  # SQLite has locked the whole file
     if len(rows) != 1:
-        raise database.unusable(CHANGED)
+        raise database.ledger_error(CHANGED)
     row = rows[0]
     if row.one != 1 or row.schema_version != schema.VERSION:
-        raise database.unusable("it is a ledger of another version")
+        raise database.ledger_error("it is a ledger of another version")
     if not is_trusted and isinstance(row.place, str):
         database.require_own_journal(row.place)
     try:
         head = _head_of(row, database)
     except ValueError:
-        raise database.unusable(CHANGED) from None
+        raise database.ledger_error(CHANGED) from None
     if expected not in (None, head.ledger):
-        raise database.unusable("it is not the ledger that was here before")
+        raise database.ledger_error("it is not the ledger that was here before")
     ends = {row.number: row for row in ENDS.rows(connection, last=head.entries)}
     if ends.keys() != {1, head.entries}:
-        raise database.unusable(CHANGED)
+        raise database.ledger_error(CHANGED)
     last = read_entry(database, head, ends[head.entries])
     first = last if head.entries == 1 else read_entry(database, head, ends[1])
     if last.hash != head.hash or first.kind != CREATE or first.facts != {SECRET: sha256(head.secret).hexdigest()}:
-        raise database.unusable(CHANGED)
+        raise database.ledger_error(CHANGED)
     if not is_trusted:
         database.require_whole_if_moved(connection, row.place)
     return head
@@ -307,7 +307,7 @@ def entry_at(database: Database, connection: Connection, head: Head, number: int
     """One entry, compared with what the next one, or the head, says about it."""
     rows = BY_NUMBER.rows(connection, wanted=number)
     if len(rows) != 1:
-        raise database.unusable(CHANGED)
+        raise database.ledger_error(CHANGED)
     return _link(database, head, rows[0])
 
 
@@ -322,9 +322,9 @@ def _link(database: Database, head: Head, row: Any) -> Entry:
     try:
         expected = head.hash if entry.number == head.entries else previous_of(row.following)
     except ValueError:
-        raise database.unusable(CHANGED) from None
+        raise database.ledger_error(CHANGED) from None
     if entry.hash != expected:
-        raise database.unusable(CHANGED)
+        raise database.ledger_error(CHANGED)
     return entry
 
 
@@ -333,9 +333,9 @@ def read_entry(database: Database, head: Head, row: Any) -> Entry:
     try:
         entry = parse_entry(row.body)
     except (ValueError, TypeError):
-        raise database.unusable(CHANGED) from None
+        raise database.ledger_error(CHANGED) from None
     if entry.number != row.number or entry.ledger != head.ledger or entry_key(entry) != row.asked:
-        raise database.unusable(CHANGED)
+        raise database.ledger_error(CHANGED)
     return entry
 
 
@@ -371,10 +371,10 @@ def _require_receipt(database: Database, connection: Connection, head: Head, num
         missing = pluralize(number - head.entries, "entry").replace("entrys", "entries")
         verb = "is" if number == head.entries + 1 else "are"
         what = f"it is older than its records: {missing} that its records name {verb} missing"
-        raise database.unusable(what, "a restored copy would spend again what has already been spent")
+        raise database.ledger_error(what, "a restored copy would spend again what has already been spent")
     if number < 1 or entry_at(database, connection, head, number).hash != expected:
         what = f"it has diverged from its records: entry {number} is not the one that they name"
-        raise database.unusable(what, "a restored copy was used and lacks earlier charges, or the record is false")
+        raise database.ledger_error(what, "a restored copy was used and lacks earlier charges, or the record is false")
 
 
 def is_written(connection: Connection, entry: Entry) -> bool:

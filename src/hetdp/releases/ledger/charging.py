@@ -79,7 +79,7 @@ def charge_all(
     except UsageError:
         raise
     except (ValueError, TypeError):
-        raise database.unusable(CHANGED) from None
+        raise database.ledger_error(CHANGED) from None
     for one in sealed:
         store_charge(connection, one)
     return ChargeResult(sealed, total.accounts, exceeded, names)
@@ -103,7 +103,7 @@ def find_neighbours(database: Database, connection: Connection, head: Head, term
             raise ValueError("an entry that states nothing of this source")
         return read_neighbours(entry.facts.get(NEIGHBOURS))
     except ValueError:
-        raise database.unusable(CHANGED) from None
+        raise database.ledger_error(CHANGED) from None
 
 
 def neighbours_after(
@@ -152,7 +152,7 @@ def _is_same_charge(database: Database, connection: Connection, entry: Entry, se
     try:
         (stored,) = (decode_charge(row.content) for row in rows)
     except ValueError:
-        raise database.unusable(CHANGED) from None
+        raise database.ledger_error(CHANGED) from None
     alike = [(one.currency, one.kind, one.names, one.named, one.keys.tobytes()) for one in (stored, sealed)]
     return (
         alike[0] == alike[1]
@@ -184,7 +184,7 @@ def read_terms(database: Database, entry: Entry) -> Terms:
     try:
         return terms_of(entry)
     except (ValueError, TypeError, AttributeError):
-        raise database.unusable(CHANGED) from None
+        raise database.ledger_error(CHANGED) from None
 
 
 def store_charge(connection: Connection, sealed: SealedCharge) -> None:

@@ -242,7 +242,7 @@ class Database(ABC):
                 continue
             except CollisionError as collision:
                 if time.monotonic() + pause > deadline:
-                    raise self.unusable(str(collision)) from None
+                    raise self.ledger_error(str(collision)) from None
             except InterruptedSpend:
                 raise
             except KeyboardInterrupt:
@@ -266,18 +266,18 @@ class Database(ABC):
                     connection.commit()
             except CollisionError as collision:
                 give_up(connection)
-                raise self.unusable(str(collision)) from None
+                raise self.ledger_error(str(collision)) from None
             except BaseException:
                 give_up(connection)
                 raise
             with self._explain_errors(connection):
                 self.close(connection)
 
-    def unusable(self, what: str, rule: str = NOTHING_SPENT, spent: bool | None = False) -> LedgerError:
+    def ledger_error(self, what: str, rule: str = NOTHING_SPENT, spent: bool | None = False) -> LedgerError:
         """An error about this ledger."""
         return LedgerError(self.shown, what, rule, spent)
 
-    def already_there(self) -> UsageError:
+    def exists_error(self) -> UsageError:
         """The error of `create` if there is something at the address."""
         return UsageError(f"{self.shown}: something already exists there", "a ledger is made once and never replaced")
 
@@ -292,7 +292,7 @@ class Database(ABC):
             except BaseException as error:
                 give_up(connection)
                 if isinstance(error, LedgerError) and error.spent is False and self.is_half_done():
-                    raise self.unusable(error.what, doubt.unknown, None) from None
+                    raise self.ledger_error(error.what, doubt.unknown, None) from None
                 raise
             self.commit(connection, doubt)
             attempts.is_done = True
@@ -302,7 +302,7 @@ class Database(ABC):
         try:
             self._attempt(lambda connection: STORE_PLACE.write(connection, place=self.place), _Attempts(), NOTING_PLACE)
         except UnsureError as unsure:
-            raise self.unusable(str(unsure)) from None
+            raise self.ledger_error(str(unsure)) from None
 
     def _resolve(
         self, reason: str, result: Result, is_there: Callable[[Connection, Result], bool], doubt: CommitDoubt
@@ -317,15 +317,15 @@ class Database(ABC):
         if is_done and self.found_is_durable:
             return result
         if is_done:
-            raise self.unusable(reason, doubt.done, True)
+            raise self.ledger_error(reason, doubt.done, True)
         if is_done is False and self.missing_is_final:
-            raise self.unusable(reason)
-        raise self.unusable(reason, doubt.unknown, None)
+            raise self.ledger_error(reason)
+        raise self.ledger_error(reason, doubt.unknown, None)
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
         if not TURN.acquire(timeout=self.timeout):
-            raise self.unusable("another thread is writing to it, and did not finish in time")
+            raise self.ledger_error("another thread is writing to it, and did not finish in time")
         TURN.under_way += 1
         try:
             with self.locate():
@@ -348,7 +348,7 @@ class Database(ABC):
         except errors as error:
             raise self.explain(error, driver) from None
         except (OverflowError, UnicodeError):  # numbers and text in the file that no database holds
-            raise self.unusable("it is damaged") from None
+            raise self.ledger_error("it is damaged") from None
 
 
 def begin(connection: Connection, writes: bool, timeout: float) -> None:

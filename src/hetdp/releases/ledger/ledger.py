@@ -412,9 +412,9 @@ def export_lines(database: Database) -> Iterator[str]:
         try:
             charge = decode_charge(content)
         except ValueError:
-            raise database.unusable(CHANGED) from None
+            raise database.ledger_error(CHANGED) from None
         if charge.digest != digest:
-            raise database.unusable(CHANGED)
+            raise database.ledger_error(CHANGED)
         form = (
             {"text": charge.content.decode()}
             if charge.kind == CLASS

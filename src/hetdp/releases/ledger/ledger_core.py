@@ -366,7 +366,7 @@ class LedgerCore:
             except UsageError:
                 raise
             except (ValueError, TypeError):
-                raise database.unusable(CHANGED) from None
+                raise database.ledger_error(CHANGED) from None
 
     def similar_entries(self, source: str, theme: str, request: str, version: str, most: int) -> list[Entry]:
         """The latest answers about the same theme, latest first; none if exactly this was asked before.
@@ -401,7 +401,7 @@ class LedgerCore:
             try:
                 (charge,) = (decode_charge(row.content) for row in rows)
             except ValueError:
-                raise self.database.unusable(CHANGED) from None
+                raise self.database.ledger_error(CHANGED) from None
             known = currency_of(charge.currency)
             words = f"{known.unit} {format_units(int(charge.amounts.max(initial=0)), known.scale)}"
             delta = f", δ {format_units(int(charge.deltas.max(initial=0)), DELTA_SCALE)}" if known.has_delta else ""

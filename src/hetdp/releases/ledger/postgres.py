@@ -118,7 +118,7 @@ class PostgresDatabase(Database):
         """The reason of the server's error; a collision if the same transaction may succeed when it is tried again."""
         original = _original(error)
         reason = _reason_of(original, driver)
-        return CollisionError(reason) if _state_of(original) in COLLISIONS else self.unusable(reason)
+        return CollisionError(reason) if _state_of(original) in COLLISIONS else self.ledger_error(reason)
 
     def create(
         self, fill: Callable[[Database, Connection], Result], is_there: Callable[[Connection, Result], bool]
@@ -127,7 +127,7 @@ class PostgresDatabase(Database):
 
         def make(connection: Connection) -> Result:
             if sqlalchemy.inspect(connection).has_table(schema.head.name):
-                raise self.already_there()
+                raise self.exists_error()
             return fill(self, connection)
 
         self.write(make, is_there, CREATING)
@@ -152,7 +152,7 @@ class BoundedConnection(psycopg.Connection[Any]):
             with lock:
                 if not done.is_set():
                     self.is_silent = True
-                    _shut(self.pgconn.socket)
+                    _shut_down(self.pgconn.socket)
 
         timer = threading.Timer(self.patience, give_up)
         timer.daemon = True
@@ -170,7 +170,7 @@ class BoundedConnection(psycopg.Connection[Any]):
                 done.set()
 
 
-def _shut(number: int) -> None:
+def _shut_down(number: int) -> None:
     """Ends both directions of a socket, which wakes up whoever waits for it."""
     with suppress(OSError, ValueError):
         found = socket.socket(fileno=number)

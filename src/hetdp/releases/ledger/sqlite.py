@@ -163,13 +163,13 @@ class SqliteDatabase(Database):
         except (SQLAlchemyError, sqlite3.Error) as error:
             give_up(connection)
             if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) and not self.is_half_done():
-                raise self.unusable(IN_USE) from None
+                raise self.ledger_error(IN_USE) from None
             raise UnsureError(_reason(error)) from None
         try:
             self.require_in_place()
         except LedgerError as error:
             give_up(connection)
-            raise self.unusable(error.what, BEFORE if error.what == REPLACED else doubt.done, True) from None
+            raise self.ledger_error(error.what, BEFORE if error.what == REPLACED else doubt.done, True) from None
         with suppress(LedgerError), self._explain_errors(connection):
             self.close(connection)
 
@@ -180,7 +180,7 @@ class SqliteDatabase(Database):
             reason = f"{reason}: this user may not read it"
         elif reason in (CLOSED, UNWRITABLE) and _is_in_closed_folder(self.path):
             reason = "its folder cannot be written to"
-        return self.unusable(reason)
+        return self.ledger_error(reason)
 
     def find_result(self, result: Result, is_there: Callable[[Connection, Result], bool]) -> bool | None:
         """True if the result is in the file; None if another file has taken its place."""
@@ -197,7 +197,7 @@ class SqliteDatabase(Database):
             sync_folder(Path(os.path.realpath(self.path)).parent)
         except OSError:
             rule = "it was asked before, so nothing more was spent, and no answer was given"
-            raise self.unusable(UNREADABLE, rule) from None
+            raise self.ledger_error(UNREADABLE, rule) from None
 
     # The file ---------------------------------------------------------------------------------------------------------
 
@@ -206,7 +206,7 @@ class SqliteDatabase(Database):
     ) -> None:
         """Makes the ledger under another name, readable by its owner only, and links it to its own."""
         if self.path.exists() or self.path.is_symlink():
-            raise self.already_there()
+            raise self.exists_error()
         draft = draft_of(self.path, secrets.token_hex(8))
         drafting = SqliteDatabase(draft, self.timeout, Path(os.path.realpath(self.path)))
 
@@ -222,10 +222,10 @@ class SqliteDatabase(Database):
             with suppress(OSError):
                 sync_folder(self.path.parent)
         except FileExistsError:
-            raise self.already_there() from None
+            raise self.exists_error() from None
         except OSError as refusal:
             what = f"a ledger cannot be made here: {refusal.strerror or 'the system refused'}"
-            raise self.unusable(what, "its folder must exist and allow new files") from None
+            raise self.ledger_error(what, "its folder must exist and allow new files") from None
         finally:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
@@ -237,11 +237,11 @@ class SqliteDatabase(Database):
         try:
             now = find_file(self.path)
         except (FileNotFoundError, NotADirectoryError):
-            raise self.unusable(REPLACED) from None
+            raise self.ledger_error(REPLACED) from None
         except OSError:
-            raise self.unusable(UNREADABLE) from None
+            raise self.ledger_error(UNREADABLE) from None
         if not os.path.samestat(now.state, self._file.state):
-            raise self.unusable(REPLACED)
+            raise self.ledger_error(REPLACED)
         if has_several_names(now):
             self._require_one_name(now)
 
@@ -255,7 +255,7 @@ class SqliteDatabase(Database):
         if self._file is not None and journal is not None:
             hint = f"move {journal} beside it as {self._file.journal.name}, or move the ledger back"
             what = "it was moved away from the journal of a process that was stopped while it wrote to it"
-            raise self.unusable(what, f"{NOTHING_SPENT}. Hint: {hint}")
+            raise self.ledger_error(what, f"{NOTHING_SPENT}. Hint: {hint}")
 
     def require_whole_if_moved(self, connection: Connection, place: str) -> None:
         """Verifies a file that is not the one that was last written to.
@@ -275,63 +275,63 @@ class SqliteDatabase(Database):
         ((application,),) = read_pragma(connection, "application_id")
         ((version,),) = read_pragma(connection, "user_version")
         if application != schema.APPLICATION:
-            raise self.unusable("it is not a ledger", CREATE_HINT)
+            raise self.ledger_error("it is not a ledger", CREATE_HINT)
         if version != schema.VERSION:
-            raise self.unusable("it is a ledger of another version")
+            raise self.ledger_error("it is a ledger of another version")
         if read_pragma(connection, "journal_mode") != [("delete",)]:
             rule = f"{NOTHING_SPENT}. Hint: `sqlite3 FILE 'PRAGMA journal_mode = DELETE'` sets it back"
-            raise self.unusable("its journal mode was changed", rule)
+            raise self.ledger_error("its journal mode was changed", rule)
         ((pages,),), ((size,),) = read_pragma(connection, "page_count"), read_pragma(connection, "page_size")
         try:
             length = (path or self.path).stat().st_size
         except OSError:
-            raise self.unusable(UNREADABLE) from None
+            raise self.ledger_error(UNREADABLE) from None
         if length != pages * size:
-            raise self.unusable("it is truncated, or something was added to it")
+            raise self.ledger_error("it is truncated, or something was added to it")
         objects = {tuple(row) for row in OBJECTS.rows(connection)}
         found = {one for one in objects if not str(one[1]).startswith("sqlite_autoindex_hetdp_")}
         if found != {("table", name) for name in schema.NAMES} | {("index", name) for name in schema.INDICES}:
-            raise self.unusable("it has other tables than a ledger")
+            raise self.ledger_error("it has other tables than a ledger")
         for each in schema.metadata.tables.values():
             columns = [(row[1], bool(row[5])) for row in read_pragma(connection, f"table_info({each.name})")]
             if columns != [(one.name, bool(one.primary_key)) for one in each.columns]:
-                raise self.unusable("it has other columns than a ledger")
+                raise self.ledger_error("it has other columns than a ledger")
 
     def require_undamaged(self, connection: Connection) -> None:
         """Runs SQLite's own check."""
         if read_pragma(connection, "integrity_check(1)") != [("ok",)]:
-            raise self.unusable("it is damaged")
+            raise self.ledger_error("it is damaged")
 
     def _find(self) -> File:
         """The file, if it has one name and no journal is left beside it."""
         try:
             found = find_file(self.path)
         except PermissionError:
-            raise self.unusable(f"{CLOSED}: this user may not look into its folder") from None
+            raise self.ledger_error(f"{CLOSED}: this user may not look into its folder") from None
         except (FileNotFoundError, NotADirectoryError):
-            raise self.unusable("there is no ledger here", CREATE_HINT) from None
+            raise self.ledger_error("there is no ledger here", CREATE_HINT) from None
         except OSError as error:
-            raise self.unusable(f"{CLOSED}: {error.strerror or 'the system refused'}") from None
+            raise self.ledger_error(f"{CLOSED}: {error.strerror or 'the system refused'}") from None
         if not stat.S_ISREG(found.state.st_mode):
-            raise self.unusable("it is not a file", CREATE_HINT)
+            raise self.ledger_error("it is not a file", CREATE_HINT)
         if has_several_names(found):
             finish_creation(found)
             found = found.now() or found
         self._require_one_name(found)
         wrong = journal_fault(found)
         if wrong is not None:
-            raise self.unusable(*wrong)
+            raise self.ledger_error(*wrong)
         if TURN.under_way == 1 and has_journal(found.journal):
             words = resolve_journal(found, self.timeout, self._require_whole)
             if words is not None:
-                raise self.unusable(words)
+                raise self.ledger_error(words)
             found = found.now() or found
         return found
 
     def _require_one_name(self, file: File) -> None:
         wrong = name_fault(file) if self._known_as is None else None
         if wrong is not None:
-            raise self.unusable(*wrong)
+            raise self.ledger_error(*wrong)
 
     def _require_whole(self, path: Path, as_it_is: bool) -> None:
         """Verifies the ledger in a file, without its journal if wanted.

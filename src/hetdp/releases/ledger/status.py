@@ -140,7 +140,7 @@ def status_of(database: Database, connection: Connection, head: Head, source: st
     try:
         return [_status(connection, terms, find_neighbours(database, connection, head, terms)) for terms in listed]
     except (ValueError, TypeError):
-        raise database.unusable(CHANGED) from None
+        raise database.ledger_error(CHANGED) from None
 
 
 def _status(connection: Connection, terms: Terms, neighbours: Neighbours) -> Status:
@@ -306,11 +306,11 @@ def person_account(database: Database, connection: Connection, head: Head, terms
         named, balance = naming_of(connection, terms), read_person(connection, terms, key)
         charges, total = _charges_of(connection, entries, terms, key)
     except (ValueError, TypeError):
-        raise database.unusable(CHANGED) from None
+        raise database.ledger_error(CHANGED) from None
     if balance is None and not charges:
         raise _unknown_person(terms, named)
     if balance is None or (int(balance[SPENT]), int(balance[SPENT_DELTA])) != total:
-        raise database.unusable(CHANGED)
+        raise database.ledger_error(CHANGED)
     left, scale = remaining_amounts(balance.reshape(4, 1)), terms.currency.scale
     return PersonAccount(
         source=terms.source,

@@ -82,7 +82,7 @@ class Replay:
     def take(self, entry: Any) -> None:
         """Adds the next entry."""
         if (entry.kind == CREATE) != (entry.number == 1):
-            raise self._database.unusable(CHANGED)
+            raise self._database.ledger_error(CHANGED)
         if entry.kind == DECLARE:
             terms = self.terms[entry.source] = read_terms(self._database, entry)
             self.neighbours[entry.source] = terms.neighbours
@@ -90,7 +90,7 @@ class Replay:
             self._relate(entry)
         elif entry.kind in (SPEND, RECORD):
             if entry.source not in self.terms or self.sizes.setdefault(entry.charge, entry.accounts) != entry.accounts:
-                raise self._database.unusable(CHANGED)
+                raise self._database.ledger_error(CHANGED)
             charge = self.terms[entry.source].number, entry.charge
             self.times[charge] = self.times.get(charge, 0) + 1
             self._relate(entry)
@@ -108,9 +108,9 @@ class Replay:
                 else combine_neighbours(before, given, source in self.charged, source)
             )
         except (KeyError, ValueError):
-            raise self._database.unusable(CHANGED) from None
+            raise self._database.ledger_error(CHANGED) from None
         if after != given or (is_stated and after == before):
-            raise self._database.unusable(CHANGED)
+            raise self._database.ledger_error(CHANGED)
         if after != before:
             self.neighbours[source], self.stated[self.terms[source].number] = after, entry.number
 
@@ -145,7 +145,7 @@ def verify_chain(database: Database, connection: Connection, head: Head, records
         sums = _sum_charges(connection, replay)
         people = _compare(connection, replay, sums)
     except (ValueError, TypeError):
-        raise database.unusable(CHANGED) from None
+        raise database.ledger_error(CHANGED) from None
     classes = sum(len(names) for names, _, _ in sums.values())
     return VerifiedLedger(head.ledger, head.entries, head.hash, len(replay.terms), classes, people, records)
 
@@ -156,11 +156,11 @@ def _replay(database: Database, connection: Connection, head: Head) -> Replay:
     for row in ENTRIES.each(connection):
         entry, number = read_entry(database, head, row), number + 1
         if entry.number != number or entry.previous != previous:
-            raise database.unusable(CHANGED)
+            raise database.ledger_error(CHANGED)
         previous = entry.hash
         replay.take(entry)
     if (number, previous) != (head.entries, head.hash):
-        raise database.unusable(CHANGED)
+        raise database.ledger_error(CHANGED)
     return replay
 
 

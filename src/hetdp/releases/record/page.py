@@ -15,11 +15,11 @@ from hetdp.releases.record.summary import (
     group_name,
     headline_of,
     nearest,
+    people_words,
     promises_together,
     protections_of,
     sureness_of,
     warning_of,
-    whom_of,
 )
 from hetdp.text import count_people, escape_unprintable
 from hetdp.theory.pure import PURE
@@ -98,7 +98,7 @@ def page_of(record: dict[str, Any]) -> str:
     body = [
         *_question(record),
         *_section("What is not protected", _list(record["not_protected"])),
-        *_section("What was done", _facts(_deeds(record))),
+        *_section("What was done", _facts(_plain_facts(record))),
         *_checks(record["security"], [*_technical_facts(record), *_digests(record)]),
     ]
     return _page(record, headline_of(record), body, record["software"])
@@ -124,7 +124,7 @@ def bundle_page_of(record: dict[str, Any]) -> str:
     stated = [f"<p>{_text(words)}</p>" for words in (INTRODUCTION, BUNDLE_INTRODUCTION, MEANING)]  # once is enough
     common, technical = (
         [fact for fact in facts_of(parts[0]) if all(fact in list(facts_of(one)) for one in parts)]
-        for facts_of in (_deeds, _technical_facts)
+        for facts_of in (_plain_facts, _technical_facts)
     )
     for one in parts:
         body.append("<section>")
@@ -132,7 +132,7 @@ def bundle_page_of(record: dict[str, Any]) -> str:
             for words in stated:
                 line = line.replace(words, "")
             body.append(line.replace("h2>", "h3>").replace("h1>", "h2>"))  # sections within this one
-        body += _facts(fact for fact in _deeds(one) if fact not in common)
+        body += _facts(fact for fact in _plain_facts(one) if fact not in common)
         body.append("</section>")
     unprotected, security = (list(dict.fromkeys(words for one in parts for words in one[key])) for key in SHARED_LISTS)
     others = [
@@ -320,7 +320,7 @@ def _odds(
     yield f"<p>{_text(meaning)}</p></section>"
 
 
-def _deeds(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _plain_facts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What was done, in plain words."""
     composition, is_table = record["composition"], record["plan"] is not None
     yield "Exact question", record["question"]
@@ -361,7 +361,7 @@ def _merged_parameters(promises: list[dict[str, Any]]) -> list[tuple[str, str]]:
     for words, same in found.items():
         people = sum(one["people"] or 0 for one in same)
         count = f"; {count_people(people)}" if people else ""
-        merged.append((whom_of(same, promises), f"{words}{count}"))
+        merged.append((people_words(same, promises), f"{words}{count}"))
     return merged
 
 

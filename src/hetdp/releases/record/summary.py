@@ -100,7 +100,7 @@ def protections_of(promises: list[Document]) -> list[Protection]:
         by_odds.setdefault(one["odds"], []).append(one)
     whom = "" if len(by_odds) == 1 else None
     return [
-        Protection(whom_of(same, stated) if whom is None else whom, odds, max(map(_largest_loss, same)))
+        Protection(people_words(same, stated) if whom is None else whom, odds, max(map(_largest_loss, same)))
         for odds, same in by_odds.items()
     ]
 
@@ -113,7 +113,7 @@ def warning_of(given: Protection, notion: str) -> str:
     return strength(given.used).warning if notion == PURE.key and given.used.is_finite() else ""
 
 
-def whom_of(same: list[Document], promises: list[Document]) -> str:
+def people_words(same: list[Document], promises: list[Document]) -> str:
     """The people of some of all promises: groups and, where other areas of a group have another promise, its areas."""
     areas: dict[str, int] = {}
     for one in promises:
@@ -306,14 +306,14 @@ def _question_in_words(record: Document) -> str:
 
 def _answers_in_words(answers: list[Document]) -> str:
     if len(answers) == 1 and answers[0]["area"] is None:
-        return f"is {_inside(answers[0])}"
+        return f"is {_answer_in_sentence(answers[0])}"
     areas: dict[str, list[str]] = {}
     for one in answers:
-        areas.setdefault(_inside(one), []).append(str(one["area"]))
+        areas.setdefault(_answer_in_sentence(one), []).append(str(one["area"]))
     return f"is {', but '.join(f'{words} in {join_some(names)}' for words, names in areas.items())}"
 
 
-def _inside(answer: Document) -> str:
+def _answer_in_sentence(answer: Document) -> str:
     """A published answer inside a sentence."""
     words: str = answer["words"]
     return f"answer {words}" if words in BARE_NUMBERS else quote_answer(words)
