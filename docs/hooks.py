@@ -29,6 +29,14 @@ ADDED = {  # what lies outside docs/, and where it is on the site
 REPOSITORY = {site: path for path, site in ADDED.items()}
 EXAMPLES = re.compile(r"^>>> .*(?:\n(?:\n>>> )?.+)*", re.MULTILINE)
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]+)?\)")
+LITERAL = re.compile(r"<(/?)(?:code|pre|script|style|svg)\b")  # elements whose text stays as it is
+NAME = r"[A-Za-zα-ωΑ-Ωℓ]+[₀-₉ᵢ]*['′]*(?:<sub>\w+</sub>)?"
+EXPONENT = re.compile(
+    r"\^(?:\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)"  # in brackets, which are dropped
+    r"|\{([^{}]*)\}"
+    rf"|([−-]?(?:(?:min|max)\([^()]*\)|{NAME}(?:\([A-Za-zα-ω,′→ ]+\))?|\d+(?:\.\d+)?)))"
+)
+SUBSCRIPT = re.compile(r"(?<!\w)([A-Za-zα-ωΑ-Ω])_([A-Za-zα-ω]{1,3}[₀-₉]*(?!\w)|\([^()]*\)|\{[^{}]*\})")
 LIST_ITEM = re.compile(r"(?:[-*+]|(\d+)\.) +(?=\S)")
 
 
@@ -123,8 +131,31 @@ def on_pre_build(**_: Any) -> None:
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Options without a default show none; click 8.3 calls it by a name that mkdocs-click prints."""
-    return html.replace("<code>Sentinel.UNSET</code>", "") if page.file.src_uri == "reference/cli.md" else html
+    """Sets exponents and subscripts, and shows no default of options that have none.
+
+    Click 8.3 calls a missing default by a name that mkdocs-click prints.
+    """
+    html = html.replace("<code>Sentinel.UNSET</code>", "") if page.file.src_uri == "reference/cli.md" else html
+    return set_formulas(html)
+
+
+def set_formulas(html: str) -> str:
+    """Sets e^(−ε(d−1)) and v_i outside code as superscripts and subscripts.
+
+    >>> set_formulas("<p>e^(−ε(d−1))/(1 + e^ε), v_i, v_(i+1), <code>2^k</code></p>")
+    '<p>e<sup>−ε(d−1)</sup>/(1 + e<sup>ε</sup>), v<sub>i</sub>, v<sub>i+1</sub>, <code>2^k</code></p>'
+    >>> set_formulas("e^−ε(u→v)·q, e^−ε'(1 − x), e^max(A,0), 2^-40, e^ε_i")
+    "e<sup>−ε(u→v)</sup>·q, e<sup>−ε'</sup>(1 − x), e<sup>max(A,0)</sup>, 2<sup>-40</sup>, e<sup>ε<sub>i</sub></sup>"
+    """
+    pieces, depth = re.split(r"(<[^>]*>)", html), 0  # tags have odd places
+    for at, piece in enumerate(pieces):
+        if at % 2:
+            literal = LITERAL.match(piece)
+            depth += 0 if literal is None else -1 if literal[1] else 1
+        elif not depth:
+            lowered = SUBSCRIPT.sub(lambda found: f"{found[1]}<sub>{found[2].strip('(){}')}</sub>", piece)
+            pieces[at] = EXPONENT.sub(lambda found: f"<sup>{found[1] or found[2] or found[3]}</sup>", lowered)
+    return "".join(pieces)
 
 
 class ExamplesExtension(Extension):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 from pathlib import Path
 
 import pytest
 
+from docs import hooks
 from tests.documents.pages import DOCS, ROOT, name_of
 
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("benchmarks/*.md")])
@@ -33,3 +35,13 @@ def test_every_page_can_be_reached(start: Path):
             reached.add(page)
             waiting += [target for target, _ in targets(page)]
     assert [name_of(page) for page in PAGES if page not in reached] == []
+
+
+def test_the_site_sets_exponents_and_subscripts_outside_code():
+    assert doctest.testmod(hooks).failed == 0
+    assert hooks.set_formulas("<pre>2^k <b>x_i</b></pre> 2^k <b>x_i</b>") == (
+        "<pre>2^k <b>x_i</b></pre> 2<sup>k</sup> <b>x<sub>i</sub></b>"
+    )
+    assert hooks.set_formulas("ψ_λ, f_ε₁, Σ_{i∈A} e^{(i−τ)ε}, read_table, p_1") == (
+        "ψ<sub>λ</sub>, f<sub>ε₁</sub>, Σ<sub>i∈A</sub> e<sup>(i−τ)ε</sup>, read_table, p_1"
+    )
