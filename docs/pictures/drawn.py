@@ -41,8 +41,8 @@ def council() -> Any:
 
 
 def groups() -> Any:
-    """120 careful people and 80 open ones: the same map, with more tallies than can be written into cells."""
-    groups = {"careful": 120, "open": 80}
+    """90 careful people and 60 open ones: the same map, with more tallies than can be written into cells."""
+    groups = {"careful": 90, "open": 60}
     problem = hetdp.spaces.tallies(groups, hetdp.questions.majority(), {"careful": 0.05, "open": 0.25})
     return hetdp.plot(hetdp.design(problem, "balanced"))
 

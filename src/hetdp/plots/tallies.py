@@ -382,8 +382,8 @@ def _add_cells(axes: Axes, shown: Tallies) -> bool:
     framed = np.argwhere(shown.pinned) if shown.marks_given else np.empty((0, 2), dtype=np.int64)
     if min(width, height) < LEAST_CELL:
         side = max(0.5 * min(width, height), LEAST_MARK)
-        style: Any = {"marker": "s", "facecolors": PAPER, "edgecolors": INK, "linewidths": 0.4, "zorder": 3}
-        axes.scatter(framed[:, 1], framed[:, 0], s=side * side, **style)
+        style: Any = {"marker": "s", "facecolors": PAPER, "edgecolors": INK, "linewidths": 0.4, "rasterized": True}
+        axes.scatter(framed[:, 1], framed[:, 0], s=side * side, zorder=3, **style)
         return False
     inks = [text_colour_on(float(shown.p[row, column])) for row, column in framed]
     axes.add_collection(
