@@ -302,15 +302,13 @@ def hide_details(name: str, curator: bool) -> Iterator[None]:
         words = str(refusal)
         if isinstance(refusal, duckdb.InterruptException) or words == INTERRUPTED:
             raise KeyboardInterrupt from None
-        first_line = next((line for line in words.splitlines() if line.strip()), "")[:200] if curator else ""
-        fault = Fault(
-            "cannot be read" + (":" if first_line else ""),
-            name,
-            first_line,
-            TABLE_RULE,
-            "" if curator else CURATOR_HINT,
-        )
-        raise InputError(name, [fault]) from None
+        raise InputError(name, [unreadable_fault(name, words, curator)]) from None
+
+
+def unreadable_fault(name: str, words: str, curator: bool, what: str = "cannot be read") -> Fault:
+    """The fault of a table that a reader refuses. Only a curator sees the reader's words, which may name rows."""
+    first_line = next((line for line in words.splitlines() if line.strip()), "")[:200] if curator else ""
+    return Fault(what + (":" if first_line else ""), name, first_line, TABLE_RULE, "" if curator else CURATOR_HINT)
 
 
 def define_enum(database: Any, kind: str, names: Sequence[str]) -> None:

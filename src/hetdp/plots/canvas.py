@@ -309,8 +309,16 @@ def style_axes(axes: Axes, grid: str | None = None) -> None:
         axes.set_axisbelow(True)
 
 
+def add_text_legend(axes: Axes, handles: list[Any], words: list[str], **options: Any) -> None:
+    """Adds a legend without a frame; its texts are shown as they are, and may begin with an underscore."""
+    legend = axes.legend(handles, ["-"] * len(words), frameon=False, fontsize=SMALL, **options)
+    for text, word in zip(legend.get_texts(), words, strict=True):
+        disable_math(text)
+        text.set(text=word, color=INK)
+
+
 def add_legend_below(axes: Axes, handles: list[Any], words: list[str]) -> None:
-    """Adds a legend below the picture, in as few lines as its width allows; its texts may begin with an underscore."""
+    """Adds a legend below the picture, in as few lines as its width allows."""
     from matplotlib.transforms import ScaledTranslation
 
     if not handles:
@@ -322,21 +330,8 @@ def add_legend_below(axes: Axes, handles: list[Any], words: list[str]) -> None:
     below = (axes.get_window_extent().y0 - axes.get_tightbbox().y0) * 72.0 / figure.dpi + LEGEND_GAP
     place = axes.transAxes + ScaledTranslation(0.0, -below / 72.0, figure.dpi_scale_trans)
     columns, lines = arrange_legend(words, size_in_points(axes)[0])
-    legend = axes.legend(
-        handles,
-        ["-"] * len(words),
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0.0),
-        bbox_transform=place,
-        ncol=columns,
-        frameon=False,
-        fontsize=SMALL,
-        borderaxespad=0.0,
-        **LEGEND_SPACES,
-    )
-    for text, word in zip(legend.get_texts(), lines, strict=True):
-        disable_math(text)
-        text.set(text=word, color=INK)
+    where = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "bbox_transform": place, "borderaxespad": 0.0}
+    add_text_legend(axes, handles, lines, ncol=columns, **where, **LEGEND_SPACES)
 
 
 LEGEND_SPACES = {"handlelength": 2.2, "handletextpad": 0.8, "columnspacing": 1.4, "borderpad": 0.2}  # in font sizes

@@ -15,8 +15,8 @@ from hetdp.mechanism.accuracy.measures import NOWHERE
 from hetdp.plots.canvas import (
     SMALL,
     add_legend_below,
+    add_text_legend,
     count_ticks,
-    disable_math,
     distinct_texts,
     fit_height,
     label_axes,
@@ -25,7 +25,7 @@ from hetdp.plots.canvas import (
     wrap_text,
     write_message,
 )
-from hetdp.plots.colours import DASHES, INK, LINES, MARKS
+from hetdp.plots.colours import DASHES, LINES, MARKS
 from hetdp.problem.space import Floats
 
 if TYPE_CHECKING:
@@ -113,19 +113,10 @@ def add_names(axes: Axes, lines: list[Any], words: list[str]) -> None:
     if size_in_points(axes)[0] < NARROW:
         add_legend_below(axes, lines, words)
         return
-    legend = axes.legend(
-        lines,
-        ["-"] * len(lines),
-        loc="center left",
-        bbox_to_anchor=(1.01, 0.5),
-        frameon=False,
-        fontsize=SMALL,
-        handlelength=2.6,
-        labelspacing=0.7,
+    wrapped = [wrap_text(word, WIDEST_NAME, SMALL) for word in words]
+    add_text_legend(
+        axes, lines, wrapped, loc="center left", bbox_to_anchor=(1.01, 0.5), handlelength=2.6, labelspacing=0.7
     )
-    for text, word in zip(legend.get_texts(), words, strict=True):
-        disable_math(text)
-        text.set(text=wrap_text(word, WIDEST_NAME, SMALL), color=INK)
 
 
 def _height_for(axes: Axes) -> float:

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetdp.duck import CURATOR_HINT, TABLE_RULE, hide_details
-from hetdp.errors import Fault, HetdpError, InputError, UsageError
+from hetdp.duck import hide_details, unreadable_fault
+from hetdp.errors import HetdpError, InputError, UsageError
 from hetdp.frames import is_held_by_arrow
 from hetdp.interrupts import delay_interrupts
 from hetdp.tables.sources import BATCH_ROWS, BatchSource, QueriedSource, file_stamp, require_different
@@ -189,15 +189,7 @@ def arrow_errors(name: str, curator: bool) -> Iterator[None]:
         raise
     except BaseException as refusal:  # a panic in Rust is not an Exception
         require_no_interrupt(refusal)
-        first_line = next((line for line in str(refusal).splitlines() if line.strip()), "")[:200] if curator else ""
-        fault = Fault(
-            "cannot be read" + (":" if first_line else ""),
-            name,
-            first_line,
-            TABLE_RULE,
-            "" if curator else CURATOR_HINT,
-        )
-        raise InputError(name, [fault]) from None
+        raise InputError(name, [unreadable_fault(name, str(refusal), curator)]) from None
 
 
 def is_readable(kind: Any) -> bool:

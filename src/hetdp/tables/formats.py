@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hetdp.documents import require_path
-from hetdp.duck import CURATOR_HINT, TABLE_RULE, hide_details
+from hetdp.duck import hide_details, unreadable_fault
 from hetdp.errors import Fault, InputError, UsageError
 from hetdp.files.formats.parquet import require_no_brotli
 from hetdp.frames import is_arrow, is_frame, is_lazy_polars, is_pandas, is_polars
@@ -171,14 +171,7 @@ def _collect(lazy: Any, curator: bool) -> Any:
         return lazy.collect()
     except BaseException as refusal:  # a panic in Rust is not an Exception
         require_no_interrupt(refusal)
-        first_line = next((line for line in str(refusal).splitlines() if line.strip()), "")[:200] if curator else ""
-    fault = Fault(
-        "cannot be computed" + (":" if first_line else ""),
-        "the table",
-        first_line,
-        TABLE_RULE,
-        "" if curator else CURATOR_HINT,
-    )
+        fault = unreadable_fault("the table", str(refusal), curator, "cannot be computed")
     raise InputError("the table", [fault])
 
 
