@@ -19,9 +19,10 @@ DATASET_COLUMNS = ("dataset", "query", "p", "z", "error", "weight")
 MECHANISM_COLUMNS = ("dataset", "query", "p", "z", "error", "pinned", BINDING, "given")
 VALUES = ("z", "error", "p")  # from the one that keeps most to the one that keeps least
 PIN_COLUMNS = ("dataset", "p", "z", "error")
+STUDIO = "studio"  # what was chosen on the page of the studio, which reads it; other doors ignore it
 PROBLEM_KEYS = (
     *("schema_version", "kind", "notion", *SETTINGS, "grid", "positive", "about", "labels", "classes"),
-    *("datasets", "edges"),
+    *(STUDIO, "datasets", "edges"),
 )
 MECHANISM_KEYS = (
     *("schema_version", "verb", "kind", "notion", *SETTINGS, "coordinate", "objective", "objective_gap", "moved"),

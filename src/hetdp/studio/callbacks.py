@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 from dash import ALL, ClientsideFunction, Input, Output, State, ctx, html, no_update
+from flask import request
 
 from hetdp.errors import HetdpError, UsageError
 from hetdp.mechanism.accuracy.report import accuracy
@@ -27,6 +29,7 @@ from hetdp.studio.layout import TABS, WAYS
 from hetdp.studio.panels import accuracy_table, change_list, odds_list
 from hetdp.studio.screen import Screen
 from hetdp.studio.session import Document, PageView, Session
+from hetdp.studio.state import STATE, state_text
 from hetdp.studio.uploads import document_from_files
 from hetdp.studio.views import cells_of, dataset_near
 from hetdp.text import escape_unprintable
@@ -49,11 +52,14 @@ def take_action(session: Session, name: str, details: Any) -> None:
         "fill": session.keep_values,
         "keep": session.keep_values,
         "forget": session.clear_pins,
+        "begin": session.begin,
     }
     if name in buttons:
         buttons[name]()
     elif name == "clear_pin":
         session.clear_pin(_number(details))
+    elif name == "reopen":
+        session.reopen(_number(details))
     elif name == "objective":
         session.set_objective(str(details))
     elif name in (DATASET, EDGE):
@@ -232,14 +238,40 @@ def connect_saving(app: Any, session: Session) -> None:
     """Saves the problem, the mechanism, a picture or a script as a download."""
     ways: dict[str, tuple[str, Callable[[], str]]] = {
         "problem": (export.PROBLEM, lambda: export.problem_text(session)),
+        "pins": (export.PINS, lambda: export.pins_text(session)),
+        "state": (STATE, lambda: state_text(session, export.problem_text(session))),
         "mechanism": (export.MECHANISM, lambda: export.mechanism_text(session)),
         "svg": (export.PICTURE, lambda: export.picture_text(session)),
         "script": (export.SCRIPT, lambda: export.code_lines(session.document, session.answer).python),
     }
     for name, (filename, text) in ways.items():
         _connect_save(app, session, name, filename, text)
+    _connect_link(app, session)
     app.clientside_callback(  # only the browser knows the current view
         ClientsideFunction("studio", "photograph"), Output("graph", "generateImage"), Input("save-png", "n_clicks")
+    )
+
+
+def _connect_link(app: Any, session: Session) -> None:
+    """Stores the current state, and makes a link to it. What follows # stays in the browser."""
+
+    @app.callback(  # type: ignore[untyped-decorator]
+        Output("link", "value"),
+        Output("link-box", "hidden"),
+        Input("bookmark", "n_clicks"),
+        State("view", "value"),
+        State("tab", "value"),
+    )
+    def make_link(clicks: Any, view: Any, tab: Any) -> Any:
+        if not clicks:
+            return no_update, no_update
+        address = request.host_url + app.config.requests_pathname_prefix.lstrip("/")
+        return f"{address}#state={session.bookmark()}&view={quote(str(view))}&tab={quote(str(tab))}", False
+
+    app.clientside_callback(
+        ClientsideFunction("keep", "copyLink"),
+        Output("saved", "children", allow_duplicate=True),
+        Input("link", "value"),
     )
 
 

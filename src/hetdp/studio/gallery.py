@@ -42,6 +42,7 @@ def document_from_form(
         UsageError: an entry that cannot be read, or too many datasets.
         InputError: a person or group has no ε.
     """
+    form = (space, people, at_least, epsilon, deciding, values)
     known = require_values([value.strip() for value in values.split(",")])
     counted, threshold = known[0], at_least.strip()
     asked, asked_python, asked_shell = _question(counted, threshold)
@@ -57,7 +58,7 @@ def document_from_form(
     tail = "" if known == ("yes", "no") else f", {list(known)!r}"
     python = f"problem = hetdp.spaces.{space}({who_python}, {asked_python}, {rules_python}{tail})"
     line = " ".join(["hetdp make", space, who_shell, *shell, "-o problem.json"])
-    return new_document(name or problem.about["title"], problem, None, Origin((python,), line))
+    return new_document(name or problem.about["title"], problem, None, Origin((python,), line, form))
 
 
 def _people(space: str, people: str, known: tuple[str, ...], asked: Any, rules: Any) -> tuple[Problem, str, str]:

@@ -20,6 +20,7 @@ from hetdp.problem.spelling import spell_label
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.session import Session
 from hetdp.studio.uploads import MOST_BYTES, SIZE_RULE, TOO_LARGE
+from hetdp.studio.verdict import PATH
 from hetdp.studio.views import CHARTS, views_of
 from hetdp.theory.catalogue import PARAMETERS
 
@@ -98,7 +99,11 @@ def dialog(start: bool, tables: str = "", listed: Sequence[str] | None = None) -
     inside = [
         *([people] if tables else []),
         html.Div(
-            [html.H2("Open a problem"), radio_row("way", WAYS, "gallery", "Source"), button("Close", "close")],
+            [
+                html.H2("Open a problem"),
+                radio_row("way", WAYS, "gallery", "Source"),
+                button("Close", "close", action="begin"),
+            ],
             className="pair",
         ),
         *parts,
@@ -175,7 +180,7 @@ def page(session: Session, start: bool, tables: str = "", listed: Sequence[str] 
             dcc.Store(id="tab-request"),
             dcc.Store(id="tab-filled"),
             dcc.Store(id="opening"),
-            *(dcc.Download(id=f"download-{name}") for name in ("problem", "mechanism", "svg", "script")),
+            *(dcc.Download(id=f"download-{name}") for name in SAVED),
             html.Div(id="acknowledged", hidden=True),  # studio.js sees it as soon as an answer is on the page
             html.Div(id="announcement", className="unseen", role="status"),
             html.Div(id="trouble", className="trouble", role="alert", hidden=True),
@@ -355,20 +360,44 @@ def _place_of(kind: str, name: str) -> str:
     return json.dumps({"name": name, "type": kind}, separators=(",", ":"))
 
 
+SAVED = ("problem", "pins", "mechanism", "svg", "script", "state")
+LINK_WORDS = (
+    "Whoever has this link and can use this machine can use this studio. It works until the studio ends; after that,"
+    " open the file that State saves."
+)
+
+
 def _export() -> list[Any]:
     files = [
         button("Problem", "save-problem", "Save the problem with its given values (.json)"),
+        button("Given values", "save-pins", "Save the given values alone (.json)"),
         button("Mechanism", "save-mechanism", "Save the mechanism with its certificate (.json)"),
-        button("Picture", "save-png", "Save the current view (.png)"),
+        button("Picture", "save-png", "Save the current view with its legend (.png)"),
         button("Figure", "save-svg", "Save a figure for a paper (.svg)"),
         button("Script", "save-script", "Save the Python code below (.py)"),
     ]
+    verdict = html.A("Verdict to print", href=PATH, target="_blank", className="button", id="verdict-link")
+    keep = [
+        verdict,
+        button("Link to this state", "bookmark", "Copy a link that reopens this state while this studio runs"),
+        button("State", "save-state", "Save all of this page (.json), to be opened by hetdp studio at any time"),
+    ]
+    link = dcc.Input(id="link", type="text", readOnly=True, value="", className="field")
+    copied = html.Label([html.Span("Link to this state"), link], className="labelled")
     blocks = []
     for name, words in (("python", "The same in Python"), ("shell", "The same in a shell")):
         copy = html.Button("Copy", className="button", **{"data-copy": f"lines-{name}", **aria_label(f"Copy: {words}")})
         head = html.Div([html.H3(words), copy], className="pair")
         blocks += [head, html.Pre(id=f"lines-{name}", tabIndex=0)]
-    return [html.H3("Save"), html.Div(files, className="buttons"), html.P(id="saved", className="notice"), *blocks]
+    return [
+        html.H3("Keep"),
+        html.Div(keep, className="buttons"),
+        html.Div([copied, html.P(LINK_WORDS, className="quiet")], id="link-box", hidden=True),
+        html.H3("Save"),
+        html.Div(files, className="buttons"),
+        html.P(id="saved", className="notice"),
+        *blocks,
+    ]
 
 
 def label_suggestions(session: Session) -> list[Any]:

@@ -134,15 +134,21 @@ def title(session: Session) -> list[Any]:
 
 
 def status(session: Session) -> tuple[str, list[Any]]:
-    """The kind of the verdict ("good", "caution" or "none"), and its texts."""
-    found = session.answer
+    """The kind of the verdict, and its texts after the messages about the last action."""
+    kind, words = verdict(session)
     messages = (("alert", session.notice), ("note", remark(session)))
     notice = [
         html.P(escape_unprintable(words)[:600], className="notice", role=role) for role, words in messages if words
     ]
+    return kind, [*notice, *words]
+
+
+def verdict(session: Session) -> tuple[str, list[Any]]:
+    """The kind of the verdict ("good", "caution" or "none"), and its texts."""
+    found = session.answer
     if found.mechanism is not None:
         kind, words = _private_status(session, found.mechanism)
-        return kind, [*notice, *words, *_moved_values(session, session.document.repaired, REPAIRED)]
+        return kind, [*words, *_moved_values(session, session.document.repaired, REPAIRED)]
     if found.witness is not None:
         path = found.witness.path
         first, last = path.names[0][:60], path.names[-1][:60]
@@ -163,9 +169,9 @@ def status(session: Session) -> tuple[str, list[Any]]:
             path_list(path, session),
             *_moved_values(session, session.repair_moves(), PREVIEW),
         ]
-        return "none", [*notice, *words]
+        return "none", words
     kind = "Some values are missing" if found.lacks_pins else "No answer"
-    return "none", [*notice, html.H2(kind), html.P(escape_unprintable(found.reason)[:600])]
+    return "none", [html.H2(kind), html.P(escape_unprintable(found.reason)[:600])]
 
 
 def _private_status(session: Session, mechanism: LocalMechanism) -> tuple[str, list[Any]]:

@@ -66,7 +66,7 @@ def create_server(
         session: the session.
         host: the address to listen on.
         port: the port; 0 takes a free one.
-        start: whether the dialog with the gallery is open at first.
+        start: whether the dialog with the gallery is open as long as nothing was done.
         people: the session of the pages for tables; None for a server without them.
         first: the page that the address leads to: the one for problems, or "people/".
 
@@ -116,6 +116,7 @@ def app_for(
     from hetdp.studio.callbacks import connect
     from hetdp.studio.guard import PEOPLE, protect
     from hetdp.studio.layout import page
+    from hetdp.studio.verdict import connect_verdict
 
     app = Dash(
         __name__,
@@ -131,8 +132,10 @@ def app_for(
     )
     tables = "" if people is None else f"/{token}/{PEOPLE}/"
     listed = people.folder if start and people is not None else None  # not beside an opened file
-    app.layout = lambda: page(session, start, tables, None if listed is None else listed.tables())
+    found = (lambda: None) if listed is None else listed.tables
+    app.layout = lambda: page(session, start and session.is_untouched, tables, found())
     connect(app, session)
+    connect_verdict(app.server, token, session)
     if people is not None:
         from hetdp.studio.people.pages import connect_pages
 

@@ -30,10 +30,14 @@ from hetdp.text import format_value, pluralize
 
 
 class Origin(NamedTuple):
-    """Lines of Python and of a shell that build a problem; empty if it can only be read from its file."""
+    """Lines of Python and of a shell that build a problem; empty if it can only be read from its file.
+
+    `form` has the arguments of `gallery.document_from_form`, if it was made by that form.
+    """
 
     python: tuple[str, ...] = ()
     shell: str = ""
+    form: tuple[str, ...] = ()
 
 
 NO_ORIGIN = Origin()
@@ -59,6 +63,16 @@ class Change(NamedTuple):
         return f"{self.what}: {self.before} → {self.after}" if self.before else self.what
 
 
+class Selection(NamedTuple):
+    """The selected dataset or edge, by index; or nothing."""
+
+    kind: str = ""
+    number: int = -1
+
+
+NOTHING = Selection()
+
+
 @dataclass(frozen=True, eq=False)
 class Document:
     """A problem with its given values and an objective. It is never changed in place.
@@ -72,6 +86,7 @@ class Document:
         opening: counts the problems opened so far; all documents of one opening are drawn with the same layout.
         repaired: the given values that a repair has moved, as they were before; without those set again since.
         changes: the changes made since it was opened, oldest first; those that were undone are not among them.
+        selected: what is selected when it is opened.
     """
 
     name: str
@@ -82,6 +97,7 @@ class Document:
     opening: int = 0
     repaired: Pins = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
+    selected: Selection = NOTHING
 
     def with_pins(self, pins: Pins, changed: Collection[int]) -> Document:
         """Another document with other given values; those in `changed` are no longer called repaired."""
@@ -188,17 +204,15 @@ class PageViews:
 
 
 MOST_UNDO = 200
+MOST_BOOKMARKS = 100  # states that are stored for links
+NO_BOOKMARK = (
+    "The state of this link is no longer stored. A link works as long as the studio runs. A state that was saved as a"
+    " file can be opened at any time."
+)
 MOST_MOVED = 12  # values moved by a repair that are listed
 LONGEST_NAME = 60  # characters of a label in the list of changes
 NOT_GIVEN, OBJECTIVE = "not given", "Objective"  # in the list of changes
 MOST_LISTED_EDGES = 2_000_000  # up to which edges are listed, selected and drawn
-
-
-class Selection(NamedTuple):
-    """The selected dataset or edge, by index; or nothing."""
-
-    kind: str = ""
-    number: int = -1
 
 
 class Session:
@@ -216,6 +230,9 @@ class Session:
         self._page_views, self._page_view = PageViews(), PageView("", 0, 0)
         self._opened = 0
         self._merge_key: Any = None
+        self._is_begun = False
+        self._bookmarks: dict[int, Document] = {}
+        self._bookmark_count = 0
         self._before = ""  # the value before the changes that are merged
         self._replace(replace(document, opening=0))
 
@@ -233,7 +250,7 @@ class Session:
             self.document = replace(document, objective="fair")
         self.answer: Answer = solve(self.document.problem, self.document.pins, self.document.objective)
         if fresh:
-            self.selection = Selection()
+            self.selection = self._existing(document.selected)
         self.milliseconds = round(1000 * (time.perf_counter() - begun))
         self._advance()
 
@@ -306,6 +323,38 @@ class Session:
             self._opened, self.last_control = self._opened + 1, ""
             self._change(replace(document, opening=self._opened))
 
+    @property
+    def is_untouched(self) -> bool:
+        """True until something was changed, selected or opened; from then on, a page that is loaded shows the work."""
+        return self.revision == 1 and not self._is_begun
+
+    def begin(self) -> None:
+        """Records that the dialog was closed to work with the problem that is shown."""
+        self._is_begun = True
+
+    def bookmark(self) -> int:
+        """Stores the current state for a link, and returns its number."""
+        with self.lock:
+            state = replace(self.document, selected=self.selection)
+            self._bookmarks[self._bookmark_count + 1] = state
+            self._bookmark_count += 1
+            for older in list(self._bookmarks)[:-MOST_BOOKMARKS]:
+                del self._bookmarks[older]
+            return self._bookmark_count
+
+    def reopen(self, number: int) -> None:
+        """Returns to a state that was stored for a link. Undo returns to the one before."""
+        with self.lock:
+            found = self._bookmarks.get(number)
+            if found is None:
+                self.refuse(NO_BOOKMARK)
+                return
+            now, self.last_control = self.document, ""
+            if (found.problem, found.pins, found.objective) != (now.problem, now.pins, now.objective):
+                self._opened += 1
+                self._change(replace(found, opening=self._opened))
+            self.select(*found.selected)
+
     def undo(self) -> None:
         """Undoes the last change."""
         self._step(self.past, self.future)
@@ -340,23 +389,25 @@ class Session:
     def _parameter_change(self, edge: int, name: str, value: float) -> Change:
         listed = self.edge_list
         assert listed is not None
-        one, other = self._name_of(int(listed.source[edge])), self._name_of(int(listed.target[edge]))
+        one, other = self.dataset_name(int(listed.source[edge])), self.dataset_name(int(listed.target[edge]))
         edge_class = listed.classes[edge]
         named = "" if edge_class is None else f", {spell_label(edge_class)[:LONGEST_NAME]}"
         was = float(listed.columns[name][edge])
         return Change(f"{LETTERS[name]} between {one} and {other}{named}", _number_words(was), _number_words(value))
 
-    def _name_of(self, dataset: int) -> str:
+    def dataset_name(self, dataset: int) -> str:
         """The label of a dataset in the list of changes, cut if it is long."""
         labels = self.document.problem.labels
         text = spell_label(labels.names[dataset], labels)
         return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
 
-    def _given_words(self, dataset: int) -> str:
+    def given_words(self, dataset: int) -> str:
         """The given value of a dataset in words."""
         pin = self.document.pins.get(dataset)
-        if pin is None:
-            return NOT_GIVEN
+        return NOT_GIVEN if pin is None else self.pin_words(dataset, pin)
+
+    def pin_words(self, dataset: int, pin: tuple[str, float]) -> str:
+        """A given value as p, in words."""
         return _number_words(pin[1]) if pin[0] == "p" else format_probability(*self.probability_of(dataset, pin))
 
     def _place_of(self, edge: int) -> int:
@@ -372,7 +423,7 @@ class Session:
                 return
             self.last_control = by
             pins = {**self.document.pins, dataset: ("p", p)}
-            change = Change(f"p of {self._name_of(dataset)}", self._given_words(dataset), _number_words(p))
+            change = Change(f"p of {self.dataset_name(dataset)}", self.given_words(dataset), _number_words(p))
             self._change(self.document.with_pins(pins, (dataset,)), change, ("pin", dataset) if drag else None)
 
     def clear_pin(self, dataset: int) -> None:
@@ -381,7 +432,7 @@ class Session:
             if dataset in self.document.pins:
                 pins = {index: pin for index, pin in self.document.pins.items() if index != dataset}
                 self.last_control = ""
-                change = Change(f"p of {self._name_of(dataset)}", self._given_words(dataset), NOT_GIVEN)
+                change = Change(f"p of {self.dataset_name(dataset)}", self.given_words(dataset), NOT_GIVEN)
                 self._change(self.document.with_pins(pins, (dataset,)), change)
 
     def clear_pins(self) -> None:
@@ -432,7 +483,7 @@ class Session:
         listed = []
         for dataset in list(moves)[:MOST_MOVED]:
             was, now = format_apart(*(self.probability_of(dataset, pins[dataset]) for pins in (moves, after)))
-            listed.append(f"p of {self._name_of(dataset)} {was} → {now}")
+            listed.append(f"p of {self.dataset_name(dataset)} {was} → {now}")
         more = f" and {len(moves) - MOST_MOVED:,} more" if len(moves) > MOST_MOVED else ""
         return f"{pluralize(len(moves), 'given value')}: {', '.join(listed)}{more}"
 
@@ -463,14 +514,17 @@ class Session:
         with self.lock:
             if self._page_view.page and self._page_view.opening != self.document.opening and self._is_stale():
                 return
-            many = {
-                "dataset": self.document.problem.graph.size,
-                "edge": 0 if self.edge_list is None else len(self.edge_list.source),
-            }
-            inside = 0 <= number < many.get(kind, 0)
-            self.selection = Selection(kind, number) if inside else Selection()
+            self.selection = self._existing(Selection(kind, number))
             self._merge_key, self.notice, self.last_control = None, "", ""
             self._advance()
+
+    def _existing(self, selection: Selection) -> Selection:
+        """The selection, if there is such a dataset or edge; otherwise nothing."""
+        many = {
+            "dataset": self.document.problem.graph.size,
+            "edge": 0 if self.edge_list is None else len(self.edge_list.source),
+        }
+        return selection if 0 <= selection.number < many.get(selection.kind, 0) else Selection()
 
     def editable_values(self) -> dict[str, float]:
         """The numbers of the selection that can be edited: p of a dataset, or the parameters of an edge."""

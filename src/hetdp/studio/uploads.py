@@ -18,6 +18,7 @@ from hetdp.files.formats.parquet import PARQUET, PARQUET_RULE, kinds_of
 from hetdp.files.formats.registry import DOCUMENT, FORMATS, TABLE_SUFFIXES
 from hetdp.files.problems import read_problem
 from hetdp.studio.session import Document, new_document
+from hetdp.studio.state import with_saved_state
 from hetdp.text import escape_unprintable
 
 MOST_CELLS = 20_000_000
@@ -85,7 +86,8 @@ def document_from_files(names: list[str], contents: list[str]) -> Document:
         except HetdpError as refusal:
             raise _without_path(refusal, f"{folder}/", str(folder), next(iter(files))) from None
     title = next(iter(files)) if alone else "dropped tables"
-    return new_document(escape_unprintable(title)[:80], problem, partial)
+    document = new_document(escape_unprintable(title)[:80], problem, partial)
+    return with_saved_state(document, files[title]) if alone else document
 
 
 def document_from_path(
@@ -94,7 +96,8 @@ def document_from_path(
     """The document of a path on the command line."""
     problem, partial = read_problem(path, duplicates, positive)
     name = "standard input" if path == "-" else Path(path).name or str(path)
-    return new_document(escape_unprintable(name)[:80], problem, partial)
+    document = new_document(escape_unprintable(name)[:80], problem, partial)
+    return with_saved_state(document, Path(path).read_bytes()) if Path(path).is_file() else document
 
 
 def _last_part(name: str) -> str:

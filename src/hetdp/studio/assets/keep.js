@@ -1,0 +1,84 @@
+// What lasts: links to a state, the view and the tab after a reload, and Back, which stays on the page.
+//
+// Each view or tab that a person chooses is an entry of the browser's history, so that Back returns to the one before.
+// Before the first of them lies a guard: Back from there says so, and only a second Back leaves the page.
+(function () {
+  "use strict";
+  const LEAVING = "Press Back again to leave the studio. Your work stays as long as it runs: open its address again.";
+  const CHOICES = ["view", "tab"];
+  let isRestoring = false;
+
+  function choices() {
+    return Object.fromEntries(CHOICES.map((name) => [name, window.hetdp.read(name, "value")]));
+  }
+
+  function restore(state) {
+    isRestoring = true;
+    CHOICES.forEach(function (name) {
+      const input = Array.from(document.querySelectorAll("#" + name + " input")).find((one) => one.value === state[name]);
+      if (input && !input.checked) { input.click(); }
+    });
+    isRestoring = false;
+  }
+
+  // The words at the top, for as long as nothing else is done.
+  function say(words) { window.dash_clientside.set_props("trouble", { children: words, hidden: !words }); }
+
+  function begin() {
+    const link = new URLSearchParams(window.location.hash.slice(1));
+    const state = window.history.state || {};
+    if (link.has("state")) {
+      window.history.replaceState(Object.assign({}, state), "", window.location.pathname); // else a reload would undo all later work
+      window.hetdp.act("reopen", Number(link.get("state")));
+      window.hetdp.whenSettled(() => restore(Object.fromEntries(link)));
+    } else if (state.view) {
+      restore(state);
+    }
+  }
+
+  // Back is guarded once a person has done something: a browser skips entries that were made without that.
+  function remember() {
+    const state = window.history.state || {};
+    if (!state.view) {
+      window.history.replaceState({ guard: true }, "");
+      window.history.pushState(choices(), "");
+    }
+  }
+  document.addEventListener("pointerdown", () => { if (window.hetdp.isReady()) { remember(); } }, true);
+  document.addEventListener("keydown", function (event) {
+    if (window.hetdp.isReady() && !event.ctrlKey && !event.metaKey && !event.altKey) { remember(); }
+  }, true);
+  document.addEventListener("change", function (event) {
+    const row = event.target.closest && event.target.closest("#view, #tab");
+    const state = window.history.state || {};
+    if (!row || isRestoring || !state.view || state[row.id] === event.target.value) { return; }
+    window.history.pushState(Object.assign(choices(), { [row.id]: event.target.value }), "");
+  }, true);
+  window.addEventListener("popstate", function (event) {
+    const state = event.state || {};
+    say(state.guard ? LEAVING : "");
+    const dialog = document.getElementById("shade");
+    if (dialog && !dialog.hidden) { document.getElementById("close").click(); }
+    if (state.view) { restore(state); }
+  });
+  window.addEventListener("hashchange", function () {
+    if (window.location.hash.startsWith("#state=") && window.hetdp.isReady()) { begin(); }
+  });
+
+  // A new link is copied at once.
+  const arrival = new MutationObserver(function () {
+    if (!document.getElementById("studio") || !window.hetdp.isReady()) { return; }
+    arrival.disconnect();
+    begin();
+  });
+  arrival.observe(document, { childList: true, subtree: true, attributes: true, attributeFilter: ["data-ready"] });
+  window.dash_clientside = window.dash_clientside || {};
+  window.dash_clientside.keep = {
+    copyLink: function (link) {
+      if (!link) { return window.dash_clientside.no_update; }
+      const show = (words) => window.dash_clientside.set_props("saved", { children: words });
+      navigator.clipboard.writeText(link).then(() => show("The link was copied."), () => show("Copy the link above."));
+      return window.dash_clientside.no_update;
+    },
+  };
+})();
