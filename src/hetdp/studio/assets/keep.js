@@ -40,6 +40,7 @@
   function remember() {
     const state = window.history.state || {};
     if (!state.view) {
+      say("");
       window.history.replaceState({ guard: true }, "");
       window.history.pushState(choices(), "");
     }
