@@ -77,6 +77,8 @@ def test_unknown_objectives_are_refused():
         hetdp.UsageError, match="unknown objective 'best'; an objective is one of fair, balanced, average"
     ):
         hetdp.design(problem, "best")
+    with pytest.raises(hetdp.UsageError, match=r"\['fair', 'balanced'\].*Hint: hetdp.accuracy compares several"):
+        hetdp.design(problem, ["fair", "balanced"])  # type: ignore[call-overload]
 
 
 def test_the_command_line_knows_the_same_objectives():

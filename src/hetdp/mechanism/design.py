@@ -109,7 +109,8 @@ def require_objective(name: Any) -> ObjectiveName:
         UsageError: there is no such objective.
     """
     if name not in [*OBJECTIVES, WEIGHTED_VOTE]:
-        hint = did_you_mean(name, [*OBJECTIVES, WEIGHTED_VOTE])
+        several = isinstance(name, list | tuple | set)
+        hint = "hetdp.accuracy compares several" if several else did_you_mean(name, [*OBJECTIVES, WEIGHTED_VOTE])
         raise UsageError(f"unknown objective {format_value(name)}", OBJECTIVE_RULE, hint)
     return cast(ObjectiveName, name)
 
