@@ -78,7 +78,7 @@ def test_unknown_objectives_are_refused():
     ):
         hetdp.design(problem, "best")
     with pytest.raises(hetdp.UsageError, match=r"\['fair', 'balanced'\].*Hint: hetdp.accuracy compares several"):
-        hetdp.design(problem, ["fair", "balanced"])  # type: ignore[call-overload]
+        hetdp.design(problem, ["fair", "balanced"])
 
 
 def test_the_command_line_knows_the_same_objectives():
