@@ -7,29 +7,33 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import pytest
 
-def for_each(name: str, values: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+
+def for_each(names: str | Sequence[str], values: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Calls a test with each of some values, as `parametrize` would, but as one test. Fixtures are shared by all."""
-    cases = list(values)
+    one_name = isinstance(names, str)
+    arguments = (names,) if isinstance(names, str) else tuple(names)
+    cases = [dict(zip(arguments, (value,) if one_name else value, strict=True)) for value in values]
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
-        def run(*arguments: Any, **fixtures: Any) -> None:
-            faults: list[Exception] = []
-            for value in cases:
+        def run(**fixtures: Any) -> None:
+            faults: list[BaseException] = []
+            for case in cases:
                 try:
-                    test(*arguments, **fixtures, **{name: value})
-                except Exception as fault:
-                    fault.add_note(f"with {name}={value!r}")
+                    test(**fixtures, **case)
+                except (Exception, pytest.fail.Exception, BaseExceptionGroup) as fault:
+                    fault.add_note("with " + ", ".join(f"{name}={value!r}" for name, value in case.items()))
                     faults.append(fault)
             if faults:
-                raise ExceptionGroup(f"{len(faults)} of {len(cases)} cases failed", faults)
+                raise BaseExceptionGroup(f"{len(faults)} of {len(cases)} cases failed", faults)
 
         signature = inspect.signature(test)
-        others = [one for one in signature.parameters.values() if one.name != name]
+        others = [one for one in signature.parameters.values() if one.name not in arguments]
         run.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
         return run
 

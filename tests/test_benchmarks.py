@@ -19,6 +19,7 @@ from benchmarks.page import section_lines, text, write
 from benchmarks.paths import difference
 from benchmarks.registry import MODULES, benchmarks
 from benchmarks.releases import LEAST, make_mechanism, one_epsilon
+from tests.loops import for_each
 from tests.stress import long
 
 ROOT = Path(__file__).parent.parent
@@ -100,7 +101,7 @@ def test_an_unknown_name_is_answered_by_the_known_ones():
     assert "there is no 'nonsense'; there are speed, growth, paths" in done.stderr
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("bound", "values", "verdict"),
     [
         ("≤", [1.9, 2.0], "yes"),

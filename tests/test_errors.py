@@ -22,6 +22,7 @@ from hetdp.errors import (
     UsageError,
     VerificationError,
 )
+from tests.loops import for_each
 
 FAULT = Fault("negative ε", "edge 4 ('a', 'b')", "-1.0", "ε is a number ≥ 0", "look at column 3")
 CODES = {
@@ -39,7 +40,7 @@ CODES = {
 }
 
 
-@pytest.mark.parametrize(("kind", "code"), CODES.items(), ids=lambda x: getattr(x, "__name__", x))
+@for_each(("kind", "code"), CODES.items())
 def test_every_kind_of_error_has_its_exit_code(kind, code):
     assert kind.exit_code == code
     assert issubclass(kind, HetdpError)

@@ -6,9 +6,8 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.documents.pages import DOCS, ROOT
+from tests.loops import for_each
 
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__"}
@@ -62,7 +61,7 @@ def test_no_release_uses_another_generator_than_the_systems():
         assert "random" not in calls
 
 
-@pytest.mark.parametrize("words", NOT_PROMISED)
+@for_each("words", NOT_PROMISED)
 def test_the_page_of_limits_lists_what_is_not_promised(words):
     assert words in " ".join((DOCS / "limitations.md").read_text(encoding="utf-8").split())
 

@@ -22,3 +22,18 @@ def test_every_case_runs_and_every_failure_is_named():
         check(shared="fixture")
     assert seen == [(case, "fixture") for case in range(4)]
     assert [fault.__notes__[-1] for fault in found.value.exceptions] == ["with case=1", "with case=3"]
+
+
+def test_a_case_may_have_several_arguments_and_may_fail_because_nothing_was_raised():
+    @for_each(("number", "word"), [(1, "one"), (2, "two")])
+    @for_each("sign", "+-")
+    def check(number, word, sign):
+        with pytest.raises(ValueError, match="invalid"):
+            int("1" if (number, sign) == (2, "-") else word)
+
+    assert not inspect.signature(check).parameters
+    with pytest.raises(BaseExceptionGroup, match="1 of 2 cases failed") as found:
+        check()
+    (outer,) = found.value.exceptions
+    assert outer.__notes__ == ["with number=2, word='two'"]
+    assert [fault.__notes__[-1] for fault in outer.exceptions] == ["with sign='-'"]

@@ -15,6 +15,7 @@ import pytest
 from hetdp import documents, numbers
 from hetdp.documents import COUNT, MAYBE_TEXT, TEXT
 from hetdp.errors import Fault, InputError, UsageError
+from tests.loops import for_each
 
 
 def faults_of(call, *given, **named) -> tuple[Fault, ...]:
@@ -158,7 +159,7 @@ def test_an_object_is_built_from_the_keys_of_a_document():
 LARGEST = sys.float_info.max
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "number"),
     [
         ("1e400", LARGEST),
@@ -208,7 +209,7 @@ def test_a_decimal_is_as_long_as_a_person_writes():
     assert numbers.parse_decimal("0." + "1" * 399) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "exact"),
     [
         ("50 %", Fraction(1, 2)),
@@ -224,9 +225,7 @@ def test_an_exact_number_is_the_one_that_was_written(given, exact):
         assert numbers.parse_exact(given, "the share") == exact
 
 
-@pytest.mark.parametrize(
-    "given", ["x%", "1/0", "inf", "50%%", "", True, 2**1199, "1" * 401, Fraction(1, 2**1199), None]
-)
+@for_each("given", ["x%", "1/0", "inf", "50%%", "", True, 2**1199, "1" * 401, Fraction(1, 2**1199), None])
 def test_other_things_are_no_exact_numbers(given):
     with pytest.raises(UsageError, match="the share is "):
         numbers.parse_exact(given, "the share")
@@ -241,7 +240,7 @@ def test_a_whole_number_may_have_a_least():
         numbers.parse_whole("1/2", "the count")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("number", "words", "share"),
     [
         (Fraction(-1, 8), "-0.125", "-12.5%"),
@@ -257,7 +256,7 @@ def test_exact_numbers_are_written_as_short_decimals_or_fractions(number, words,
     assert numbers.format_share(number) == share
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "words"),
     [
         ("1,000", r"'1,000' can be read as two numbers; it must be 1000 or 1.000"),

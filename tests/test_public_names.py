@@ -156,7 +156,7 @@ def test_every_public_function_has_an_example(name):
     assert any(test.examples for test in doctest.DocTestFinder(recurse=False).find(getattr(hetdp, name), name))
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if inspect.isclass(getattr(hetdp, name))])
+@for_each("name", [name for name in NAMES if inspect.isclass(getattr(hetdp, name))])
 def test_every_public_method_has_a_docstring(name):
     members = vars(getattr(hetdp, name)).items()
     methods = [(n, m) for n, m in members if not n.startswith("_") and (callable(m) or hasattr(m, "__get__"))]

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from hetdp import text
+from tests.loops import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "known", "found"),
     [
         ("epsilom", ["source", "epsilon"], ["epsilon"]),

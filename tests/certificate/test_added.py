@@ -16,6 +16,7 @@ from hetdp.certificate import additive as edges
 from hetdp.certificate import additive as links
 from tests.certificate.claims import claim, next_float
 from tests.certificate.notions import ADDITIVE_NOTIONS, problem_of
+from tests.loops import for_each
 from tests.theory.exact import precision
 
 
@@ -26,10 +27,10 @@ def verify_edge(notion, epsilon, source, target):
 TIGHT = [(0.0, 0.5), (-0.25, 0.5), (-3.0, 7.5), (-40.0, 40.0), (500.0, 1.0), (-1e5, 0.125), (-0.5, 0.5), (-1.0, 1e-9)]
 
 
-@pytest.mark.parametrize("notion", ADDITIVE_NOTIONS)
-@pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize(("z", "epsilon"), TIGHT)
+@for_each("notion", ADDITIVE_NOTIONS)
+@for_each("sign", [1, -1])
+@for_each("turned", [False, True])
+@for_each(("z", "epsilon"), TIGHT)
 def test_one_float_more_on_a_tight_edge_is_caught_on_either_side_of_a_half_and_across(notion, z, epsilon, turned, sign):
     bound = z + epsilon
     if Fraction(bound) > Fraction(z) + Fraction(epsilon):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import hetdp
+from tests.loops import for_each
 from tests.mechanism.average_trials import NOTIONS
 
 FACTORS = (1.0 + 1e-6, 1.001, 2.0, 100.0, 2981.0, 1e4)
@@ -45,7 +46,7 @@ def stretched_path(notion: Any, seed: int) -> hetdp.Problem:
     return hetdp.Problem(graph, [3 - answer] + [answer] * steps, notion)
 
 
-@pytest.mark.parametrize("notion", NOTIONS)
+@for_each("notion", NOTIONS)
 def test_an_error_that_could_be_smaller_by_any_factor_is_not_optimal(notion):
     tried = dict.fromkeys(FACTORS, 0)
     deepest = 1.0

@@ -14,6 +14,7 @@ from hetdp.certificate import directed
 from hetdp.certificate.directed import Judgement, judge
 from tests.certificate.claims import claim, next_float
 from tests.certificate.notions import comparison, doubled_p, private_arc, problem_of, z_below
+from tests.loops import for_each
 from tests.theory.exact import precision
 
 HALF = 0.5
@@ -116,7 +117,7 @@ EQUALITIES = [
 ]
 
 
-@pytest.mark.parametrize("point", EQUALITIES)
+@for_each("point", EQUALITIES)
 def test_equality_is_private_and_one_float_more_is_not(point):
     a, b, epsilon, delta = point
 

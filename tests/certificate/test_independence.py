@@ -6,9 +6,8 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 import hetdp
+from tests.loops import for_each
 
 FOLDER = Path(hetdp.__file__).parent / "certificate"
 MODULES = sorted(FOLDER.glob("*.py"))
@@ -31,12 +30,12 @@ def test_the_modules_of_the_verifier_are_found():
     assert {"additive.py", "certificate.py", "directed.py", "enclosure.py"} <= {path.name for path in MODULES}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
+@for_each("path", MODULES)
 def test_no_module_of_the_verifier_names_theory_engines_or_mechanism(path):
     assert [name for name in imported_modules(path) if name.startswith(FORBIDDEN)] == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
+@for_each("path", MODULES)
 def test_the_verifier_imports_only_the_problem_and_shared_modules(path):
     functions = ("hetdp.jit.compile_cached", "hetdp.jit.compile_uncached", "hetdp.precision.restore_precision")
     shared = ("hetdp.compilation.", "hetdp.device.", "hetdp.interrupts.", "hetdp.text.", "hetdp.threads.", *functions)

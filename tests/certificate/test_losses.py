@@ -54,8 +54,8 @@ def random_problem(notion: Any, seed: int) -> hetdp.Problem:
     return hetdp.Problem(graph, rng.integers(1, 3, size).tolist(), notion)
 
 
-@pytest.mark.parametrize("notion", sorted(NOTIONS))
-@pytest.mark.parametrize("block", range(4))
+@for_each("notion", sorted(NOTIONS))
+@for_each("block", range(4))
 def test_each_class_is_charged_its_largest_loss_and_no_more_than_it_was_promised(notion, block):
     less = 0
     for seed in range(block * 10, block * 10 + 10):
@@ -128,7 +128,7 @@ def random_product(seed: int) -> ProductSpace:
     return ProductSpace(axes, states)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@for_each("seed", range(12))
 def test_along_an_axis_every_change_counts_even_where_nothing_is_promised(seed):
     space = random_product(seed)
     rng = np.random.default_rng(seed)

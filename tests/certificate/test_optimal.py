@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 import hetdp
 from tests.certificate.claims import claim, claim_of, next_float, path_problem
+from tests.loops import for_each
 from tests.mechanism.problems import cases
 from tests.theory.exact import crosses, crossing_bound, precision
 
@@ -28,8 +29,8 @@ def shortfall(problem, given_claim) -> str:
     return certificate.shortfall
 
 
-@pytest.mark.parametrize("answer", [1, 2])
-@pytest.mark.parametrize("start", [1.0, -40.0, -1.2])
+@for_each("answer", [1, 2])
+@for_each("start", [1.0, -40.0, -1.2])
 def test_one_float_less_on_a_plain_link_is_not_optimal(answer, start):
     problem = path_problem([0.5, 0.25, 0.125], answer)
     sign = 1 if answer == 1 else -1
@@ -66,7 +67,7 @@ def test_a_link_that_is_not_tight_proves_nothing():
     assert shortfall(problem, claim(good.coordinates, good.pinned, [-1, 0, 1])) == NOT_TIGHT.format(2)
 
 
-@pytest.mark.parametrize("length", [2, 3, 5, 8, 64])
+@for_each("length", [2, 3, 5, 8, 64])
 def test_datasets_that_hold_each_other_up_are_not_optimal(length):
     """A ring of ε = 0 around which all values were lowered together: private, every link tight, yet too low."""
     ring = np.arange(1, length + 1)
@@ -170,8 +171,8 @@ def test_the_gap_of_a_long_chain_covers_its_roundings_and_stays_small():
     assert 0.0 < distance <= mechanism.certificate.gap < 1e-8
 
 
-@pytest.mark.parametrize("answer", [1, 2])
-@pytest.mark.parametrize("start", [0.0, -1e17, 12345.678])
+@for_each("answer", [1, 2])
+@for_each("start", [0.0, -1e17, 12345.678])
 def test_chains_of_very_large_values_are_accepted_as_optimal(answer, start):
     """Where one float is more than the slack that the verifier calls near."""
     sign = 1 if answer == 1 else -1
@@ -186,8 +187,8 @@ NEAR_LN2 = [(-35.0, 35.0 + math.log(2) - 10.0**-k) for k in range(1, 15)]
 NEAR_HALF = [(-x, next_float(x, k)) for x in (1.0, 0.3, 1e-6, 1e-20) for k in (1, 2, 3)]
 
 
-@pytest.mark.parametrize("answer", [1, 2])
-@pytest.mark.parametrize(("z", "epsilon"), CROSSING + NEAR_LN2 + NEAR_HALF)
+@for_each("answer", [1, 2])
+@for_each(("z", "epsilon"), CROSSING + NEAR_LN2 + NEAR_HALF)
 def test_values_that_an_engine_finds_across_a_half_are_accepted_as_optimal(z, epsilon, answer):
     sign = 1 if answer == 1 else -1
     mechanism = hetdp.extend(path_problem([epsilon], answer), hetdp.PartialMechanism(z={0: sign * z}))
@@ -224,7 +225,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("wrong", "message"), WRONG.values(), ids=WRONG.keys())
+@for_each(("wrong", "message"), WRONG.values())
 def test_claims_that_do_not_fit_the_problem_are_refused(wrong, message):
     with pytest.raises(hetdp.InputError) as refused:
         hetdp.verify(path_problem([1.0]), wrong)

@@ -19,6 +19,7 @@ from hetdp.certificate.enclosure import crossing_holds, crossing_slack
 from hetdp.problem.space import EdgeBlock
 from hetdp.theory.pure import PURE
 from tests.certificate.claims import claim, claim_of, next_float, path_problem, verify_edge
+from tests.loops import for_each
 from tests.mechanism.problems import cases, violated_arcs
 from tests.partitioned.problems import SHAPES, random_problem
 from tests.theory.exact import precision
@@ -42,9 +43,9 @@ def at_the_bound(z: float, epsilon: float) -> float:
     return float(hetdp.extend(problem, hetdp.PartialMechanism(z={0: z})).coordinates[1])
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize(("z", "epsilon"), PLAIN)
+@for_each("sign", [1, -1])
+@for_each("turned", [False, True])
+@for_each(("z", "epsilon"), PLAIN)
 def test_one_float_more_on_a_tight_plain_edge_is_caught(z, epsilon, turned, sign):
     bound = at_the_bound(z, epsilon)
     for value, private in ((bound, True), (next_float(bound), False)):
@@ -57,9 +58,9 @@ def test_one_float_more_on_a_tight_plain_edge_is_caught(z, epsilon, turned, sign
         assert certificate.worst_edge.slack == certificate.slack
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize(("z", "epsilon"), CROSSING)
+@for_each("sign", [1, -1])
+@for_each("turned", [False, True])
+@for_each(("z", "epsilon"), CROSSING)
 def test_a_few_floats_more_on_an_edge_across_a_half_are_caught(z, epsilon, turned, sign):
     bound = at_the_bound(z, epsilon)
     assert bound > 0.0
@@ -74,10 +75,8 @@ def test_a_few_floats_more_on_an_edge_across_a_half_are_caught(z, epsilon, turne
 INFINITE = [(0.0, math.inf), (-1.0, math.inf), (5.0, math.inf), (-math.inf, -700.0), (-math.inf, 0.0), (-math.inf, 3.0)]
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 1.0, 1e3, 1e300, 1.7e308])
-@pytest.mark.parametrize(
-    ("source", "target"), [*INFINITE, (-math.inf, math.inf), (1e308, math.inf), (-math.inf, -1e308)]
-)
+@for_each("epsilon", [0.0, 1.0, 1e3, 1e300, 1.7e308])
+@for_each(("source", "target"), [*INFINITE, (-math.inf, math.inf), (1e308, math.inf), (-math.inf, -1e308)])
 def test_certainty_beside_uncertainty_is_caught(epsilon, source, target):
     assert not verify_edge(epsilon, source, target).private
     assert not verify_edge(epsilon, target, source).private
@@ -298,7 +297,7 @@ def test_checking_some_datasets_finds_the_violations_there_and_nothing_else(rows
     assert {(True, True), (False, True), (False, False)} <= set(found)
 
 
-@pytest.mark.parametrize("notion", ["pure", "directed", "approximate", "gaussian", "bounded-range"])
+@for_each("notion", ["pure", "directed", "approximate", "gaussian", "bounded-range"])
 def test_checking_every_dataset_agrees_with_the_proof_of_every_edge(notion):
     rng, seen = np.random.default_rng(5), set()
     for seed in range(20):

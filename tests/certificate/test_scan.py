@@ -30,7 +30,7 @@ def random_values(rng: np.random.Generator, size: int) -> np.ndarray:
     return values
 
 
-@pytest.mark.parametrize("seed", range(10))
+@for_each("seed", range(10))
 def test_stored_arcs_are_judged_as_listed_ones_wherever_they_are_cut(seed: int):
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, 5, 12)  # some datasets have no arcs
@@ -147,7 +147,7 @@ def test_links_are_judged_alike_in_plain_python_and_compiled(seed: int, halved: 
     assert [note.tolist() for note in notes[0]] == [note.tolist() for note in notes[2]]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_arcs_with_two_directions_are_sifted_as_one_after_the_other_would_be(seed: int):
     rng = np.random.default_rng(seed)
     z, epsilon = random_values(rng, 12), np.abs(random_values(rng, 60))

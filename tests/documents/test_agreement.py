@@ -6,12 +6,11 @@ import re
 import tomllib
 from typing import Any, get_args
 
-import pytest
-
 import hetdp
 from examples import three_voters
 from hetdp.plots.canvas import two_digits
 from tests.documents.pages import DOCS, ROOT
+from tests.loops import for_each
 
 # loaded by others, forbidden everywhere, or accepted without being imported
 EXEMPT = {"psycopg", "distributed", "random", "networkx", "pandas", "polars", "pyarrow", "scipy"}
@@ -72,9 +71,7 @@ def test_every_library_that_has_one_home_is_in_the_list_of_homes():
     assert missing == []
 
 
-@pytest.mark.parametrize(
-    "words", ["PostgreSQL", "`--cluster`", "`--engine dask`", "`hetdp studio`", "`--host`", "token"]
-)
+@for_each("words", ["PostgreSQL", "`--cluster`", "`--engine dask`", "`hetdp studio`", "`--host`", "token"])
 def test_every_connection_and_listener_is_in_the_threat_model(words):
     text = (DOCS / "threat-model.md").read_text(encoding="utf-8")
     assert words in text.partition("**The network.**")[2].partition("## Files")[0]

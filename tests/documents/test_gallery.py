@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from matplotlib import pyplot
 
 from docs.pictures.drawn import PICTURES
 from tests.documents.pages import DOCS
+from tests.loops import for_each
 
 FOLDER = DOCS / "pictures"
 LARGEST = 60_000  # bytes
@@ -25,7 +25,7 @@ def test_the_folder_contains_exactly_these_pictures():
     assert {path.stem for path in FOLDER.glob("*.svg")} == set(PICTURES)
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@for_each("name", PICTURES)
 def test_a_picture_is_small_and_loads_nothing(name):
     text = (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
     assert len(text.encode()) <= LARGEST
@@ -34,7 +34,7 @@ def test_a_picture_is_small_and_loads_nothing(name):
     assert "<text" in text
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@for_each("name", PICTURES)
 def test_a_picture_is_up_to_date(name):
     pyplot.switch_backend("agg")
     figure = PICTURES[name]().get_figure()

@@ -19,6 +19,7 @@ from tests.documents.pages import (
     name_of,
     pages,
 )
+from tests.loops import for_each
 
 PAGES = pages()
 EXECUTED_PAGES = [page for page in PAGES if any(block.kind in RUN_KINDS for block in blocks(page))]
@@ -47,7 +48,7 @@ def test_commands_on_a_page_print_what_it_shows(page: Path, tmp_path: Path, monk
     assert not found, "\n\n".join(found)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@for_each("page", PAGES)
 def test_every_block_is_run_or_marked_as_shown_only(page: Path):
     assert {block.kind for block in blocks(page)} <= RUN_KINDS | SHOWN_KINDS
     for block in blocks(page):

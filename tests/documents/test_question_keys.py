@@ -7,13 +7,12 @@ import re
 import tomllib
 from typing import Any
 
-import pytest
-
 from hetdp.people.privacy import situations
 from hetdp.people.privacy.rule import Rule
 from hetdp.people.questions.question import QUESTION_KINDS
 from hetdp.people.questions.reading import COMBINATIONS, kind_names
 from tests.documents.pages import DOCS
+from tests.loops import for_each
 
 PAGE = DOCS / "reference" / "questions.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -48,7 +47,7 @@ def test_every_kind_of_question_has_a_section():
     assert sorted(list(SECTIONS)[first + 1 : last]) == sorted(KINDS)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_every_key_of_a_question_is_described_and_there_is_an_example(kind):
     assert described_keys(kind) == keys_of(kind)
     (document,) = examples(kind)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import hetdp
+from tests.loops import for_each
 
 CHAIN = hetdp.DatasetGraph.from_edges([(0, 1, 1.0), (1, 2, 1.0)])
 PROBLEM = hetdp.Problem(CHAIN, [1, 1, 2])
@@ -27,7 +28,7 @@ def graph_with_labels(*labels: Any) -> hetdp.DatasetGraph:
 PAIRS = [(1, True), (1, 1.0), (0, False), (0.0, -0.0), ((1, 2), (1.0, 2)), (True, np.int64(1))]
 
 
-@pytest.mark.parametrize("pair", PAIRS)
+@for_each("pair", PAIRS)
 def test_labels_that_are_equal_but_of_different_types_are_refused(pair):
     with pytest.raises(hetdp.InputError, match=r"ambiguous label .*, which Python takes to be equal to the label"):
         graph_with_labels(*pair)
@@ -50,7 +51,7 @@ INDEXES = {
 }
 
 
-@pytest.mark.parametrize("name", INDEXES)
+@for_each("name", INDEXES)
 def test_a_label_is_found_by_a_value_of_its_own_type_only(name):
     graph, own = INDEXES[name]
     assert graph.index(own) == graph.index(np.asarray(own)[()])
@@ -85,8 +86,8 @@ def test_answers_that_are_missing_or_several_are_refused(answer, message):
             hetdp.Problem(CHAIN, query)
 
 
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize(
+@for_each("reader", READERS)
+@for_each(
     ("path", "found"), [(None, "expected a path, got None"), (3, "got an int"), (b"x", "got a bytes"), ("", "an empty")]
 )
 def test_readers_refuse_arguments_that_are_not_paths(reader, path, found):
@@ -228,7 +229,7 @@ ODD: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", ODD)
+@for_each("name", ODD)
 def test_odd_arguments_get_one_clear_message(name):
     call, message = ODD[name]
     with pytest.raises((hetdp.UsageError, hetdp.InputError)) as refusal:

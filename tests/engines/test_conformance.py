@@ -25,6 +25,7 @@ from tests.engines.growths import (
     run_grow,
     searches,
 )
+from tests.loops import for_each
 
 SHAPE = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 EPSILONS = pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: sizes.__name__)
@@ -169,7 +170,7 @@ def bits_of_both(search: Search) -> tuple[list[int], list[int]]:
     return bits(run_grow("cpu", search).labels), bits(run_grow("reference", search).labels)
 
 
-@pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: sizes.__name__)
+@for_each("sizes", SIZES)
 def test_graphs_too_large_for_the_front_of_the_queue_give_the_same_bits(sizes):
     """Thousands of labels at a time, so that heaps spill and buckets are split."""
     for shape in (growths.star, growths.sparse, growths.tree):

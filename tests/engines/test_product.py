@@ -16,6 +16,7 @@ from hetdp.theory.catalogue import find_notion
 from hetdp.theory.pure import PURE
 from tests.engines.growths import Search, assert_links_prove, bits, run_grow
 from tests.engines.products import random_roles, random_space, random_start
+from tests.loops import for_each
 
 KINDS = ["grid", "positive", "any"]
 
@@ -29,16 +30,16 @@ def assert_as_reference(space: ProductSpace, labels: np.ndarray, roles: np.ndarr
     assert bits(labels) == before
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(25))
+@for_each("kind", KINDS)
+@for_each("seed", range(25))
 def test_products_of_every_kind_give_the_same_bits(kind, seed):
     rng = np.random.default_rng(seed)
     space = random_space(rng)
     assert_as_reference(space, random_start(rng, space.size, kind))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(25))
+@for_each("kind", KINDS)
+@for_each("seed", range(25))
 def test_products_with_pins_give_the_same_bits(kind, seed):
     rng = np.random.default_rng(100 + seed)
     space = random_space(rng)
@@ -47,7 +48,7 @@ def test_products_with_pins_give_the_same_bits(kind, seed):
     assert_as_reference(space, np.where(roles == 0, np.where(np.isinf(labels), 0.0, labels), np.inf), roles)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@for_each("seed", range(6))
 def test_bounded_range_gives_the_same_bits(seed):
     rng, notion = np.random.default_rng(200 + seed), find_notion("bounded-range")
     space = random_space(rng, 300)

@@ -27,6 +27,7 @@ from tests.engines.fairness import (
     with_pins,
 )
 from tests.engines.growths import ENGINE, SHAPES, SIZES, graph_from
+from tests.loops import for_each
 from tests.oracle.leximin import fair, fair_problems, has_odd_epsilon
 from tests.oracle.random_problems import SmallProblem
 
@@ -224,7 +225,7 @@ def test_an_empty_search_returns_at_once(engine):
     assert np.signbit(pins[0])
 
 
-@pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: sizes.__name__)
+@for_each("sizes", SIZES)
 def test_graphs_too_large_for_the_front_of_the_queue_give_the_same_bits(sizes):
     for shape in (growths.star, growths.sparse):
         search = random_fair_search(9, shape, sizes, size=2000)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.files import frames
+from tests.loops import for_each
 from tests.partitioned.inline import read_inline
 
 INF = math.inf
@@ -62,7 +63,7 @@ def facts(problem):
     return list(graph.labels.names), problem.answers.tolist(), problem.notion.key, listed, weights, dict(problem.about)
 
 
-@pytest.mark.parametrize("notion", NOTIONS)
+@for_each("notion", NOTIONS)
 def test_a_problem_comes_back_from_networkx_the_same(notion):
     words = {"weights": [1, 0, 2.5, 1], "about": {"title": "A poll", "answer_1": "yes"}}
     plain, rich = problem_of(notion), problem_of(notion, classes=["a", None, 3, "a"], **words)
@@ -119,7 +120,7 @@ def test_the_answers_of_somebody_elses_graph_are_read_with_it():
     assert (problem.answers.tolist(), problem.notion.key, problem.weights) == ([1, 2, 2], "pure", None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changed", "message"),
     [
         (lambda graph: graph.add_node("z"), "node 'z': no attribute 'query'; query= names a node attribute"),
@@ -142,8 +143,8 @@ def test_the_name_of_the_query_is_a_text():
         hetdp.from_networkx(networkx.Graph(), query=3)
 
 
-@pytest.mark.parametrize("function", FRAMES)
-@pytest.mark.parametrize("notion", ["pure", "directed", "approximate", "gaussian"])
+@for_each("function", FRAMES)
+@for_each("notion", ["pure", "directed", "approximate", "gaussian"])
 def test_a_problem_comes_back_from_its_two_tables(function, notion):
     problem = problem_of(notion, ["a", "b", "c", "d"], ["x", None, "y", "x"], weights=[1, 0, 2.5, 1])
     datasets = function(problem, "datasets")

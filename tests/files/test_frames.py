@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import hetdp
 from hetdp.files.frames import from_table
 from hetdp.text import format_type
+from tests.loops import for_each
 
 EPSILON = st.one_of(st.sampled_from([0.0, math.inf, 0.1, 0.3, 1e-12, 1e3]), st.floats(0.0, 1e6))
 PAIRS = st.dictionaries(st.tuples(st.integers(0, 9), st.integers(0, 9)).map(lambda p: (min(p), max(p))), EPSILON)
@@ -129,7 +130,7 @@ def test_the_index_of_a_data_frame_does_not_matter():
 # Labels
 
 
-@pytest.mark.parametrize(
+@for_each(
     "labels",
     [
         pandas.Series(["b", "c"], dtype="category"),
@@ -143,7 +144,6 @@ def test_the_index_of_a_data_frame_does_not_matter():
         pyarrow.array(["b", "c"], type=pyarrow.large_string()),
         np.array(["b", "c"]),
     ],
-    ids=kind_of,
 )
 def test_categories_dictionaries_and_every_kind_of_text_are_text(labels):
     used = from_table({**WORDS, "target": labels})
@@ -151,7 +151,7 @@ def test_categories_dictionaries_and_every_kind_of_text_are_text(labels):
     assert [type(label) for label in used.datasets] == [str] * 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     "labels",
     [
         pandas.Series([5, 7], dtype="Int64"),
@@ -164,7 +164,6 @@ def test_categories_dictionaries_and_every_kind_of_text_are_text(labels):
         pyarrow.array([5, 7], type=pyarrow.int8()),
         pyarrow.array([5, 7]).dictionary_encode(),
     ],
-    ids=kind_of,
 )
 def test_every_kind_of_integer_is_an_integer(labels):
     used = from_table({"source": [6, 6], "target": labels, "epsilon": [1.0, 1.0]})
@@ -199,7 +198,7 @@ MISSING_LABELS = {
 }
 
 
-@pytest.mark.parametrize("labels", MISSING_LABELS.values(), ids=MISSING_LABELS)
+@for_each("labels", MISSING_LABELS.values())
 def test_a_missing_label_is_a_fault(labels):
     for role in ("source", "target"):
         text = error_message(from_table, {**WORDS, role: labels})
@@ -236,7 +235,7 @@ MISSING_EPSILONS = {
 }
 
 
-@pytest.mark.parametrize("epsilon", MISSING_EPSILONS.values(), ids=MISSING_EPSILONS)
+@for_each("epsilon", MISSING_EPSILONS.values())
 def test_a_missing_epsilon_is_a_fault_and_never_filled(epsilon):
     assert error_message(with_epsilon, epsilon) == "edges: edge 1 ('b', 'c'): missing ε; ε is a number ≥ 0."
 
@@ -268,7 +267,7 @@ DECIMAL_COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("epsilon", DECIMAL_COLUMNS.values(), ids=DECIMAL_COLUMNS)
+@for_each("epsilon", DECIMAL_COLUMNS.values())
 def test_decimals_are_rounded_down(epsilon):
     used = with_epsilon(epsilon).epsilon
     assert edges_of(with_epsilon(epsilon)) == edges_of(with_epsilon(DECIMALS))
@@ -288,7 +287,7 @@ SHORT_COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("epsilon", SHORT_COLUMNS.values(), ids=SHORT_COLUMNS)
+@for_each("epsilon", SHORT_COLUMNS.values())
 def test_a_short_float_is_the_decimal_it_prints_as(epsilon):
     assert edges_of(with_epsilon(epsilon))[2] == [0.1, 0.7]
 
@@ -316,7 +315,7 @@ def test_duplicates_are_refused_or_the_most_private_one_is_kept():
 ORDER = ["d", "c", "b", "a"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "datasets",
     [
         ORDER,
@@ -332,7 +331,6 @@ ORDER = ["d", "c", "b", "a"]
         pyarrow.table({"dataset": ORDER}),
         records({"dataset": ORDER, "query": [1, 2, 2, 1]}),
     ],
-    ids=lambda given: f"{type(given).__module__.split('.')[0]} {type(given).__name__}",
 )
 def test_datasets_is_a_column_of_labels_or_a_table_with_the_column_dataset(datasets):
     used = from_table(pandas.DataFrame(WORDS), datasets=datasets)
@@ -420,10 +418,8 @@ def test_another_column_that_appears_twice_does_not_matter():
     assert from_table(frame).edge_count == 1
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [None, "edges.csv", 3, [{"source": "a", "target": "b", "epsilon": 1.0}], np.eye(3), pandas.Series([1.0])],
-    ids=lambda wrong: type(wrong).__name__,
+@for_each(
+    "wrong", [None, "edges.csv", 3, [{"source": "a", "target": "b", "epsilon": 1.0}], np.eye(3), pandas.Series([1.0])]
 )
 def test_arguments_that_are_not_tables_are_refused(wrong):
     assert (
@@ -511,7 +507,7 @@ GAPS = {
 }
 
 
-@pytest.mark.parametrize("gap", GAPS.values(), ids=GAPS)
+@for_each("gap", GAPS.values())
 def test_a_missing_value_back_means_the_value_forth_and_a_missing_value_forth_is_a_fault(gap):
     whole = ENDS | {"epsilon": [0.1, 0.5], "delta": [0.1, 0.5]}
     assert edges_of(from_table(whole | {"epsilon_back": gap}))[3] == [0.25, 0.5]

@@ -17,6 +17,7 @@ import hetdp
 from hetdp.files.matrices import from_scipy
 from hetdp.text import format_type
 from tests.files.graphs import PAIRS, edges_of, error_message, graph_from_pairs
+from tests.loops import for_each
 
 FORMATS = ["coo", "csr", "csc", "lil", "dok"]
 KINDS = ["array", "matrix"]
@@ -50,8 +51,8 @@ def test_entries_may_be_stored_in_any_order_and_several_times(pairs, random):
     assert edges_of(from_scipy(coo(*entries, size=10))) == edges_of(graph_from_pairs(pairs))
 
 
-@pytest.mark.parametrize("layout", FORMATS)
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("layout", FORMATS)
+@for_each("kind", KINDS)
 def test_a_stored_zero_is_an_edge(kind, layout):
     matrix = symmetric_coo((0, 1, 0.0), (1, 2, 0.5), kind=kind).asformat(layout)
     assert matrix.count_nonzero() == 2  # for most of SciPy the stored zeros are no entries
@@ -160,7 +161,7 @@ def test_dia_drops_stored_zeros_and_bsr_adds_some():
     assert symmetric_coo((0, 1, 1.0), size=2).tobsr(blocksize=(2, 2)).tocoo().nnz == 4
 
 
-@pytest.mark.parametrize("wrong", [None, "matrix", 3, {(0, 1): 0.5}, networkx.path_graph(2)])
+@for_each("wrong", [None, "matrix", 3, {(0, 1): 0.5}, networkx.path_graph(2)])
 def test_arguments_that_are_not_matrices_are_refused(wrong):
     assert error_message(from_scipy, wrong, error=hetdp.UsageError) == (
         f"expected a sparse matrix, got {format_type(wrong)};"
@@ -202,10 +203,9 @@ def test_a_matrix_of_complex_numbers_is_refused():
     assert text == "the entries are of type complex128; every entry is an ε, a real number ≥ 0."
 
 
-@pytest.mark.parametrize(
+@for_each(
     "labels",
     [["x", "y", "z"], ("x", "y", "z"), "xyz", np.array(["x", "y", "z"]), pandas.Index(["x", "y", "z"]), iter("xyz")],
-    ids=lambda x: type(x).__name__,
 )
 def test_labels_name_the_rows_in_order(labels):
     used = from_scipy(symmetric_coo((0, 2, 0.5)), labels=labels)
@@ -213,7 +213,7 @@ def test_labels_name_the_rows_in_order(labels):
     assert [used.label(int(end)) for end in (used.edges()[0][0], used.edges()[1][0])] == ["x", "z"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("labels", "said"),
     [
         (["x", "y"], "labels: wrong number of labels 2 for 3 rows; each row has a label, in order."),
@@ -223,7 +223,6 @@ def test_labels_name_the_rows_in_order(labels):
         ({"x", "y"}, "labels: not a column: "),
         (3, "labels: not a column: 3; a column is a list, an array or another sequence."),
     ],
-    ids=["too few", "twice", "missing", "NA", "a set", "a number"],
 )
 def test_labels_that_do_not_fit_are_refused(labels, said):
     assert error_message(from_scipy, symmetric_coo((0, 2, 0.5)), labels=labels).startswith(f"sparse matrix: {said}")

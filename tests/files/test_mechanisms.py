@@ -16,6 +16,7 @@ from hetdp.files import mechanisms
 from hetdp.files.mechanisms import read_claim
 from hetdp.problem.partial import pins_of
 from hetdp.theory.catalogue import NOTIONS
+from tests.loops import for_each
 
 GRAPH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
 PROBLEM = hetdp.Problem(GRAPH, {"a": 1, "b": 1, "c": 2})
@@ -323,7 +324,7 @@ def test_text_in_a_table_finds_integer_labels(tmp_path: Path):
     assert hetdp.read_mechanism(tmp_path / "m.csv", problem).coordinates.tolist() == mechanism.coordinates.tolist()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "value", "is_fine"),
     [
         ("moved", 0, True),

@@ -14,6 +14,7 @@ import hetdp
 from hetdp.files.networks import from_networkx
 from hetdp.text import format_type
 from tests.files.graphs import EPSILON, PAIRS, edges_of, error_message, graph_from_pairs, networkx_graph
+from tests.loops import for_each
 
 RULE = "every edge must state its ε; there is no default."
 
@@ -77,7 +78,7 @@ def test_every_edge_without_the_attribute_is_counted():
     assert str(caught.value).splitlines()[0] == "NetworkX graph: 1,501 faults"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "fault"),
     [
         (None, "missing ε"),
@@ -223,7 +224,7 @@ def test_mu_has_no_direction():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "letter", "value", "fault"),
     [
         ("delta", "δ", 1.5, "δ above 1: 1.5; δ is a number from 0 to 1."),
@@ -233,7 +234,7 @@ def test_mu_has_no_direction():
         ("mu", "μ", -1, "negative μ -1.0; μ is a number ≥ 0."),
     ],
 )
-@pytest.mark.parametrize("absent", [True, False])
+@for_each("absent", [True, False])
 def test_faults_of_delta_and_mu_are_named_like_those_of_epsilon(name, letter, value, fault, absent):
     stated = {} if absent else {name: value}
     graph = networkx_graph(("a", "b", {"epsilon": 1.0, name: 0.5}), ("b", "c", {"epsilon": 1.0} | stated))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import pytest
-
 from hetdp.files import saving
 from hetdp.files.formats.table import DEEPEST_NESTING
+from tests.loops import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("names", "kind"),
     [
         ([2**63 - 1, -(2**63)], "integer"),
@@ -38,7 +37,7 @@ def nested(depth: int) -> Any:
     return label
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("label", "is_readable"),
     [
         ((), False),

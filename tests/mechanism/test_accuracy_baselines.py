@@ -20,6 +20,7 @@ from hetdp.mechanism.accuracy.tables import Comparison, compare
 from hetdp.theory import pure
 from hetdp.theory.directed import DIRECTED
 from hetdp.theory.gaussian import GAUSSIAN
+from tests.loops import for_each
 from tests.mechanism.problems import graph_of
 from tests.mechanism.tallies import random_problem, steps_one_by_one, tallies
 from tests.oracle.linear import conditions, solve
@@ -58,7 +59,7 @@ def least_sum_of_epsilon(problem: hetdp.Problem) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(30))
+@for_each("seed", range(30))
 def test_each_formula_holds_at_every_dataset(seed):
     problem = random_problem(seed)
     result, steps = hetdp.accuracy(problem, objectives="fair"), steps_one_by_one(problem)
@@ -72,7 +73,7 @@ def test_each_formula_holds_at_every_dataset(seed):
     assert find_baseline(result, "personalised").mechanism.errors == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(15))
+@for_each("seed", range(15))
 def test_one_epsilon_is_what_fair_and_balanced_find_with_it(seed):
     problem = random_problem(seed)
     setting = setting_of(problem)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hetdp
+from tests.loops import for_each
 from tests.mechanism.problems import ENGINES, Case, cases, ordinary_cases
 from tests.oracle.literal import algorithm_1, neighbourhoods
 from tests.oracle.paths import along
@@ -187,7 +188,7 @@ def test_a_contradiction_between_tails_that_p_cannot_show_is_still_found():
     assert verdict.repair.pins.z["a"] - verdict.repair.pins.z["b"] <= 1.0
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 8, 9])
+@for_each("size", [1, 2, 3, 7, 8, 9])
 def test_intervals_are_right_for_any_number_of_pins(size):
     edges = tuple((u, u + 1, 0.3) for u in range(size))
     small = SmallProblem(edges, dict.fromkeys(range(size + 1), 1), {0: 0.01, size: 0.99})

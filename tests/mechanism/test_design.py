@@ -13,6 +13,7 @@ from hetdp.cli.demo import voters
 from hetdp.mechanism.design import OBJECTIVES, largest_error, prior_of, require_possible, shares_of
 from hetdp.mechanism.steps import distance, drops
 from tests.files.problems import problems_with_pins
+from tests.loops import for_each
 from tests.mechanism.problems import graph_of
 from tests.oracle.leximin import fair_problems
 from tests.oracle.linear import conditions, number_columns, solve
@@ -108,7 +109,7 @@ def test_under_fair_no_dataset_can_be_answered_better_unless_another_is_answered
     assert solve(cost, rows, bounds) == pytest.approx(np.array(found), abs=1e-7)
 
 
-@pytest.mark.parametrize("wrong", [-0.1, 1.1, True, "0.5", float("nan")])
+@for_each("wrong", [-0.1, 1.1, True, "0.5", float("nan")])
 def test_a_largest_error_is_a_number_from_zero_to_one(wrong):
     with pytest.raises(hetdp.UsageError, match="it must be a number from 0 to 1"):
         largest_error(wrong)

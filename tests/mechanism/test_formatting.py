@@ -7,13 +7,13 @@ import re
 from decimal import Decimal
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hetdp.mechanism import formatting as digits
 from hetdp.mechanism.odds import describe_frequency, runs_of
 from hetdp.theory.catalogue import NOTIONS
+from tests.loops import for_each
 
 ERRORS = st.one_of(
     st.floats(0.0, 1.0, allow_subnormal=True),
@@ -63,8 +63,8 @@ def test_a_percentage_of_one_unit_is_shown_and_less_is_not() -> None:
     assert digits.format_percentage(below) == "more than 99.9"
 
 
-@pytest.mark.parametrize("notion", list(NOTIONS))
-@pytest.mark.parametrize("z", [-1e6, -8192.0, -746.0, -40.0, 40.0, 746.0, 8192.0, 1e6])
+@for_each("notion", list(NOTIONS))
+@for_each("z", [-1e6, -8192.0, -746.0, -40.0, 40.0, 746.0, 8192.0, 1e6])
 def test_an_error_is_zero_only_where_the_coordinate_is_infinite(notion: str, z: float) -> None:
     coordinate = NOTIONS[notion].coordinate
     for answer in (1, 2):

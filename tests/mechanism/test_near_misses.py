@@ -12,6 +12,7 @@ import hetdp
 from hetdp.cli.main import main
 from hetdp.mechanism import extension, local
 from hetdp.problem.product import as_graph
+from tests.loops import for_each
 from tests.mechanism.problems import ENGINES, bits, signed_z, violated_arcs
 from tests.oracle.random_problems import compatible_problems
 from tests.paper.library import problem_of
@@ -31,7 +32,7 @@ def decimal_pins(small, digits: int, share: float = 0.6):
     return problem, {v: float(f"{mechanism[v]:.{digits}g}") for v in chosen}
 
 
-@pytest.mark.parametrize("digits", [6, 7, 8, 9, 10, 12, 14, 15, 16, 17])
+@for_each("digits", [6, 7, 8, 9, 10, 12, 14, 15, 16, 17])
 def test_tight_decimals_are_closed_or_refused_but_never_break_privacy(digits):
     outcomes = {"as they are": 0, "closed": 0, "refused": 0}
     for small in TIGHT[:30]:
@@ -83,7 +84,7 @@ def _z(p: float) -> float:
 MEETING = math.log((1 + math.e) / 2)
 
 
-@pytest.mark.parametrize("miss", [0.0, 1e-16, 1e-15, 1e-12, 4e-10])
+@for_each("miss", [0.0, 1e-16, 1e-15, 1e-12, 4e-10])
 def test_a_miss_of_less_than_a_billionth_is_closed(miss):
     pins = hetdp.PartialMechanism(z={"a": MEETING + miss, "b": -MEETING})
     mechanism = hetdp.extend(PAIR, pins)
@@ -101,8 +102,8 @@ def test_a_miss_of_more_than_a_billionth_is_refused(miss):
         hetdp.extend(PAIR, pins)
 
 
-@pytest.mark.parametrize("z", [0.5, -1.5, 30.0])
-@pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0])
+@for_each("z", [0.5, -1.5, 30.0])
+@for_each("epsilon", [0.1, 0.3, 1.0])
 def test_one_float_too_many_on_a_plain_edge_is_closed_exactly(z, epsilon):
     graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], [epsilon])
     problem = hetdp.Problem(graph, [1, 1])

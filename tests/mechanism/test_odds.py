@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import hetdp
 from hetdp.cli import shapes
 from hetdp.mechanism.odds import MOST_RUNS, edge_odds, runs_of
+from tests.loops import for_each
 from tests.mechanism.problems import cases
 
 WORDS = {"answer_1": "yes", "answer_2": "no", "change": "you vote differently"}
@@ -422,7 +423,7 @@ def test_the_largest_odds_are_those_with_the_largest_difference():
     assert [round(found.by_class[name].high - found.by_class[name].low, 9) for name in ("small", "large")] == [0.1, 0.3]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("low", "high", "expected"),
     [
         (0.5, 0.5, (100, 50, 50)),

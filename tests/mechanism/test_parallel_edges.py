@@ -15,6 +15,7 @@ from hetdp.mechanism.odds import edge_odds
 from hetdp.mechanism.scaling import Pattern
 from hetdp.releases.audit import arcs_between, worst_edges
 from hetdp.releases.charges import account_name, costs_of
+from tests.loops import for_each
 from tests.problem.multigraphs import Multigraph, multigraphs
 from tests.stress import times
 
@@ -218,7 +219,7 @@ def test_accuracy_repairs_and_induced_bounds_accept_parallel_edges():
     assert hetdp.induced_bounds(problem.graph, "a", 0.1)[1] == pytest.approx(0.1 * math.exp(0.5))
 
 
-@pytest.mark.parametrize("notion", ALL_NOTIONS)
+@for_each("notion", ALL_NOTIONS)
 def test_the_best_average_is_that_of_the_tightest_edges(notion):
     name = "mu" if notion == "gaussian" else "epsilon"
     kind = (

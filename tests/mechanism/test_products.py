@@ -16,6 +16,7 @@ from hetdp.problem.decimals import are_on_grid
 from hetdp.problem.partial import pins_of
 from hetdp.problem.product import ProductSpace, as_graph
 from tests.engines.products import random_answers, random_space
+from tests.loops import for_each
 
 YES_NO = ("yes", "no")
 
@@ -38,8 +39,8 @@ def assert_same(one: hetdp.Mechanism, other: hetdp.Mechanism) -> None:
     assert one.certificate.edges == other.certificate.edges  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("engine", ["product", "reference"])
-@pytest.mark.parametrize("seed", range(12))
+@for_each("engine", ["product", "reference"])
+@for_each("seed", range(12))
 def test_balanced_is_the_extension_of_its_own_boundary(seed, engine):
     ours, stored, _ = people_and_graph(seed)
     balanced, pins = hetdp.design(ours, "balanced", engine=engine), balanced_pins(ours, engine)
@@ -59,13 +60,13 @@ def test_the_compiled_start_labels_are_those_of_the_plain_loop(seed, monkeypatch
     assert pins_of(balanced_pins(ours), ours).tobytes() == plain.tobytes()
 
 
-@pytest.mark.parametrize("seed", range(12))
+@for_each("seed", range(12))
 def test_fair_is_that_of_the_stored_graph(seed):
     ours, stored, _ = people_and_graph(40 + seed)
     assert_same(hetdp.design(ours), hetdp.design(stored))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_any_pins_get_the_same_verdict(seed):
     ours, stored, rng = people_and_graph(60 + seed, 60)
     values = rng.normal(0.0, rng.choice([0.1, 2.0]), ours.graph.size)
@@ -78,7 +79,7 @@ def test_any_pins_get_the_same_verdict(seed):
         assert verdict.witness.value == expected.witness.value
 
 
-@pytest.mark.parametrize("seed", range(10))
+@for_each("seed", range(10))
 def test_pins_on_both_sides_of_a_half_are_extended_to_the_same_bits(seed):
     ours, stored, rng = people_and_graph(80 + seed)
     z = hetdp.design(stored).coordinates + rng.uniform(-1.0, 1.0)  # shifted: some are worse than a coin

@@ -14,6 +14,7 @@ from scipy.optimize import brentq
 import hetdp
 from hetdp.mechanism import solve as solving
 from hetdp.mechanism.scaling import Pattern, unconstrained_directions
+from tests.loops import for_each
 from tests.mechanism.test_balanced import random_problem
 
 PATH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [2.0, 1.0])
@@ -38,8 +39,8 @@ def accuracy(problem: hetdp.Problem, multiple: float, objective: Any) -> np.ndar
     return 1.0 - hetdp.design(Pattern(problem).times(multiple), objective).errors
 
 
-@pytest.mark.parametrize("objective", ["fair", "balanced"])
-@pytest.mark.parametrize("seed", range(8))
+@for_each("objective", ["fair", "balanced"])
+@for_each("seed", range(8))
 def test_the_worst_case_follows_the_closed_form_of_the_least_epsilon_between_the_answers(seed: int, objective: Any):
     problem = random_problem(seed)
     source, target, epsilon = problem.graph.edges()
@@ -56,7 +57,7 @@ def test_the_worst_case_follows_the_closed_form_of_the_least_epsilon_between_the
     assert accuracy(problem, solved.below, objective).min() < 0.8
 
 
-@pytest.mark.parametrize("target", [0.5000001, 0.51, 0.9, 0.999, 1.0 - 1e-12, 1.0 - 2.0**-52])
+@for_each("target", [0.5000001, 0.51, 0.9, 0.999, 1.0 - 1e-12, 1.0 - 2.0**-52])
 def test_any_target_is_found_to_a_millionth(target: float):
     allowed = float(1 - Fraction(repr(target)))
     expected = math.log1p(-allowed) - math.log(allowed)
@@ -86,7 +87,7 @@ def test_the_mean_uses_the_prior_or_the_weights_or_equal_weights(weights, prior)
     assert solved.reached == pytest.approx(0.9, abs=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@for_each("seed", range(6))
 def test_the_mean_and_datasets_of_any_problem_are_reached_and_not_before(seed: int):
     problem = random_problem(100 + seed)
     several = list(range(min(2, problem.graph.size)))
@@ -154,7 +155,7 @@ def test_few_designs_are_made(monkeypatch):
     assert len(made) <= 12
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_no_dataset_gets_worse_as_all_epsilons_grow(seed: int):
     problem = random_problem(seed)
     for objective in ("fair", "balanced"):
@@ -223,13 +224,13 @@ class TestOutOfReach:
             hetdp.solve_epsilon(PROBLEM, 1.0)
 
 
-@pytest.mark.parametrize("target", ["0.9", None, True, math.nan, -0.1, 1.5, [0.9]])
+@for_each("target", ["0.9", None, True, math.nan, -0.1, 1.5, [0.9]])
 def test_a_target_that_is_not_an_accuracy_is_refused(target):
     with pytest.raises(hetdp.InputError, match=r"not an accuracy: .*; an accuracy is a number from 0 to 1"):
         hetdp.solve_epsilon(PROBLEM, target)
 
 
-@pytest.mark.parametrize("at", ["z", ["a", "z"], 7, None, ("a", "z"), ([],)])
+@for_each("at", ["z", ["a", "z"], 7, None, ("a", "z"), ([],)])
 def test_an_unknown_dataset_is_refused(at):
     with pytest.raises(hetdp.UnknownDatasetError, match="did you mean 'worst'"):
         hetdp.solve_epsilon(PROBLEM, 0.9, at="wrost")
@@ -237,7 +238,7 @@ def test_an_unknown_dataset_is_refused(at):
         hetdp.solve_epsilon(PROBLEM, 0.9, at=at)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "message"),
     [
         ({"at": []}, "nothing to measure at"),
@@ -334,10 +335,8 @@ def test_a_direction_is_free_where_one_of_its_parameters_has_its_largest_value()
     assert [mask.tolist() for mask in unconstrained_directions(columns)] == [[False, True, True], [False, True, False]]
 
 
-@pytest.mark.parametrize("solution", [1e-5, 0.3, 1.0, 7.5, 1e7])
-@pytest.mark.parametrize(
-    "shape", [lambda x: 1 / (1 + math.exp(min(x, 700))), lambda x: 1 / (1 + x) ** 3, lambda x: 1.0]
-)
+@for_each("solution", [1e-5, 0.3, 1.0, 7.5, 1e7])
+@for_each("shape", [lambda x: 1 / (1 + math.exp(min(x, 700))), lambda x: 1 / (1 + x) ** 3, lambda x: 1.0])
 def test_a_bracket_is_narrowed_to_a_millionth_in_few_attempts(solution, shape):
     tried = []
 

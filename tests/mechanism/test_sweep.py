@@ -10,6 +10,7 @@ import pytest
 
 import hetdp
 from hetdp.plots.curves import curves_by_scale
+from tests.loops import for_each
 
 mpl.use("Agg")
 
@@ -82,7 +83,7 @@ def test_spaces_of_people_and_other_notions_are_swept():
     assert hetdp.sweep(free, [1], "fair", baselines=False).rows[0].least is None
 
 
-@pytest.mark.parametrize("scales", [[], [1, -1], [math.inf], [math.nan], ["1"], "12", 3, [True]])
+@for_each("scales", [[], [1, -1], [math.inf], [math.nan], ["1"], "12", 3, [True]])
 def test_wrong_scales_are_refused(scales):
     with pytest.raises(hetdp.UsageError, match="scales are one or more finite numbers ≥ 0"):
         hetdp.sweep(poll(), scales)

@@ -15,6 +15,7 @@ from hetdp.errors import VerificationError
 from hetdp.mechanism import vote
 from hetdp.problem.decimals import are_on_grid
 from hetdp.problem.product import as_graph
+from tests.loops import for_each
 from tests.people.questions_to_ask import LINEAR, SIZES, VALUES
 
 questions, privacy, spaces = hetdp.questions, hetdp.privacy, hetdp.spaces
@@ -58,7 +59,7 @@ SITUATIONS = {
 }
 
 
-@pytest.mark.parametrize("situation", SITUATIONS)
+@for_each("situation", SITUATIONS)
 def test_where_epsilon_depends_on_the_situation_the_smallest_counts(situation):
     rules, least = SITUATIONS[situation]
     question = questions.count("yes", 2)
@@ -106,7 +107,7 @@ TWO = spaces.votes(2, questions.majority(), 1)
 GRAPH: Any = hetdp.Problem(hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0), [1, 2])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("problem", "options", "words"),
     [
         (GRAPH, {}, "weighted-vote on a problem without people; .* hetdp.spaces.votes or hetdp.spaces.tallies"),

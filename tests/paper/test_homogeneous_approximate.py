@@ -11,6 +11,7 @@ import math
 import pytest
 
 import hetdp
+from tests.loops import for_each
 
 CASES = [(epsilon, delta) for epsilon in (0.1, 0.5, 1.0, 2.5) for delta in (0.0, 1e-9, 0.001, 0.05, 0.3)]
 LENGTH = 24  # datasets of each answer
@@ -31,8 +32,8 @@ def errors_away_from_the_boundary(epsilon: float, delta: float) -> list[float]:
     return [max(0.0, w**-i * (first + fixed) - fixed) for i in range(LENGTH)]
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), CASES)
-@pytest.mark.parametrize("objective", ["balanced", "fair"])
+@for_each(("epsilon", "delta"), CASES)
+@for_each("objective", ["balanced", "fair"])
 def test_both_objectives_find_the_homogeneous_mechanism(objective, epsilon, delta):
     mechanism = hetdp.design(problem_of(epsilon, delta), objective)
     expected = errors_away_from_the_boundary(epsilon, delta)

@@ -16,10 +16,11 @@ from hetdp.partitioned import datasets, reading, workspace
 from hetdp.partitioned.parquet_rows import Files
 from hetdp.partitioned.shared_files import make_folder
 from hetdp.partitioned.workspace import Mark, Workspace, mark_folder, run_guarded, work_folder, worker_count
+from tests.loops import for_each
 from tests.partitioned.partitions import files_with
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "words"),
     [
         ((None, 0, "2GB", None, None), "the number of workers is 0"),

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 from hetdp import UsageError, questions
 from hetdp.people.questions.question import width_for
+from tests.loops import for_each
 from tests.people.questions_to_ask import LINEAR, NESTED, SIZES, VALUES, as_arrays, tables
 
 TABLES = tables()
@@ -77,14 +78,14 @@ MEANINGS = [
 WORDS = [str(question)[:60] for question, _ in MEANINGS]
 
 
-@pytest.mark.parametrize(("question", "meant"), MEANINGS, ids=WORDS)
+@for_each(("question", "meant"), MEANINGS)
 def test_a_question_holds_where_its_definition_says_so(question, meant):
     answers = np.broadcast_to(question.holds(COUNTS, SIZES), len(TABLES))
     assert answers.dtype == np.bool_
     assert answers.tolist() == [bool(meant(table)) for table in TABLES]
 
 
-@pytest.mark.parametrize("question", [question for question, _ in MEANINGS], ids=WORDS)
+@for_each("question", [question for question, _ in MEANINGS])
 def test_one_table_at_a_time_gives_the_same(question):
     answers = np.broadcast_to(question.holds(COUNTS, SIZES), len(TABLES))
     assert [bool(question.holds(table, SIZES)) for table in TABLES] == answers.tolist()
@@ -151,7 +152,7 @@ def test_a_question_names_its_groups_and_values():
     assert questions.weighted_sum({"A": 1}, 1, {"x": 1}).groups_used() == {"A"}
 
 
-@pytest.mark.parametrize("size", [10, 10**4, 10**9, 10**18, 2**62, 10**30])
+@for_each("size", [10, 10**4, 10**9, 10**18, 2**62, 10**30])
 def test_numbers_of_any_size_are_compared_exactly(size):
     """Sums and products that would overflow, or that a float would round, are neither."""
     groups = {"A": 2 * size, "B": 2 * size}
@@ -186,7 +187,7 @@ def test_arrays_use_the_narrowest_possible_type(largest, width):
     assert width_for(largest) is width
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("counts", "sizes", "message"),
     [
         ({"A": {"yes": 1.0, "no": 0}}, {"A": 1}, "'yes' in 'A' are of the type float64; counts are whole numbers ≥ 0"),

@@ -16,9 +16,10 @@ from hetdp.people.names import (
     require_names_or_all,
     require_values,
 )
+from tests.loops import for_each
 
 
-@pytest.mark.parametrize("wrong", ["", "  ", 3, None, ["a"], b"a"])
+@for_each("wrong", ["", "  ", 3, None, ["a"], b"a"])
 def test_a_name_is_text_that_is_not_empty(wrong):
     with pytest.raises(hetdp.UsageError, match="it must be non-empty text"):
         require_name(wrong, "the group")

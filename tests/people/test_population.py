@@ -17,6 +17,7 @@ from hetdp.people.populations.mechanism import as_float
 from hetdp.people.populations.scores import constant_answer, scores_of
 from hetdp.people.privacy.epsilons import UNBOUNDED, epsilon_to_units
 from hetdp.theory.coordinate import LAPLACE
+from tests.loops import for_each
 
 Q = hetdp.questions
 
@@ -80,7 +81,7 @@ def test_an_invalid_epsilon_is_counted_and_nobody_is_named(epsilon, told):
         majority(epsilon)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "facts",
     [
         {"epsilon": [[0.5]]},
@@ -106,7 +107,7 @@ def test_inconsistent_arguments_are_refused(facts):
         hetdp.spaces.population(**{"question": Q.majority()} | facts)
 
 
-@pytest.mark.parametrize("answers", [[0, 1], [0, 1, 2], [0, 1, -1], [0.0, 1.0, 1.0], [[0, 1, 1]]])
+@for_each("answers", [[0, 1], [0, 1, 2], [0, 1, -1], [0.0, 1.0, 1.0], [[0, 1, 1]]])
 def test_answers_that_do_not_fit_are_refused(answers):
     with pytest.raises(hetdp.UsageError):
         majority([0.1, 0.2, 0.3]).design().coordinate(answers)
@@ -187,8 +188,8 @@ def test_groups_that_an_array_would_merge_are_refused(form):
         hetdp.spaces.population(hetdp.questions.majority(), [1, 1, 2], groups=form(["a", "a\0", "b"]))
 
 
-@pytest.mark.parametrize("objective", ["balanced", "weighted-vote"])
-@pytest.mark.parametrize("threshold", [1, 2, 3])
+@for_each("objective", ["balanced", "weighted-vote"])
+@for_each("threshold", [1, 2, 3])
 def test_odds_where_people_decide_hold_for_every_table(objective, threshold):
     epsilon, strict = np.array([0.3, np.inf, np.inf, np.inf]), np.array([0.3, 0.2, 0.7, np.inf])
     people = hetdp.spaces.population(
@@ -261,7 +262,7 @@ def test_margins_with_hardly_an_error_are_not_all_listed():
     assert rows[-1].error < 1e-9 <= rows[-2].error
 
 
-@pytest.mark.parametrize("epsilons", [[0.1] * 4 + [5.0], [0.1] * 9, [0.5, 0.5, 3.0], [1.0, 2.0], [0.0, 0.0, 0.0]])
+@for_each("epsilons", [[0.1] * 4 + [5.0], [0.1] * 9, [0.5, 0.5, 3.0], [1.0, 2.0], [0.0, 0.0, 0.0]])
 def test_the_caution_names_the_margins_where_a_coin_does_better(epsilons):
     people = hetdp.spaces.population(hetdp.questions.majority(), epsilons)
     for objective in ("balanced", "weighted-vote"):

@@ -41,8 +41,8 @@ def accuracies(people, objective):
     return worst
 
 
-@pytest.mark.parametrize("objective", ["balanced", "weighted-vote"])
-@pytest.mark.parametrize("seed", range(12))
+@for_each("objective", ["balanced", "weighted-vote"])
+@for_each("seed", range(12))
 def test_the_worst_accuracy_of_a_count_is_that_of_some_table(objective, seed):
     people = random_count_population(seed)
     mechanism, worst = people.design(objective), accuracies(people, objective)
@@ -54,7 +54,7 @@ def test_the_worst_accuracy_of_a_count_is_that_of_some_table(objective, seed):
     assert all(row.error == pytest.approx(1 - worst[row.margin], abs=1e-12) for row in listed)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@for_each("seed", range(12))
 def test_no_table_of_another_sum_is_less_accurate_than_reported(seed):
     people = random_other_population(seed)
     worst = accuracies(people, "balanced")
@@ -79,7 +79,7 @@ def random_respondents_population(seed: int):
     return hetdp.spaces.population(question, epsilon, ("yes", "no", "blank"), groups, deciding)
 
 
-@pytest.mark.parametrize("seed", range(36))
+@for_each("seed", range(36))
 def test_no_table_with_blank_values_is_less_accurate_than_reported(seed):
     people = random_respondents_population(seed)
     worst, mechanism = accuracies(people, "balanced"), people.design()
@@ -119,7 +119,7 @@ def test_accuracy_is_refused_where_no_table_is():
         versus.design("weighted-vote").accuracy(1)
 
 
-@pytest.mark.parametrize("seed", range(24))
+@for_each("seed", range(24))
 def test_the_odds_of_a_count_are_those_of_its_worst_edge(seed):
     size = 1 + seed % 7
     epsilon, rng = random_epsilons(seed + 100, size)
@@ -134,8 +134,8 @@ def test_the_odds_of_a_count_are_those_of_its_worst_edge(seed):
         assert found.loss == pytest.approx(max(one.loss for one in mine), abs=1e-8)
 
 
-@pytest.mark.parametrize("objective", ["balanced", "weighted-vote"])
-@pytest.mark.parametrize("seed", range(12))
+@for_each("objective", ["balanced", "weighted-vote"])
+@for_each("seed", range(12))
 def test_odds_are_never_understated(objective, seed):
     people = (random_other_population if seed % 2 else random_count_population)(seed)
     mechanism, tables = people.design(objective), tables_of(people)
@@ -184,7 +184,7 @@ def test_odds_are_described_in_a_sentence():
 # Weighted votes -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(16))
+@for_each("seed", range(16))
 def test_a_weighted_vote_keeps_every_promise_exactly(seed):
     people = (random_other_population if seed % 2 else random_count_population)(seed)
     assert count_violations(people, coordinates_of(people, people.design("weighted-vote"))) == 0
@@ -255,8 +255,8 @@ def by_definition(name, epsilon, yes, threshold, limit):
     return 1 / (1 + (flint.arb(ways[0] - ways[1]) / 2).exp())
 
 
-@pytest.mark.parametrize("limit", [0.25, 0.5, 1.0])
-@pytest.mark.parametrize("threshold", [1, 2, 4])
+@for_each("limit", [0.25, 0.5, 1.0])
+@for_each("threshold", [1, 2, 4])
 def test_baselines_are_private_and_as_accurate_as_reported(threshold, limit):
     flint.ctx.prec = 150
     epsilon = [0.125, 0.25, 0.5, 0.5, 1.0]

@@ -11,6 +11,7 @@ import pytest
 import hetdp
 from hetdp.people.populations.classes import meetings
 from hetdp.people.populations.mechanism import LARGEST_LABEL
+from tests.loops import for_each
 from tests.people.cubes import (
     UNIT,
     answers_of,
@@ -70,7 +71,7 @@ def exact_labels(people):
     return hetdp.design(problem_of(people), "balanced").coordinates
 
 
-@pytest.mark.parametrize("seed", range(36))
+@for_each("seed", range(36))
 def test_a_count_has_the_labels_that_the_search_finds_on_all_tables(seed):
     people = random_count_population(seed)
     mechanism = people.design()
@@ -79,7 +80,7 @@ def test_a_count_has_the_labels_that_the_search_finds_on_all_tables(seed):
     np.testing.assert_allclose(found, exact_labels(people), rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(36))
+@for_each("seed", range(36))
 def test_a_count_keeps_every_promise_exactly(seed):
     people = random_count_population(seed)
     assert count_violations(people, coordinates_of(people, people.design())) == 0
@@ -102,7 +103,7 @@ def test_labels_cannot_be_higher():
     assert count_violations(people, [one + math.copysign(2 / UNIT, one) for one in z]) > 0
 
 
-@pytest.mark.parametrize("seed", range(16))
+@for_each("seed", range(16))
 def test_other_sums_keep_every_promise_exactly_and_stay_within_the_gap(seed):
     people = random_other_population(seed)
     mechanism = people.design()
@@ -168,8 +169,8 @@ def test_meeting_labels_are_just_below_the_exact_ones():
         assert not label > exact
 
 
-@pytest.mark.parametrize("objective", ["balanced", "weighted-vote"])
-@pytest.mark.parametrize("seed", range(4))
+@for_each("objective", ["balanced", "weighted-vote"])
+@for_each("seed", range(4))
 def test_neighbours_in_large_populations_keep_their_promises_exactly(objective, seed):
     rng = np.random.default_rng(seed)
     size = [17, 300, 2000, 10_000][seed]

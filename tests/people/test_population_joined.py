@@ -12,6 +12,7 @@ import hetdp
 from hetdp.people.populations.scores import JoinedCounts, formula_scores
 from hetdp.people.privacy.epsilons import units_to_floats
 from hetdp.problem.scores import Scores
+from tests.loops import for_each
 from tests.people.cubes import (
     answers_of,
     coordinates_of,
@@ -149,7 +150,7 @@ def scores(question):
     return formula_scores(question, ["a", "b", "c"], SIZES, ("yes", "no"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "parts"),
     [
         (A & B, 2),
@@ -163,7 +164,6 @@ def scores(question):
         (Q.all_of("a") & Q.all_of("b") & C, 2),
         (Q.count("yes", 1, "a") | Q.count("yes", 1, "b") | C, 2),
     ],
-    ids=str,
 )
 def test_questions_are_reduced_to_counts_of_disjoint_groups(question, parts):
     found = scores(question)
@@ -192,7 +192,7 @@ def test_questions_with_a_single_threshold_are_asked_as_one(question, same):
         assert (found.threshold, found.scores.tolist()) == (expected.threshold, expected.scores.tolist())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "question",
     [
         A & Q.count("yes", 5),
@@ -201,7 +201,6 @@ def test_questions_with_a_single_threshold_are_asked_as_one(question, same):
         A & Q.weighted_sum({"b": 2, "c": 1}, 3),
         Q.ratio_of_shares("yes", "a", "b") & C,
     ],
-    ids=str,
 )
 def test_other_questions_have_no_formula(question):
     assert scores(question) is None

@@ -14,6 +14,7 @@ import hetdp
 from hetdp.people.populations.losses import round_units_up
 from hetdp.people.privacy.epsilons import UNBOUNDED
 from hetdp.people.products.tallied import tally_people
+from tests.loops import for_each
 from tests.oracle.losses import loss_between
 
 Q = hetdp.questions
@@ -119,8 +120,8 @@ def test_a_deciding_epsilon_is_all_that_a_weighted_vote_costs():
     assert set(people.design("weighted-vote").loss_of_each()) == {0.25}
 
 
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("objective", ["balanced", "weighted-vote"])
+@for_each("seed", range(8))
+@for_each("objective", ["balanced", "weighted-vote"])
 def test_the_largest_loss_of_a_group_is_that_of_its_people(seed, objective):
     rng, size = np.random.default_rng(seed), [5, 900, 70_000][seed % 3]
     epsilon, groups = random_epsilons(rng, size, True), rng.choice(["a", "b"], size)

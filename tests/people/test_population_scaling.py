@@ -17,6 +17,7 @@ from hetdp.people.populations.scaling import multiply_units, number_at, place_be
 from hetdp.people.privacy.epsilons import epsilon_to_units, shortest_decimal
 from hetdp.people.products.tallied import tally_people
 from hetdp.releases.record.summary import chance
+from tests.loops import for_each
 from tests.people.cubes import answers_of, coordinates_of, problem_of, tables_of
 
 Q = hetdp.questions
@@ -192,7 +193,7 @@ def test_every_level_is_multiplied_exactly_and_what_is_zero_or_infinite_stays():
     assert units[52] == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         ({"target": 1.0}, "more than 50%, which a coin has, and less than 100%"),

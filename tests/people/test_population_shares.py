@@ -10,6 +10,7 @@ import pytest
 
 import hetdp
 from hetdp.people.products.tallied import tally_people
+from tests.loops import for_each
 from tests.people.cubes import answers_of, coordinates_of, tables_of
 from tests.people.test_population_balanced import random_count_population, random_epsilons
 
@@ -34,8 +35,8 @@ def worst_by_number(people, mechanism, value="yes", without=()):
     return worst, answers
 
 
-@pytest.mark.parametrize("objective", ["balanced", "weighted-vote"])
-@pytest.mark.parametrize("seed", range(5))
+@for_each("objective", ["balanced", "weighted-vote"])
+@for_each("seed", range(5))
 def test_the_accuracy_of_a_count_at_a_number_is_that_of_its_worst_table(objective, seed):
     people = random_count_population(seed)
     mechanism = people.design(objective)
@@ -49,9 +50,9 @@ def test_the_accuracy_of_a_count_at_a_number_is_that_of_its_worst_table(objectiv
         assert point.margin is None or point.accuracy >= mechanism.accuracy(point.margin) - 1e-12
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("objective", ["balanced", "weighted-vote"])
-@pytest.mark.parametrize("question", [Q.versus("yes", "no"), Q.share("yes", "1/3", of="respondents"), ~Q.majority()])
+@for_each("seed", range(3))
+@for_each("objective", ["balanced", "weighted-vote"])
+@for_each("question", [Q.versus("yes", "no"), Q.share("yes", "1/3", of="respondents"), ~Q.majority()])
 def test_no_table_without_blanks_is_less_accurate_than_stated_for_its_number(question, objective, seed):
     epsilon, _ = random_epsilons(seed, 4)
     people = hetdp.spaces.population(question, epsilon, VALUES)
@@ -85,9 +86,9 @@ def test_no_table_is_less_accurate_than_stated_for_its_share_of_the_weight(seed)
         assert point.error >= (0.5 * math.exp(-signed) if signed > 0 else 1 - 0.5 * math.exp(signed)) - 1e-12
 
 
-@pytest.mark.parametrize("design", ["balanced", "tallies"])
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize(
+@for_each("design", ["balanced", "tallies"])
+@for_each("seed", range(6))
+@for_each(
     "question",
     [
         Q.majority(of="respondents"),

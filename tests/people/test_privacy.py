@@ -23,6 +23,7 @@ from hetdp.people.privacy.epsilons import (
     units_to_floats,
 )
 from hetdp.privacy import Privacy, Rule, States, answer, rules, within
+from tests.loops import for_each
 
 ANY: Any = privacy  # what is refused has no right type
 GROUPS, VALUES, MARGINS = ("Pupils", "Staff"), ("yes", "no", "blank"), range(1, 6)
@@ -103,7 +104,7 @@ def test_rules_are_described(found):
     assert all(len(line.partition(": ")[2]) > 0 for line in lines)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("found", "words"),
     [
         (rules(1), "everybody: 1"),
@@ -215,7 +216,7 @@ def test_epsilon_beyond_the_grid_becomes_its_smallest_or_largest_value():
     assert epsilon_to_units(np.float32(0.3)) == epsilon_to_units("0.3") < epsilon_to_units(float(np.float32(0.3)))
 
 
-@pytest.mark.parametrize("epsilon", [-1, "-0.1", "nan", float("nan"), "one", None, True, "1/3", [1], "-inf", "1e9999"])
+@for_each("epsilon", [-1, "-0.1", "nan", float("nan"), "one", None, True, "1/3", [1], "-inf", "1e9999"])
 def test_values_that_are_not_an_epsilon_are_refused(epsilon):
     with pytest.raises(UsageError, match="ε is a decimal number ≥ 0"):
         parse_epsilon(epsilon)
@@ -226,7 +227,7 @@ def test_an_epsilon_with_a_decimal_comma_is_refused_with_a_hint():
         parse_argument("epsilon", "0,5")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("make", "message"),
     [
         (lambda: within(0), "the distance is 0; it must be a whole number ≥ 1"),
@@ -278,7 +279,7 @@ def test_rules_can_be_written_in_toml():
     assert found.rules[2] == Rule("inf", change=("no", "blank"), when=answer(2))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("found", "message"),
     [
         ([], "rules []; there is a list of one rule or more"),

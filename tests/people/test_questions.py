@@ -20,6 +20,7 @@ import hetdp
 from hetdp import InputError, UsageError, questions
 from hetdp.documents import DEEPEST_NESTING
 from hetdp.numbers import format_exact, format_share, parse_exact
+from tests.loops import for_each
 from tests.people.questions_to_ask import NESTED
 
 ANY: Any = questions  # what is refused has no right type
@@ -46,7 +47,7 @@ def test_a_question_and_its_copy_from_a_document_have_the_same_description(quest
     assert str(questions.from_document(question.document())) == words
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "words"),
     [
         (questions.count("yes", 1), "at least 1 row counts as yes"),
@@ -133,7 +134,7 @@ def test_a_majority_may_be_written_as_one():
     assert found == questions.majority(of="respondents", blank="none")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given_document", "message"),
     [
         (
@@ -211,7 +212,7 @@ def test_a_function_cannot_be_written_down(join):
     assert f"Hint: {kinds}, joined by &, | and ~, can be" in str(refusal.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("make", "message"),
     [
         (lambda: ANY.count("yes", at_least=-1), "at_least is -1; it must be a whole number ≥ 0"),
@@ -242,7 +243,7 @@ def test_values_that_are_not_questions_are_refused(make, message):
     assert message in str(refusal.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("number", "expected"),
     [
         (0.1, Fraction(1, 10)),
@@ -259,7 +260,7 @@ def test_a_number_is_what_was_written(number, expected):
     assert parse_exact(number, "it") == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     "number",
     [
         "",

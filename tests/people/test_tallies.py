@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import hetdp
 from hetdp.people.products.problems import require_few
 from hetdp.problem.decimals import round_down_to_grid
+from tests.loops import for_each
 from tests.people.questions_to_ask import A_RULE, NESTED, VALUES, as_arrays, tables
 
 questions, privacy, spaces = hetdp.questions, hetdp.privacy, hetdp.spaces
@@ -69,8 +70,8 @@ def tally_of(label: tuple[str, ...], values: tuple[str, ...]) -> tuple[object, .
     return tuple(one[0] if len(values) == 2 else one for one in counts)
 
 
-@pytest.mark.parametrize("objective", ["fair", "balanced"])
-@pytest.mark.parametrize("case", CASES)
+@for_each("objective", ["fair", "balanced"])
+@for_each("case", CASES)
 def test_tallies_agree_with_votes(case, objective):
     folded, votes, at = tallies_and_votes(case)
     assert votes.answers.tolist() == folded.answers[at].tolist()
@@ -156,7 +157,7 @@ def test_a_group_may_be_empty():
     assert hetdp.design(problem)[3, 0] > 0.9
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("groups", "options", "words"),
     [
         ({}, {}, "name → how many people"),
@@ -236,7 +237,7 @@ def test_too_many_datasets_are_counted_in_words():
     assert refusal([10**6, 10**6, 10**6], 2, True, 100).startswith("3,000,000 people make about 10^18 datasets")
 
 
-@pytest.mark.parametrize("wrong", [0, -1, True, "Ann", {"Ann": 1}, [], ["Ann", "Ann"], 2.5])
+@for_each("wrong", [0, -1, True, "Ann", {"Ann": 1}, [], ["Ann", "Ann"], 2.5])
 def test_voters_are_names_or_a_number(wrong):
     with pytest.raises(hetdp.UsageError):
         hetdp.spaces.votes(wrong, hetdp.questions.majority(), 0.5)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import hetdp
 from hetdp.problem.decimals import round_down_to_grid
 from hetdp.problem.product import as_graph
+from tests.loops import for_each
 from tests.people.byhand import QUESTIONS, RULES, edges_of, votes_by_definition
 from tests.people.questions_to_ask import A_RULE, NESTED, VALUES
 from tests.stress import long
@@ -23,8 +24,8 @@ spaces: Any = hetdp.spaces  # typed as Any, since wrong arguments are tried too
 PEOPLE = 4
 
 
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("kind", QUESTIONS)
+@for_each("rule", RULES)
+@for_each("kind", QUESTIONS)
 def test_votes_are_the_graph_of_the_definitions(kind, rule):
     values, question, holds = QUESTIONS[kind]
     given, promised = RULES[rule]
@@ -194,7 +195,7 @@ def test_a_population_is_votes_in_closed_form(deciding):
     np.testing.assert_allclose(found.coordinates, [people.coordinate(one) for one in codes], rtol=0, atol=1e-11)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "words"),
     [
         (lambda: spaces.votes(0, questions.majority(), 1), "there are 0 people"),

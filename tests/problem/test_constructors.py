@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import hetdp
 from hetdp.problem import constructors
 from hetdp.spaces import grid, hypercube, metric, path
+from tests.loops import for_each
 
 
 def edge_set(graph):
@@ -67,7 +68,7 @@ def test_a_path_has_its_labels_in_order_and_an_epsilon_for_each_step():
     assert list(path(3, 1.0).datasets) == [0, 1, 2]
 
 
-@pytest.mark.parametrize("shape", [(3, 4), (2, 3, 2), (5,), (0, 3), ()])
+@for_each("shape", [(3, 4), (2, 3, 2), (5,), (0, 3), ()])
 def test_a_grid_is_that_of_networkx(shape):
     graph = grid(shape, 0.5)
     theirs = networkx.grid_graph(shape[::-1]) if shape else networkx.empty_graph([()])

@@ -13,6 +13,7 @@ import hetdp
 from hetdp.errors import FaultCollector
 from hetdp.problem import labels as lookup
 from hetdp.problem.labels import Lookup, is_same, labels_of, union_of
+from tests.loops import for_each
 
 INTEGERS = st.one_of(
     st.integers(-12, 12), st.integers(-(2**63), 2**63 - 1), st.sampled_from([-(2**63), 2**63 - 1, 10**12, 0])
@@ -34,8 +35,8 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS.keys())
-@pytest.mark.parametrize("listed", [True, False])
+@for_each("labels", LABELS.values())
+@for_each("listed", [True, False])
 def test_any_hashable_label_names_a_dataset(labels, listed):
     a, b, c = labels
     graph = hetdp.DatasetGraph.from_edges([a, b], [b, c], [0.5, 1.0], datasets=labels if listed else None)
@@ -67,7 +68,7 @@ def test_the_integers_from_zero_are_a_range_and_cost_nothing():
     assert hetdp.DatasetGraph.from_edges([0], [1], 1.0, datasets=range(4)).datasets == range(4)
 
 
-@pytest.mark.parametrize("kind", [np.int8, np.int32, np.uint16, np.int64, np.uint64])
+@for_each("kind", [np.int8, np.int32, np.uint16, np.int64, np.uint64])
 def test_integer_arrays_of_any_width_are_labels(kind):
     graph = hetdp.DatasetGraph.from_edges(np.array([3, 1], dtype=kind), np.array([1, 7], dtype=kind), 1.0)
     assert list(graph.datasets) == [1, 3, 7]
@@ -107,9 +108,7 @@ def test_many_labels_are_looked_up_at_once_and_unknown_ones_marked():
     assert integers.indices([]).tolist() == []
 
 
-@pytest.mark.parametrize(
-    "datasets", [iter("abc"), (x for x in "abc"), dict.fromkeys("abc"), "abc", np.array(["a", "b", "c"])]
-)
+@for_each("datasets", [iter("abc"), (x for x in "abc"), dict.fromkeys("abc"), "abc", np.array(["a", "b", "c"])])
 def test_any_iterable_lists_the_datasets(datasets):
     graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], 1.0, datasets=datasets)
     assert list(graph.datasets) == ["a", "b", "c"]
@@ -205,7 +204,7 @@ def test_a_column_of_narrow_integers_is_looked_up_without_overflow():
     assert labels_of(range(3), FaultCollector("datasets")).indices(np.array([2**40, 1])).tolist() == [-1, 1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("labels", "label", "close"),
     [
         (["north", "south"], "nroth", ("north",)),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import hetdp
+from tests.loops import for_each
 
 NAN, INF = math.nan, math.inf
 GRAPH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
@@ -247,7 +248,7 @@ PINS = {
 TABLE = {**EDGES, **QUERY, **PINS}
 
 
-@pytest.mark.parametrize(("call", "message"), TABLE.values(), ids=TABLE.keys())
+@for_each(("call", "message"), TABLE.values())
 def test_a_fault_is_named_with_place_value_and_rule(call, message):
     with pytest.raises(hetdp.InputError) as refused:
         call()
@@ -256,7 +257,7 @@ def test_a_fault_is_named_with_place_value_and_rule(call, message):
     assert refused.value.exit_code == 3
 
 
-@pytest.mark.parametrize("name", TABLE)
+@for_each("name", TABLE)
 def test_no_message_suggests_weaker_privacy(name):
     with pytest.raises(hetdp.InputError) as refused:
         TABLE[name][0]()
@@ -380,7 +381,7 @@ USAGE = {
 }
 
 
-@pytest.mark.parametrize(("call", "message"), USAGE.values(), ids=USAGE.keys())
+@for_each(("call", "message"), USAGE.values())
 def test_a_call_that_cannot_be_carried_out_says_what_can(call, message):
     with pytest.raises(hetdp.UsageError) as refused:
         call()
@@ -388,7 +389,7 @@ def test_a_call_that_cannot_be_carried_out_says_what_can(call, message):
     assert refused.value.exit_code == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     "ask",
     [
         lambda label: GRAPH.index(label),
@@ -398,7 +399,7 @@ def test_a_call_that_cannot_be_carried_out_says_what_can(call, message):
         lambda label: hetdp.extend(PROBLEM, {"b": 0.5, "c": 0.5}).explain(label),
     ],
 )
-@pytest.mark.parametrize("label", ["z", ("z",), 7, -1, None, True, 1.5, ["a"]])
+@for_each("label", ["z", ("z",), 7, -1, None, True, 1.5, ["a"]])
 def test_an_unknown_dataset_is_refused(ask, label):
     with pytest.raises(hetdp.UnknownDatasetError) as refused:
         ask(label)
@@ -411,7 +412,7 @@ def test_an_unknown_dataset_is_refused(ask, label):
     assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
 
 
-@pytest.mark.parametrize("epsilon", [0, 0.0, math.inf, Decimal("0.5"), np.float32(0.5), 5])
+@for_each("epsilon", [0, 0.0, math.inf, Decimal("0.5"), np.float32(0.5), 5])
 def test_any_number_from_zero_to_infinity_is_an_epsilon(epsilon):
     graph = hetdp.DatasetGraph.from_edges(["a"], ["b"], epsilon)
     assert graph.edges()[2].tolist() == [float(epsilon)]

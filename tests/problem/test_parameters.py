@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp.problem.parameters import KINDS, describe_parameters
+from tests.loops import for_each
 from tests.problem.kinds import FREE, VALUES, ListedEdge, edges_of_kind, graph_of, reverse_parameters, reverse_some
 
 SIZE = 5
@@ -74,7 +75,7 @@ def test_an_edge_has_arcs_both_ways_unless_it_constrains_in_neither_direction(st
             assert math.isinf(x) or Fraction(x) <= Fraction(repr(decimal))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("columns", "constrains"),
     [
         ({"epsilon": math.inf}, False),
@@ -172,8 +173,8 @@ def test_one_number_applies_to_all_edges_in_every_column(one):
         assert [x.tolist() for x in graph.edges()[2:]] == [[0.5, 0.5]] * len(kind)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("values", [(), 0.5])
+@for_each("kind", KINDS)
+@for_each("values", [(), 0.5])
 def test_a_graph_without_edges_has_all_columns(kind, values):
     graph = hetdp.DatasetGraph.from_edges([], [], datasets=["a"], **dict.fromkeys(kind, values))
     problem = hetdp.Problem(graph, [1])
@@ -181,7 +182,7 @@ def test_a_graph_without_edges_has_all_columns(kind, values):
     assert [x.tolist() for x in graph.edges()] == [[]] * (2 + len(kind))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("columns", "notion"),
     [
         ({"epsilon": 1}, "pure"),

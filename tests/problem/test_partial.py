@@ -9,6 +9,7 @@ import pytest
 
 import hetdp
 from hetdp.problem.partial import convert_pins, pins_of
+from tests.loops import for_each
 
 NAN = math.nan
 GRAPH = hetdp.DatasetGraph.from_edges(["a", "b", "c"], ["b", "c", "d"], 1.0)
@@ -34,7 +35,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("partial", FORMS.values(), ids=FORMS.keys())
+@for_each("partial", FORMS.values())
 def test_pins_are_accepted_in_every_form(partial):
     assert pins_of(partial, PROBLEM) == pytest.approx([NAN, Z_QUARTER, Z_QUARTER, NAN], rel=1e-15, nan_ok=True)
 
@@ -70,13 +71,13 @@ def test_integers_are_numbers():
     assert equals_with_nan(pins_of({"a": 1, "d": np.int64(0)}, PROBLEM), [math.inf, NAN, NAN, -math.inf])
 
 
-@pytest.mark.parametrize("value", [1e-320, math.nextafter(0, 1), math.nextafter(1.0, 0.0), 0.0, 1.0])
+@for_each("value", [1e-320, math.nextafter(0, 1), math.nextafter(1.0, 0.0), 0.0, 1.0])
 def test_p_may_be_any_number_from_zero_to_one(value):
     assert not np.isnan(pins_of({"a": value}, PROBLEM)[0])
 
 
-@pytest.mark.parametrize("value", [math.nextafter(0, -1), math.nextafter(1.0, 2.0), -1.0, math.inf, -math.inf])
-@pytest.mark.parametrize("name", ["p", "error"])
+@for_each("value", [math.nextafter(0, -1), math.nextafter(1.0, 2.0), -1.0, math.inf, -math.inf])
+@for_each("name", ["p", "error"])
 def test_a_probability_beyond_the_ends_is_refused(name, value):
     with pytest.raises(hetdp.InputError, match=f"{name} out of range"):
         pins_of(hetdp.PartialMechanism(**{name: {"a": value}}), PROBLEM)

@@ -18,6 +18,7 @@ from hetdp.problem.axis import BLOCK, Axis, Lines, cut_lines, runs_of
 from hetdp.problem.decimals import UNIT, are_on_grid, round_down_to_grid, round_labels_down
 from hetdp.problem.product import ProductSpace, as_graph, is_listable, require_listable
 from tests.engines.products import random_answers, random_space
+from tests.loops import for_each
 
 YES_NO = ("yes", "no")
 
@@ -58,7 +59,7 @@ def arcs(space: hetdp.DatasetGraph | ProductSpace) -> dict[tuple[int, int], floa
     return found
 
 
-@pytest.mark.parametrize("seed", range(30))
+@for_each("seed", range(30))
 def test_edges_are_those_that_one_change_makes(seed):
     space = random_space(np.random.default_rng(seed), 120)
     expected = epsilon_by_definition(space)
@@ -72,7 +73,7 @@ def test_edges_are_those_that_one_change_makes(seed):
         assert row == {v: e for (u, v), e in expected.items() if u == dataset}
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_the_boundary_is_that_of_the_stored_graph(seed):
     rng = np.random.default_rng(seed)
     space = random_space(rng)
@@ -126,7 +127,7 @@ def test_positions_encode_the_values_of_people():
     assert space.positions(1, [4, 5]).tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("number", [0.1, 0.3, 1.0, 2.0**-41, 1e-30, 123.456, 9000.1, 1e300, 0])
+@for_each("number", [0.1, 0.3, 1.0, 2.0**-41, 1e-30, 123.456, 9000.1, 1e300, 0])
 def test_epsilon_is_floored_to_the_grid(number):
     used = Fraction(round_down_to_grid(number))
     written = Fraction(repr(number))
@@ -240,7 +241,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("make", "message"), REFUSED.values(), ids=REFUSED.keys())
+@for_each(("make", "message"), REFUSED.values())
 def test_invalid_spaces_are_refused(make, message):
     with pytest.raises((hetdp.UsageError, hetdp.InputError), match=message):
         make()
@@ -287,8 +288,8 @@ def test_a_misspelt_entry_of_a_label_is_replaced_in_the_hint():
 SHAPES = [(1, 1, 1), (1, 3, 7), (5, 3, 1), (4, 2, 3), (2, 50, 2), (1, 0, 1), (3, 2, 0)]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("most", [1, 4, 6, 12, 1000])
+@for_each("shape", SHAPES)
+@for_each("most", [1, 4, 6, 12, 1000])
 def test_parts_of_lines_are_small_and_share_no_dataset(shape, most):
     high, length, low = shape
     moves = Axis.tally("", 1, 1.0).moves()

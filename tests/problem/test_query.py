@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import hetdp
+from tests.loops import for_each
 
 GRAPH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
 INTEGERS = hetdp.DatasetGraph.from_edges([0, 1], [1, 2], 1.0)
@@ -38,7 +39,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize(("given", "positive", "answers"), FORMS.values(), ids=FORMS.keys())
+@for_each(("given", "positive", "answers"), FORMS.values())
 def test_queries_are_accepted_in_every_form(given, positive, answers):
     problem = hetdp.Problem(GRAPH, given, positive=positive)
     assert problem.answers.tolist() == answers
@@ -80,9 +81,7 @@ def test_a_third_answer_is_a_fault_even_with_positive():
         hetdp.Problem(GRAPH, [1, 2, 3], positive=3)
 
 
-@pytest.mark.parametrize(
-    "answers", [["1", "2", "2"], ["true", "false", "true"], [2, 3, 3], [-1, 1, 1], ["x", "x", "x"]]
-)
+@for_each("answers", [["1", "2", "2"], ["true", "false", "true"], [2, 3, 3], [-1, 1, 1], ["x", "x", "x"]])
 def test_an_unknown_pair_of_answers_needs_positive(answers):
     with pytest.raises(hetdp.InputError, match="unclear which answer is 1"):
         hetdp.Problem(GRAPH, answers)

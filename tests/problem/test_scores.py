@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-import pytest
 
 from hetdp.problem.scores import Scores
+from tests.loops import for_each
 
 CASES = {  # the scores of each person's values, and the number of people of each group
     "a count": ([[0, 1]], [4]),
@@ -28,7 +28,7 @@ def tables(sizes, values):
         yield groups, chosen, counts
 
 
-@pytest.mark.parametrize(("listed", "sizes"), CASES.values(), ids=CASES.keys())
+@for_each(("listed", "sizes"), CASES.values())
 def test_the_way_to_the_other_answer_is_that_of_the_fewest_people(listed, sizes):
     scores = np.array(listed)
     most = scores.max(axis=1)

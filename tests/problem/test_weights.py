@@ -14,6 +14,7 @@ from hetdp.problem.decimals import round_down_to_grid
 from hetdp.problem.problem import EdgelessProblem
 from hetdp.problem.values import Factors
 from hetdp.theory.catalogue import find_notion
+from tests.loops import for_each
 
 GRAPH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], [0.1, 1.0])
 ANSWERS = {"a": 1, "b": 1, "c": 2}
@@ -31,7 +32,7 @@ def test_weights_are_kept_in_graph_order():
     assert problem().weights is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("weights", "message"),
     [
         ({"a": 1.0, "b": 1.0}, "weights: dataset c: no weight; every dataset has a weight."),
@@ -75,7 +76,7 @@ def test_the_identity_depends_on_what_is_constrained_only():
     assert problem(answers=[True, True, False]).identity == known
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "target", "epsilon", "datasets", "answers"),
     [
         ("ab", "bc", [0.1, 1.5], "abc", [1, 1, 2]),
@@ -124,7 +125,7 @@ def test_one_number_of_one_edge_is_replaced():
     assert not after.graph.on_grid
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("edge", "name", "value", "message"),
     [
         (2, "epsilon", 1.0, "there is no edge 2; edges are numbered from 0 to 1"),

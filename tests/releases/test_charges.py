@@ -19,6 +19,7 @@ from hetdp.tables.people_table import Payers
 from hetdp.tables.policy import Names, Policy
 from hetdp.tables.release import costs_of_people
 from hetdp.theory.catalogue import NOTIONS
+from tests.loops import for_each
 
 CLASSES = [None, "a", "b", 7, ("x", 1)]
 
@@ -44,9 +45,9 @@ def problem_of(notion: Any, edges: dict[str, list[Any]], with_classes: bool) -> 
     return hetdp.Problem(graph, [1] * size, notion)
 
 
-@pytest.mark.parametrize("notion", sorted(NOTIONS))
-@pytest.mark.parametrize("with_classes", [False, True])
-@pytest.mark.parametrize("seed", range(4))
+@for_each("notion", sorted(NOTIONS))
+@for_each("with_classes", [False, True])
+@for_each("seed", range(4))
 def test_an_account_is_charged_the_largest_of_its_edges_in_either_direction(notion, with_classes, seed):
     edges = random_edges(seed)
     expected: dict[tuple[str, str], float] = {}
@@ -71,7 +72,7 @@ EQUAL_CLASSES = {
 }
 
 
-@pytest.mark.parametrize("account", EQUAL_CLASSES)
+@for_each("account", EQUAL_CLASSES)
 def test_equal_classes_have_one_account_whatever_their_type(account):
     for name in EQUAL_CLASSES[account]:
         graph = hetdp.DatasetGraph.from_edges("ab", "bc", [0.1, 0.3], classes=[name, "other"])
@@ -82,7 +83,7 @@ NUMBERS = [(float("nan"),), float("inf"), 1j, 10**5000, Fraction(1, 2)]
 UNSTABLE = [frozenset("ab"), object(), (1, None), ("a", b"b"), *NUMBERS]
 
 
-@pytest.mark.parametrize("name", UNSTABLE, ids=lambda name: type(name).__name__)
+@for_each("name", UNSTABLE)
 def test_a_class_without_a_stable_name_has_no_account(name):
     graph = hetdp.DatasetGraph.from_edges("ab", "bc", [0.1, 0.3], classes=[name, "other"])
     with pytest.raises(

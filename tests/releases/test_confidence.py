@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from hetdp.releases.audit import bounds_of, log_tail, lower_bound
+from tests.loops import for_each
 
 
 def chance_of_more(count: int, draws: int, p: Fraction) -> Fraction:
@@ -18,8 +19,8 @@ def chance_of_more(count: int, draws: int, p: Fraction) -> Fraction:
     )
 
 
-@pytest.mark.parametrize("doubt", [0.2, 1e-3, 1e-9])
-@pytest.mark.parametrize("draws", [1, 2, 7, 30])
+@for_each("doubt", [0.2, 1e-3, 1e-9])
+@for_each("draws", [1, 2, 7, 30])
 def test_bounds_are_conservative_and_close_to_the_exact_ones(draws, doubt):
     for count in range(1, draws + 1):
         low = lower_bound(count, draws, doubt)
@@ -42,10 +43,8 @@ def test_over_all_outcomes_bounds_fail_no_more_often_than_they_say():
         assert sum(weight for weight, high in zip(law, highs, strict=True) if high < p) <= Fraction(doubt)
 
 
-@pytest.mark.parametrize("doubt", [1e-2, 1e-8, 1e-12])
-@pytest.mark.parametrize(
-    ("count", "draws"), [(1, 10**5), (37_000, 10**5), (99_999, 10**5), (10**5, 10**5), (5000, 10**7)]
-)
+@for_each("doubt", [1e-2, 1e-8, 1e-12])
+@for_each(("count", "draws"), [(1, 10**5), (37_000, 10**5), (99_999, 10**5), (10**5, 10**5), (5000, 10**7)])
 def test_large_counts_agree_with_quantiles_of_the_beta_law(count, draws, doubt):
     expected = stats.beta.ppf(doubt, count, draws - count + 1)
     low = lower_bound(count, draws, doubt)

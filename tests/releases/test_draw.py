@@ -15,6 +15,7 @@ from hetdp.errors import UsageError
 from hetdp.releases import draw as bernoulli
 from hetdp.releases.draw import CHUNK, TAILS, Coin, draw, is_below, tail_bounds
 from hetdp.theory.catalogue import NOTIONS
+from tests.loops import for_each
 from tests.releases import exact
 
 COORDINATES = sorted(TAILS)
@@ -64,8 +65,8 @@ def test_every_coordinate_of_every_notion_can_be_drawn():
 # Every bit string at small precision ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("chunk", range(1, 13))
-@pytest.mark.parametrize("x", [Fraction(0), Fraction(1, 2), Fraction(1, 3), Fraction(3, 8), Fraction(2, 1021)], ids=str)
+@for_each("chunk", range(1, 13))
+@for_each("x", [Fraction(0), Fraction(1, 2), Fraction(1, 3), Fraction(3, 8), Fraction(2, 1021)])
 def test_over_all_bit_strings_a_rational_is_rounded_to_the_bits_there_are(x, chunk):
     length = chunk * (12 // chunk)
 
@@ -78,9 +79,9 @@ def test_over_all_bit_strings_a_rational_is_rounded_to_the_bits_there_are(x, chu
     assert high - low == (0 if (x * 2**length).denominator == 1 else 1)
 
 
-@pytest.mark.parametrize("chunk", [1, 2, 3, 5, 11])
-@pytest.mark.parametrize("coordinate", COORDINATES)
-@pytest.mark.parametrize("z", [0.0, 1e-300, 0.4, 1.7, math.inf])
+@for_each("chunk", [1, 2, 3, 5, 11])
+@for_each("coordinate", COORDINATES)
+@for_each("z", [0.0, 1e-300, 0.4, 1.7, math.inf])
 def test_over_all_bit_strings_a_tail_is_rounded_to_the_bits_there_are(coordinate, z, chunk):
     length = chunk * (10 // chunk) or chunk
     found = decisions(lambda known: tail_bounds(coordinate, z, known), length, chunk)
@@ -116,8 +117,8 @@ def test_an_unknown_tail_lies_between_0_and_1(monkeypatch):
     assert tail_bounds("Laplace", 1.0, 128) == (0, 2**128)
 
 
-@pytest.mark.parametrize("bits", [128, 256, 640])
-@pytest.mark.parametrize("coordinate", COORDINATES)
+@for_each("bits", [128, 256, 640])
+@for_each("coordinate", COORDINATES)
 def test_bounds_enclose_the_exact_tail_and_nearly_touch(coordinate, bits):
     generator = random.Random(7)
     for z in [*SIZES, *(generator.expovariate(0.5) for _ in range(20)), *(LARGE if coordinate != "probit" else [])]:
@@ -137,8 +138,8 @@ def test_known_probabilities_are_hit_exactly(coordinate):
     assert tail_bounds(coordinate, 1e308, 128) == (0, 1)
 
 
-@pytest.mark.parametrize("coordinate", COORDINATES)
-@pytest.mark.parametrize("z", [-6.0, -0.3, 0.3, 6.0])
+@for_each("coordinate", COORDINATES)
+@for_each("z", [-6.0, -0.3, 0.3, 6.0])
 def test_bits_inside_the_enclosure_are_decided_by_more_bits(coordinate, z):
     low, high = tail_bounds(coordinate, z, CHUNK)
     lower, upper = tail_bounds(coordinate, z, 2 * CHUNK)
@@ -155,8 +156,8 @@ def test_bits_inside_the_enclosure_are_decided_by_more_bits(coordinate, z):
         draw(coordinate, z, ChunkedBits(*divmod(lower, 2**CHUNK)))
 
 
-@pytest.mark.parametrize("coordinate", COORDINATES)
-@pytest.mark.parametrize("bits", [0, 1, 2**127, 2**128 - 1])
+@for_each("coordinate", COORDINATES)
+@for_each("bits", [0, 1, 2**127, 2**128 - 1])
 def test_certainty_never_errs(coordinate, bits):
     assert draw(coordinate, math.inf, ChunkedBits(bits)) is True
     assert draw(coordinate, -math.inf, ChunkedBits(bits)) is False

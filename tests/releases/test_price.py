@@ -14,6 +14,7 @@ from hetdp.releases.ledger.charge import Charge
 from hetdp.releases.ledger.charging import ClassPrice
 from hetdp.releases.ledger.ledger import Ledger
 from hetdp.releases.price import Price
+from tests.loops import for_each
 from tests.releases.ledger.conftest import address, database  # noqa: F401
 from tests.releases.worlds import CURRENCY, SOURCE, make_ledger, poll_mechanism
 from tests.tables.tables import PEOPLE, as_csv
@@ -159,7 +160,7 @@ def price_of(count: int, largest: str = "0.4", exceeded: int = 1) -> Price:
     return Price("survey", "1", "epsilon", "ε", (one,) * count, None, (), not exceeded, largest)
 
 
-@pytest.mark.parametrize(("count", "lines"), [(0, 1), (1, 1), (20, 20), (21, 21), (1022, 21)])
+@for_each(("count", "lines"), [(0, 1), (1, 1), (20, 20), (21, 21), (1022, 21)])
 def test_twenty_classes_are_priced_in_words_and_the_others_counted(count, lines):
     words = str(price_of(count, exceeded=0)).splitlines()[1:]
     assert len(words) == lines

@@ -10,6 +10,7 @@ import pytest
 import hetdp
 from hetdp.releases import draw as bernoulli
 from hetdp.releases.simulation import check_whole
+from tests.loops import for_each
 
 GRAPH = hetdp.DatasetGraph.from_edges(["a", "b"], ["b", "c"], 1.0)
 PROBLEM = hetdp.Problem(GRAPH, {"a": 1, "b": 1, "c": 2})
@@ -55,7 +56,7 @@ def test_a_simulation_does_not_use_the_bits_of_a_release(monkeypatch):
     assert len(hetdp.simulate(MECHANISM, "a", seed=2, runs=10).answers) == 10
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "words"),
     [
         ({"seed": -1}, r"seed=-1; it must be a whole number ≥ 0\."),

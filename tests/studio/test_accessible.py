@@ -16,7 +16,8 @@ class Checker:
     """Runs axe on one page, and collects what it finds."""
 
     def __init__(self, opened: Any) -> None:
-        self.opened, self.faults = opened, []
+        self.opened = opened
+        self.faults: list[str] = []
         opened.page.evaluate(Axe().axe_script)
 
     def check(self, state: str) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 import hetdp
 from hetdp.studio import callbacks, drawing, views
 from hetdp.studio.callbacks import take_action
 from hetdp.studio.gallery import GALLERY, document_from_form
 from hetdp.studio.screen import digest_of
 from hetdp.studio.session import Selection, Session
+from tests.loops import for_each
 from tests.studio.sessions import path_of, session_of
 
 
@@ -62,7 +61,7 @@ def test_cells_of_a_map_are_selected_by_their_counts_and_by_steps():
     assert cells.place(found.selection.number) == (0, 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("entered", "pins"),
     [
         ({"value": "0,25"}, {0: ("p", 0.25)}),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import hetdp
 from hetdp.studio import picture, session
 from hetdp.studio.session import PageView, PageViews, Selection
+from tests.loops import for_each
 from tests.studio.sessions import path_of, session_of
 
 
@@ -46,7 +46,7 @@ def test_undo_goes_back_a_limited_number_of_steps(monkeypatch):
     assert found.document.pins == {0: ("p", 0.7)}
 
 
-@pytest.mark.parametrize(("p", "taken"), [(0.0, True), (1.0, True), (-0.001, False), (1.001, False), (np.nan, False)])
+@for_each(("p", "taken"), [(0.0, True), (1.0, True), (-0.001, False), (1.001, False), (np.nan, False)])
 def test_a_given_value_is_a_probability(p, taken):
     found = session_of(path_of(4))
     found.set_pin(0, p)

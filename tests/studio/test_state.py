@@ -25,6 +25,7 @@ from hetdp.studio.drawing import INKS, stylesheet
 from hetdp.studio.gallery import GALLERY, document_from_form
 from hetdp.studio.picture import Picture
 from hetdp.studio.session import Session, new_document
+from tests.loops import for_each
 
 PATH = ["a", "b", "c", "d"]
 
@@ -148,14 +149,14 @@ def test_the_common_epsilon_is_that_of_more_than_half_of_the_edges(session):
     assert session.field_text("epsilon") == "∞"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "number"), [("0,5", 0.5), (" 1e-3 ", 1e-3), (".5", 0.5), ("0,125", 0.125), ("Inf", np.inf), ("-1", -1.0)]
 )
 def test_numbers_are_read_as_people_write_them(text, number):
     assert parse_typed(text) == number
 
 
-@pytest.mark.parametrize("text", ["1,000", "12,345,678", "1_0", "nan", "1.0.0", "0x10", "٣", "", "--1", "1 0"])
+@for_each("text", ["1,000", "12,345,678", "1_0", "nan", "1.0.0", "0x10", "٣", "", "--1", "1 0"])
 def test_invalid_and_ambiguous_numbers_are_refused(text):
     with pytest.raises(hetdp.UsageError, match="two numbers" if "," in text else "not a number"):
         parse_typed(text)
@@ -406,7 +407,7 @@ def test_a_decompression_bomb_is_refused_before_it_is_read(tmp_path, monkeypatch
         opening.document_from_files(names, [edges, bomb])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "told"),
     [
         (("votes", "", "", "1"), "no people"),

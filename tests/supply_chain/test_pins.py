@@ -11,6 +11,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from tests.loops import for_each
 from tests.supply_chain.pins import ROOT, Advisory, advisories, closure, constraints, name_of, pins, requirements
 
 PINS = constraints()
@@ -37,7 +38,7 @@ def test_a_line_without_a_hash_or_without_a_version_is_noticed():
             pins(line)
 
 
-@pytest.mark.parametrize(("extra", "requirement"), requirements(), ids=str)
+@for_each(("extra", "requirement"), requirements())
 def test_every_requirement_has_a_pin_that_it_allows(extra: str, requirement: Requirement):
     found = [pin for pin in PINS if pin.name == name_of(requirement)]
     assert found
@@ -87,13 +88,13 @@ def test_accepted_advisories_have_no_fixed_version_and_state_a_reason(one: Advis
     )
 
 
-@pytest.mark.parametrize("extra", RUNNING)
+@for_each("extra", RUNNING)
 def test_indirect_dependencies_have_bounds_too(extra: str):
     bounded = {name_of(requirement) for own, requirement in requirements() if own in ("", extra)}
     assert (closure(extra) & {one.package for one in ADVISORIES}) - bounded == set()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("affected", "allowed", "meets"),
     [
         ("<2", ">=1", True),

@@ -12,6 +12,7 @@ import pytest
 import hetdp
 from hetdp.cli.main import main
 from hetdp.partitioned import workspace
+from tests.loops import for_each
 from tests.partitioned.inline import Inline
 
 ASKED: dict[str, Any] = {"count": "vote = 'yes'", "person": "id", "epsilon": "eps"}
@@ -31,9 +32,9 @@ def save(people: pandas.DataFrame, folder: Any) -> str:
     return str(folder / "people.csv")
 
 
-@pytest.mark.parametrize("thresholds", THRESHOLDS)
-@pytest.mark.parametrize("how", ["at_least", "more_than"])
-@pytest.mark.parametrize("design", ["balanced", "weighted-vote", "fair"])
+@for_each("thresholds", THRESHOLDS)
+@for_each("how", ["at_least", "more_than"])
+@for_each("design", ["balanced", "weighted-vote", "fair"])
 def test_an_area_is_promised_and_answered_what_it_would_be_alone(thresholds, how, design):
     people = table_of(11, len(design))
     together = hetdp.ask(people, **ASKED, **{f"{how}_by": thresholds}, by="site", design=design, simulate=True, seed=3)
@@ -89,7 +90,7 @@ def test_a_plan_and_a_record_have_the_question_of_each_area(tmp_path, capsys):
     assert "plan.json, question: differs" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "words"),
     [
         (

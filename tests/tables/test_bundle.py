@@ -31,6 +31,7 @@ from hetdp.tables.request import build_request, plain_words
 from hetdp.tables.sources import QueriedSource, open_source
 from hetdp.theory.coordinate import LAPLACE
 from tests.documents.pages import ROOT
+from tests.loops import for_each
 from tests.partitioned.inline import Inline
 from tests.tables.folders import write_parts
 
@@ -110,8 +111,8 @@ def ways(count: int) -> list[tuple[int, ...]]:
     return list(product([0, 1], repeat=count))
 
 
-@pytest.mark.parametrize("people", [1, 2, 3, 4, 5])
-@pytest.mark.parametrize("seed", [0, 1])
+@for_each("people", [1, 2, 3, 4, 5])
+@for_each("seed", [0, 1])
 def test_no_combination_of_answers_changes_by_more_than_the_sum_over_all_small_tables(people, seed):
     chance = random.Random(10 * people + seed)
     areas = [chance.choice("xy") for _ in range(people)]

@@ -12,6 +12,7 @@ import pandas
 import pytest
 
 import hetdp
+from tests.loops import for_each
 
 VOTE: dict[str, Any] = {"count": "vote = 'yes'", "at_least": "50%", "epsilon": "eps", "person": "id"}
 
@@ -35,10 +36,8 @@ def test_a_weighted_vote_that_is_worse_than_a_coin_states_the_margin() -> None:
     assert balanced.plan["areas"][0]["worse_than_coin_up_to"] == 0
 
 
-@pytest.mark.parametrize(
-    "epsilon", [[0.1] * 4 + [5.0], [0.5, 1.0, 2.0, 3.0, 9.0], [1.0] * 5, [0.2, 0.2, 4.0, 4.0, 4.0]]
-)
-@pytest.mark.parametrize("threshold", [1, 2, 3, 4, 5])
+@for_each("epsilon", [[0.1] * 4 + [5.0], [0.5, 1.0, 2.0, 3.0, 9.0], [1.0] * 5, [0.2, 0.2, 4.0, 4.0, 4.0]])
+@for_each("threshold", [1, 2, 3, 4, 5])
 def test_the_margin_is_the_largest_at_which_some_table_is_answered_wrongly(epsilon: Any, threshold: int) -> None:
     question = hetdp.questions.count("yes", threshold)
     mechanism = hetdp.spaces.population(question, epsilon).design("weighted-vote")

@@ -12,6 +12,7 @@ import hetdp
 from hetdp.cli.main import main
 from hetdp.tables.dialect import Dialect, FileOptions, dialect_of, read_rows
 from hetdp.tables.sources import open_source
+from tests.loops import for_each
 
 ROWS = [("id", "eps", "Größe", "vote")] + [
     (f"{at:02}", "0.5", "a;b|c,d" if at % 2 else "x\ny", "ja “€”" if at % 3 else "") for at in range(30)
@@ -110,7 +111,7 @@ def test_a_header_that_cannot_be_read_is_refused_with_a_way_out(text, named, wor
         pass
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("named", "words"),
     [
         ({"encoding": "utf-9"}, r"encoding= is 'utf-9'; a CSV file is read as utf-8, .* Hint: did you mean 'utf-8'\?"),

@@ -14,6 +14,7 @@ import hetdp
 from hetdp import questions
 from hetdp.cli.main import main
 from hetdp.partitioned import workspace
+from tests.loops import for_each
 from tests.partitioned.inline import Inline
 
 EPSILONS = {"open": 2, "usual": 0.5, "strict": 0.1}
@@ -30,9 +31,9 @@ def table_of(size: int, seed: int) -> pandas.DataFrame:
     return pandas.DataFrame(frame | {"eps": [EPSILONS[one] for one in level]}).astype({"vote": "string"})
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("asked", [{"at_least": "50%"}, {"question": BOTH_SITES, "group": "site"}])
-@pytest.mark.parametrize("deciding", [{}, {"deciding_epsilon": 0.05}])
+@for_each("seed", range(4))
+@for_each("asked", [{"at_least": "50%"}, {"question": BOTH_SITES, "group": "site"}])
+@for_each("deciding", [{}, {"deciding_epsilon": 0.05}])
 def test_an_epsilon_by_level_is_the_same_as_a_column_of_epsilon(asked, deciding, seed):
     """Everybody's ε written into a column is the brute force of an ε by level."""
     people = table_of(12, seed)
@@ -71,7 +72,7 @@ def test_the_promise_speaks_of_levels_and_of_groups_if_there_are_some():
     assert "levels that are promised an ε but have no people: 'nobody'" in absent.promise
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "words"),
     [
         ({"epsilon_by": {"open": 1, "usual": 1}}, "level: a level without an ε; each person must have an ε"),

@@ -32,6 +32,7 @@ from hetdp.tables.predicates import Comparison
 from hetdp.tables.preparation import prepare
 from hetdp.tables.request import AskRequest, build_request
 from hetdp.tables.sources import open_source
+from tests.loops import for_each
 from tests.tables.standin import population
 from tests.tables.tables import FILES, FORMATS, PEOPLE, as_csv, as_parquet, as_sqlite
 
@@ -136,8 +137,8 @@ def test_an_id_may_be_the_number_that_means_nobody(tmp_path):
         assert what in refusal(as_parquet(PEOPLE | {"id": wrong}, tmp_path), make_request())
 
 
-@pytest.mark.parametrize("size", [1, 2, 1000, 600_000])
-@pytest.mark.parametrize("kind", ["serial", "spaced", "hashes", "upper half"])
+@for_each("size", [1, 2, 1000, 600_000])
+@for_each("kind", ["serial", "spaced", "hashes", "upper half"])
 def test_repeated_numbers_are_found_in_any_range(size, kind):
     chance = np.random.default_rng(size)
     numbers = chance.permutation(size).astype(np.uint64)
@@ -218,7 +219,7 @@ def test_a_column_of_epsilon_may_have_almost_any_name(name, tmp_path):
         )
 
 
-@pytest.mark.parametrize("typed", ["-1", "1,5", "50%", "1e", ".5.", "1/2", "nan", "-inf", "1e5e"])
+@for_each("typed", ["-1", "1,5", "50%", "1e", ".5.", "1/2", "nan", "-inf", "1e5e"])
 def test_a_mistyped_number_is_not_taken_for_the_name_of_a_column(typed):
     with pytest.raises(hetdp.UsageError, match="ε"):
         make_request(epsilon=typed)

@@ -14,6 +14,7 @@ from hetdp.errors import InputError
 from hetdp.tables import formats, people_table, policy, sources
 from hetdp.tables.people_table import PARTS, combine_digests, part_digests
 from hetdp.tables.policy import Names, Policy, epsilon_at_most, read_epsilons
+from tests.loops import for_each
 from tests.tables.tables import PEOPLE, as_csv, request_of
 
 
@@ -117,7 +118,7 @@ def test_the_digest_of_people_is_the_same_however_they_are_divided():
     assert found[2] == found[254]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "function",
     [
         hetdp.ask,

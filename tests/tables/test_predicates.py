@@ -101,7 +101,7 @@ def test_equivalent_conditions_have_the_same_canonical_form(seed):
     assert str(parse_predicate(str(form), typed=False)) == str(form)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "written"),
     [
         ("vote = 'yes'", "vote = 'yes'"),
@@ -117,7 +117,7 @@ def test_conditions_follow_the_grammar(text, written):
     assert str(parse_predicate(text)) == written
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("texts", "form"),
     [
         (["vote = 'yes'", "vote IN ('yes')", "vote = ' YES '", "\"vote\" in ('Yes','yes')"], "vote = 'yes'"),
@@ -145,7 +145,7 @@ def test_exact_text_distinguishes_what_was_typed():
     assert len(forms) == 4
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "hint"),
     [
         ("age >= '18'", "write 18 without quotation marks"),
@@ -165,7 +165,7 @@ def test_values_without_an_order_are_refused_before_any_table_is_read(text, hint
     assert hint in refusal.value.hint
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -208,7 +208,7 @@ def test_text_outside_the_grammar_is_refused(text):
         parse_predicate(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "found"),
     [
         ("a = b", "expected a value ('text', a number, TRUE or FALSE), found 'b'; "),
@@ -244,7 +244,7 @@ def test_the_longest_and_deepest_condition_can_be_read_from_a_plan():
         assert canonical_predicate(parse_predicate(str(form), typed=False)) == form
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "rule"),
     [
         ("nobody = 1", "no column 'nobody'"),
@@ -400,7 +400,7 @@ EPSILON_TEXTS += [
 ]
 
 
-@pytest.mark.parametrize("text", EPSILON_TEXTS)
+@for_each("text", EPSILON_TEXTS)
 def test_a_text_is_an_epsilon_exactly_if_privacy_rules_accept_it(text):
     with open_locked(None) as database:
         database.register("people", {"eps": np.array([text], dtype=object)})

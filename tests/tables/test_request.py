@@ -10,10 +10,11 @@ import pytest
 from hetdp.errors import UsageError
 from hetdp.people.privacy.epsilons import parse_epsilon
 from hetdp.tables.request import Epsilon, build_request, epsilon_from, epsilon_of, request_from_document
+from tests.loops import for_each
 from tests.tables.tables import ASKED, request_of
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("threshold", "question"),
     [
         ({"at_least": 3}, "at least 3"),
@@ -31,7 +32,7 @@ def test_a_threshold_is_a_number_of_rows_or_a_share_of_them(threshold, question)
     assert question in str(found)
 
 
-@pytest.mark.parametrize("threshold", [-1, "-1", 1.5, "101%", "-1%", "2.0", "many", True, None, "3 people"])
+@for_each("threshold", [-1, "-1", 1.5, "101%", "-1%", "2.0", "many", True, None, "3 people"])
 def test_other_thresholds_are_refused(threshold):
     with pytest.raises(UsageError):
         build_request(**ASKED, at_least=threshold)

@@ -10,6 +10,7 @@ import pandas
 import pytest
 
 import hetdp
+from tests.loops import for_each
 
 HALF: dict[str, Any] = {"count": "vote = 'yes'", "at_least": "50%", "epsilon": 40, "person": "id"}
 WORDS: dict[str, Any] = {"title": 'May <dogs> & "cats" run free?', "yes": "They may", "no": "They stay on the lead"}
@@ -83,7 +84,7 @@ def test_a_record_with_another_title_does_not_follow_from_its_plan(tmp_path: Pat
         assert [check.name for check in verdict.checks if not check.passed] == ["record", "ledger", "content"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "words",
     [
         {"title": ""},

@@ -12,6 +12,7 @@ from flint import arb
 from hetdp.theory.catalogue import NOTIONS
 from hetdp.theory.notion import reversed_places
 from hetdp.theory.rounding import add_down, half_down
+from tests.loops import for_each
 from tests.theory import notion_points as points
 from tests.theory.exact import precision
 from tests.theory.notion_exact import bound_of, is_at_most, not_negative, shortfall
@@ -89,8 +90,8 @@ def test_the_step_is_close_to_the_exact_bound(notion):
             assert shortfall(bound, z, edge) <= 1e-13 * (1.0 + max(0.0, -bound) / 4.0), (z, edge, bound)
 
 
-@pytest.mark.parametrize("gap", [1e-6, 1e-9, 1e-12])
-@pytest.mark.parametrize("delta", [0.9, 0.99, 1.0 - 2.0**-20])
+@for_each("gap", [1e-6, 1e-9, 1e-12])
+@for_each("delta", [0.9, 0.99, 1.0 - 2.0**-20])
 def test_with_a_large_delta_the_step_is_close_even_where_almost_no_error_is_left(delta, gap):
     """The exact bound on p is 1 − (1 − δ)(1 − e^−gap); z of such a small error is right to eleven digits."""
     z, edge = math.log(2.0 * (1.0 - delta)) - 0.25 - gap, (math.inf, 0.25, 0.0, delta)

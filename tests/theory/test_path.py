@@ -10,6 +10,7 @@ import pytest
 
 import hetdp
 from hetdp.theory.path import homogeneous_path_mechanism, path_mechanism
+from tests.loops import for_each
 from tests.oracle.paths import along
 from tests.oracle.random_problems import random_paths
 
@@ -77,7 +78,7 @@ MESSAGES = [
 ]
 
 
-@pytest.mark.parametrize(("alpha", "epsilons", "message"), MESSAGES)
+@for_each(("alpha", "epsilons", "message"), MESSAGES)
 def test_bad_values_are_refused_together(alpha, epsilons, message):
     with pytest.raises(hetdp.InputError) as refused:
         path_mechanism(alpha, epsilons)

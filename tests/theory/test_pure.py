@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from hetdp.theory.pure import PURE, across, meet, step
 from hetdp.theory.rounding import LARGEST, NEGLIGIBLE, add_down
+from tests.loops import for_each
 from tests.theory.exact import crosses, decide_sign, is_at_most_bound, precision, ulps_below_bound
 from tests.theory.step_points import EPSILONS, POINTS, nudge
 
@@ -121,7 +122,7 @@ def test_epsilon_zero_changes_nothing(z):
     assert step(z, 0.0) == z
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@for_each("epsilon", EPSILONS)
 def test_certainty_stays_certain(epsilon):
     assert step(math.inf, epsilon) == math.inf
     assert step(-math.inf, epsilon) == -math.inf
@@ -211,7 +212,7 @@ def test_a_quick_guess_from_the_other_side_shows_what_is_not_worth_computing():
             assert not guess > label or meet(epsilon) >= label, (label, epsilon)
 
 
-@pytest.mark.parametrize("z", [-8.988465674311563e307, -1.7976931348623157e308, -1e300, 0.0, 1e300])
-@pytest.mark.parametrize("epsilon", [1.7976931348623157e308, 1.2e308, 8.98846567431158e307])
+@for_each("z", [-8.988465674311563e307, -1.7976931348623157e308, -1e300, 0.0, 1e300])
+@for_each("epsilon", [1.7976931348623157e308, 1.2e308, 8.98846567431158e307])
 def test_a_sum_next_to_the_largest_float_is_not_above_the_exact_one(z, epsilon):
     assert Fraction(add_down(z, epsilon)) <= Fraction(z) + Fraction(epsilon)

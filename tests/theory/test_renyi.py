@@ -18,6 +18,7 @@ from hetdp.theory.catalogue import find_currency, find_notion, notion_of_key
 from hetdp.theory.notion import Notion
 from hetdp.theory.pure import PURE
 from hetdp.theory.renyi import renyi
+from tests.loops import for_each
 from tests.stress import long
 from tests.theory.renyi_exact import EPSILONS, ORDERS, exact_bound, is_private, labels
 
@@ -74,7 +75,7 @@ def test_the_compiled_step_is_the_same_to_the_bit_and_grows_over_long_runs_of_fl
                 assert notion.step(float(values[at]), epsilon) == bounds[at]
 
 
-@pytest.mark.parametrize("alpha", [1.05, 1.5, 2.0, 3.0, 10.0, 1e6])
+@for_each("alpha", [1.05, 1.5, 2.0, 3.0, 10.0, 1e6])
 def test_the_step_is_close_to_the_exact_bound(alpha):
     """As an error of its argument: the bound of a label that is a little lower is not above it."""
     notion, rng = renyi(alpha), random.Random(4)
@@ -159,9 +160,7 @@ def test_every_order_is_a_notion_of_its_own_with_its_own_currency():
     assert notion_of_key(renyi(1e12).key).settings == (("alpha", 1e12),)
 
 
-@pytest.mark.parametrize(
-    "name", ["renyi", "renyi-", "renyi-1", "renyi-2.0", "renyi-x", "renyi-inf", "renyi-2-3", "rényi-2"]
-)
+@for_each("name", ["renyi", "renyi-", "renyi-1", "renyi-2.0", "renyi-x", "renyi-inf", "renyi-2-3", "rényi-2"])
 def test_an_invalid_order_is_neither_a_currency_nor_a_key(name):
     assert find_currency(name) is None
     with pytest.raises(hetdp.UsageError, match="unknown notion"):
@@ -181,12 +180,12 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("order", [2, 2.0, np.int64(2), np.float32(2), Fraction(2), Decimal(2)])
+@for_each("order", [2, 2.0, np.int64(2), np.float32(2), Fraction(2), Decimal(2)])
 def test_an_order_is_a_number_of_any_type(order):
     assert find_notion("renyi", {"alpha": order}) is find_notion("renyi", {"alpha": 2.0})
 
 
-@pytest.mark.parametrize(("settings", "message"), REFUSED.values(), ids=REFUSED.keys())
+@for_each(("settings", "message"), REFUSED.values())
 def test_an_order_out_of_range_is_refused(settings, message):
     with pytest.raises(hetdp.UsageError) as refused:
         find_notion("renyi", settings)

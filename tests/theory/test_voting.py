@@ -16,6 +16,7 @@ from hetdp.theory.voting import (
     threshold_share,
     weights,
 )
+from tests.loops import for_each
 
 ALL, NONE = np.array([True] * 3), np.array([False] * 3)
 
@@ -56,7 +57,7 @@ def test_sampling_keeps_a_person_with_the_probability_that_costs_no_more_than_th
     assert keep_probability(limit, limit) == keep_probability(limit + 1.0, limit) == (1.0, 0.0)
 
 
-@pytest.mark.parametrize("people", [0, 1, 2, 3, 6, 7])
+@for_each("people", [0, 1, 2, 3, 6, 7])
 def test_the_number_of_people_that_sampling_keeps_is_binomial(people):
     exact = [math.comb(people, k) * 0.25**k * 0.75 ** (people - k) for k in range(people + 1)]
     assert kept_distribution(people, 0.25, 0.75).tolist() == pytest.approx(exact)

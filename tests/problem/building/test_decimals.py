@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from hetdp.problem import decimals as decimals_module
 from hetdp.problem.decimals import EXACT_POWERS, marks_of, raise_to_written, unpack_marks
+from tests.loops import for_each
 
 
 def floor_to_decimals(written):
@@ -59,7 +60,7 @@ def is_floored_best(text: str, floored: float) -> bool:
     return Fraction(floored) <= exact_value(text) < Fraction(math.nextafter(floored, math.inf))
 
 
-@pytest.mark.parametrize("digits", range(1, 16))
+@for_each("digits", range(1, 16))
 def test_decimals_of_up_to_15_digits_get_the_largest_float_not_above_them(digits):
     texts = decimals(digits, 1500, -8, 14)
     floored, _ = floor_to_decimals(np.array([float(text) for text in texts]))
@@ -67,7 +68,7 @@ def test_decimals_of_up_to_15_digits_get_the_largest_float_not_above_them(digits
     assert [(text, value) for text, value in pairs if not is_floored_best(text, value)] == []
 
 
-@pytest.mark.parametrize("digits", range(1, 18))
+@for_each("digits", range(1, 18))
 def test_no_decimal_of_any_size_gets_a_float_above_it(digits):
     texts = decimals(digits, 1500, -300, 300)
     written = [float(text) for text in texts]

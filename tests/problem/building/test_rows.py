@@ -20,6 +20,7 @@ from hetdp.problem import edges as rows
 from hetdp.problem import labels as lookup
 from hetdp.problem.parameters import KINDS
 from hetdp.problem.space import SMALL_SPACE
+from tests.loops import for_each
 from tests.problem.kinds import edges_of_kind, graph_of
 
 EPSILON = st.one_of(st.sampled_from([0.0, -0.0, math.inf, 0.1, 0.3, 1e-12, 1e3]), st.floats(0.0, 1e6))
@@ -98,8 +99,8 @@ def test_a_large_graph_of_every_kind_is_the_small_one_in_many_copies(kind):
         assert np.repeat(np.sort(one), SMALL_SPACE // 60).tobytes() == many.tobytes()
 
 
-@pytest.mark.parametrize("faulty", [math.nan, -1.0, "0.5"])
-@pytest.mark.parametrize("stranger", [0, 99])
+@for_each("faulty", [math.nan, -1.0, "0.5"])
+@for_each("stranger", [0, 99])
 def test_compiled_and_plain_building_find_the_same_faults(faulty, stranger):
     edges = [*CONTRADICTORY, (stranger, 3, 1.0), (3, 4, faulty), (4, 3, 0.5)]
     columns = [[edge[part] for edge in edges] for part in range(3)]

@@ -22,6 +22,7 @@ from hetdp.releases.ledger.charge import KEY, Charge, canonical_json, decode_cha
 from hetdp.releases.ledger.ledger import Ledger
 from hetdp.releases.ledger.ledger_core import KnownSources
 from hetdp.releases.ledger.neighbours import Neighbours, combine_neighbours, parse_neighbours, read_neighbours
+from tests.loops import for_each
 
 BOTH, PLAIN = currency_of("epsilon-delta"), currency_of("epsilon")
 TERMS = Terms(2, "survey", BOTH, (30, 5), {"pupils": (20, 7), "staff": (40, 3)})
@@ -45,7 +46,7 @@ def test_a_class_has_its_own_cap_or_that_of_all_and_everybody_the_least_of_both_
     assert TERMS._replace(caps={"everybody": (50, 50)}).cap_of("everybody") == (50, 50)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "facts",
     [
         {"cap": [-1, 0]},
@@ -113,7 +114,7 @@ def row(*values: int) -> bytes:
     return np.array(values, "<i8").tobytes()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("keys", "balances"),
     [
         (keys_of(b"a").tobytes() + b"x", row(1, 2)),
@@ -202,7 +203,7 @@ def test_a_charge_that_is_repeated_stops_at_infinity():
 ENTRY = Entry("l", 3, "h", "t", "spend", "survey", "q", "1", "c", 2, (True, False), {"a": 1})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change",
     [
         {"schema_version": 2},
@@ -225,9 +226,7 @@ def test_a_line_that_nobody_writes_is_no_entry(change):
         parse_entry(canonical_json(json.loads(ENTRY.body) | change))
 
 
-@pytest.mark.parametrize(
-    "line", [ENTRY.body + " ", b"{}", "[]", "[" * 100_000, None, ENTRY.body.replace('"l"', '"\\u006c"')]
-)
+@for_each("line", [ENTRY.body + " ", b"{}", "[]", "[" * 100_000, None, ENTRY.body.replace('"l"', '"\\u006c"')])
 def test_another_spelling_of_a_line_is_no_entry(line):
     with pytest.raises(ValueError, match=r".+"):
         parse_entry(line)
@@ -240,7 +239,7 @@ def test_the_hash_of_the_entry_before_is_read_from_a_line():
             previous_of(wrong)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "normal"), [(" V2 ", "v2"), ("002.000", "2"), ("0", "0"), ("1.10", "1.10"), ("２", "2"), ("2.", "2")]
 )
 def test_versions_are_compared_without_case_blanks_and_zeros(version, normal):
@@ -265,7 +264,7 @@ CLASSES = Charge.to_classes("epsilon-delta", {"a": 1, "b": 2}, {"a": 0, "b": 0.5
 PEOPLE = Charge.to_people("epsilon", ["x", "y"], [1.0, 2.0], classes=["a", "b"], named="id").seal(b"s")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change",
     [
         {"schema_version": 2},
@@ -306,9 +305,7 @@ def test_a_charge_to_people_that_nobody_writes_is_none():
 # Units and relations --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "document", [{}, [], "person", {"unit": 1}, {"unit": None}, {"more": "x"}, {"unit": "a person"}]
-)
+@for_each("document", [{}, [], "person", {"unit": 1}, {"unit": None}, {"more": "x"}, {"unit": "a person"}])
 def test_a_unit_and_relation_that_nobody_writes_are_none(document):
     assert read_neighbours(None) == Neighbours()
     assert read_neighbours({"unit": "person"}) == Neighbours("person")
@@ -357,7 +354,7 @@ PAID = Entry("l", 3, "", "", "spend", "survey", charge="c", accounts=2)
 
 
 def replay(*entries: Entry) -> verification.Replay:
-    database: Any = SimpleNamespace(unusable=lambda what: LedgerError("here", what, ""))
+    database: Any = SimpleNamespace(ledger_error=lambda what: LedgerError("here", what, ""))
     found = verification.Replay(database)
     for entry in entries:
         found.take(entry)
@@ -379,7 +376,7 @@ def test_a_replay_counts_charges_and_follows_units():
     assert found.neighbours == {"survey": Neighbours("person", "x")}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "entries",
     [
         (replace(DECLARED, number=1),),

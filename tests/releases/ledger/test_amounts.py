@@ -24,6 +24,7 @@ from hetdp.releases.ledger.amounts import (
     units_squared_each,
 )
 from hetdp.releases.ledger.amounts import _product as exact_product
+from tests.loops import for_each
 
 NANO, ATTO, PICO = 10**9, 10**18, 10**12
 WHOLE = st.integers(0, 10**12).map(lambda units: units / NANO)  # of units, or the next float above or below
@@ -71,7 +72,7 @@ def test_the_written_decimal_counts():
     assert units_spent("0.1", PICO, squared=True) == 10**10
 
 
-@pytest.mark.parametrize("tiny", [1e-12, "1e-12", 5e-324, "1e-5000", 1e-9, Decimal("1e-100")])
+@for_each("tiny", [1e-12, "1e-12", 5e-324, "1e-5000", 1e-9, Decimal("1e-100")])
 def test_a_tiny_spend_costs_one_unit_and_a_tiny_cap_allows_none(tiny):
     assert units_spent(tiny, NANO) == 1
     assert units_of_cap(tiny, NANO) == (1 if float(tiny) == 1e-9 else 0)
@@ -79,7 +80,7 @@ def test_a_tiny_spend_costs_one_unit_and_a_tiny_cap_allows_none(tiny):
         assert units_spent_each([tiny], NANO).tolist() == [1]
 
 
-@pytest.mark.parametrize("large", ["inf", math.inf, 1e300, "1e99999", 2**80, LARGEST])
+@for_each("large", ["inf", math.inf, 1e300, "1e99999", 2**80, LARGEST])
 def test_amounts_that_are_too_large_are_infinite(large):
     assert units_spent(large, NANO) == units_of_cap(large, NANO) == INFINITE
 
@@ -100,9 +101,7 @@ def test_an_infinite_cap_means_no_limit():
     assert format_units(INFINITE, NANO) == "inf"
 
 
-@pytest.mark.parametrize(
-    "wrong", [-1, "-0.1", "nan", math.nan, Fraction(-1, 3), "one", "", None, True, [1], "1" * 1000]
-)
+@for_each("wrong", [-1, "-0.1", "nan", math.nan, Fraction(-1, 3), "one", "", None, True, [1], "1" * 1000])
 def test_invalid_amounts_are_refused(wrong):
     with pytest.raises(UsageError, match="is not an amount; an amount of privacy is a number, 0 or larger, or inf"):
         units_spent(wrong, NANO)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hetdp.errors import UsageError
 from hetdp.releases.ledger.charge import Charge, decode_charge, make_pseudonyms, order_of
+from tests.loops import for_each
 
 SECRET = bytes(range(32))
 NAMES = st.text(st.characters(codec="utf-8", categories=["L", "N"]), min_size=1, max_size=8)
@@ -57,7 +58,7 @@ def test_integers_and_their_digits_name_the_same_people():
     assert len({make_pseudonyms(form, SECRET).tobytes() for form in forms}) == 1
 
 
-@pytest.mark.parametrize("wrong", [1.0, None, True, b"x", ("a",)])
+@for_each("wrong", [1.0, None, True, b"x", ("a",)])
 def test_people_are_named_by_text_or_integers(wrong):
     with pytest.raises(UsageError, match="a person is neither text nor a whole number"):
         make_pseudonyms(["a", wrong], SECRET)
@@ -91,7 +92,7 @@ INVALID_CHARGES = {
 }
 
 
-@pytest.mark.parametrize(("words", "make"), INVALID_CHARGES.items(), ids=INVALID_CHARGES)
+@for_each(("words", "make"), INVALID_CHARGES.items())
 def test_an_inconsistent_charge_is_refused(words, make):
     with pytest.raises(UsageError, match=words):
         make()

@@ -13,6 +13,7 @@ from hetdp.errors import InterruptedSpend, LedgerError
 from hetdp.releases.ledger import database, sqlite_file
 from hetdp.releases.ledger.database import SPENDING, CollisionError, Database, MovedError, UnsureError
 from hetdp.releases.ledger.sqlite_file import File, find_file
+from tests.loops import for_each
 
 # Transactions ---------------------------------------------------------------------------------------------------------
 
@@ -88,7 +89,7 @@ def test_a_moved_ledger_stores_its_place_first():
     assert moved.places == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("found", "durable", "final", "spent"),
     [
         (True, True, False, "result"),

@@ -10,6 +10,7 @@ from hetdp.errors import UsageError
 from hetdp.studio.people.draft import Draft, read_epsilon, read_share
 from hetdp.studio.people.table import open_table
 from hetdp.studio.people.wording import question_sentence
+from tests.loops import for_each
 from tests.studio.people.conftest import SECRET
 
 
@@ -56,13 +57,13 @@ def test_numbers_truth_and_names_with_spaces_are_written_by_the_type_of_the_colu
     assert draft_of(column="ill", value="True").condition(opened) == "ill = TRUE"
 
 
-@pytest.mark.parametrize("share", ["0.5", "101", "-1", "half", "1e1", "1/0", "5 0"])
+@for_each("share", ["0.5", "101", "-1", "half", "1e1", "1/0", "5 0"])
 def test_a_share_that_could_be_misread_is_refused(share):
     with pytest.raises(UsageError):
         read_share(share)
 
 
-@pytest.mark.parametrize("epsilon", ["", "much", "-1", "1,000", "nan", "-0.0"])
+@for_each("epsilon", ["", "much", "-1", "1,000", "nan", "-0.0"])
 def test_an_epsilon_that_could_be_misread_is_refused(epsilon):
     with pytest.raises(UsageError):
         read_epsilon(epsilon)
