@@ -354,6 +354,17 @@ def test_no_name_opens_a_table_outside_the_folder(tmp_path, name):
     assert pages.session.table is None
 
 
+def test_a_folder_without_tables_is_named_so_that_somebody_finds_it_and_looks_again(tmp_path):
+    pages = Pages(PeopleSession(OpenedFolder(tmp_path)))
+    shown = pages.get("table")
+    assert "There is none. Save the spreadsheet there" in shown
+    assert f"<code>{tmp_path}</code>" in shown
+    write_table(tmp_path / "people.csv")
+    shown = pages.send("table", {"go": "table"})
+    assert 'name="open" value="people.csv"' in shown
+    assert str(tmp_path) not in shown, "a screenshot shows no more than it must"
+
+
 def test_the_files_of_a_release_never_replace_other_files_or_follow_links(pages, tmp_path):
     pages.fill_in()
     pages.save()
@@ -658,12 +669,21 @@ def test_a_column_of_epsilons_must_be_chosen(pages):
 
 def test_a_plan_with_several_questions_can_be_released(tmp_path):
     table = write_table(tmp_path / "people.csv")
-    bodies = [{"count": "answer = 'move'", "at_least": "50%"}, {"count": "answer = 'stay'", "at_least": "20%"}]
+    bodies = [
+        {"count": "answer = 'move'", "at_least": "50%", "yes": "We move"},
+        {"count": "answer = 'stay'", "at_least": "20%", "no": "Few stay"},
+    ]
     hetdp.ask(table, questions=bodies, epsilon=1, person="id", plan=tmp_path / "plan.json", dry_run=True)
     pages = Pages(PeopleSession(OpenedFolder(tmp_path)))
     pages.send("table", {"open-plan": "plan.json"})
     for step in NAMES:
         pages.get(step)
+    summary = pages.get("plan").partition("The promise as the file")[0]  # what is printed and approved
+    for words in (
+        *("identified by the column “id”", "answer = 'move'. Whoever", "answer = 'stay'. Whoever"),
+        *("The answer yes reads: “We move”", "The answer no reads: “Few stay”"),
+    ):
+        assert summary.count(words) == 1, words
     pages.make_ledger()
     pages.release()
     assert pages.place == "record"

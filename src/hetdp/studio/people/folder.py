@@ -47,6 +47,11 @@ class OpenedFolder:
         """Its name, for the page."""
         return escape_unprintable(self.path.name or str(self.path))
 
+    @property
+    def place(self) -> str:
+        """Its whole path, for somebody who must find it."""
+        return escape_unprintable(str(self.path))
+
     def tables(self) -> list[str]:
         """The names of the files that may be tables."""
         return self._names(tuple(OPENERS))

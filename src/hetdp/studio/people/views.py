@@ -13,7 +13,7 @@ from hetdp.mechanism.solve import SolvedEpsilon
 from hetdp.people.populations.mechanism import coin_caution
 from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.people.privacy.meaning import strength
-from hetdp.problem.answer_words import constant_words, margin_words
+from hetdp.problem.answer_words import KEYS, YES_AND_NO, constant_words, margin_words
 from hetdp.releases.charges import EVERYBODY
 from hetdp.releases.price import SHOWN, Price
 from hetdp.releases.record.summary import statement
@@ -51,7 +51,7 @@ from hetdp.studio.people.wording import (
 )
 from hetdp.tables.ask import AskedQuestion, AskResult
 from hetdp.tables.promise import MOST_AREAS, RIGHT_BY_SHARE, SIMILAR_RULE, Promise
-from hetdp.tables.request import plain_words
+from hetdp.tables.request import ABOUT, plain_words
 from hetdp.text import count_people, escape_unprintable, pluralize
 
 LABELS = {
@@ -426,6 +426,7 @@ def _plan(session: PeopleSession) -> dict[str, Any]:
     arguments = {} if session.opened_plan is not None else session.draft.arguments(table)
     return {
         "questions": _summaries(session, found),
+        "person": escape_unprintable(_person_column(session)),
         "level_name": partial(level_name, session.level_column()),
         "charges": _charges(found, session.level_column()),
         "together": found.together,
@@ -440,17 +441,30 @@ def _plan(session: PeopleSession) -> dict[str, Any]:
     }
 
 
+def _person_column(session: PeopleSession) -> str:
+    """The column that identifies people."""
+    if session.opened_plan is not None:
+        return str(session.saved_plans()[0]["columns"]["person"])
+    return session.require_table().person
+
+
 def _summaries(session: PeopleSession, found: AskResult) -> list[dict[str, Any]]:
     """The questions of a plan and what their answers promise, in plain words."""
     drafts: list[Draft] = [] if session.opened_plan is not None else session.draft.each()
+    plans = [] if drafts else session.saved_plans()
     table, rows = session.require_table(), []
     for at, one in enumerate(found.questions):
         own = drafts[at] if drafts else None
+        about = {} if own is not None else plans[at].get(ABOUT, {})
+        words = {
+            word: about.get(key, "") if own is None else own[word] for word, key in zip(YES_AND_NO, KEYS, strict=True)
+        }
         rows.append(
             {
                 "title": one.title or "",
                 "sentence": f"Question: {one.question}." if own is None else question_sentence(own, table),
-                "answers": [] if own is None else [(word, own[word]) for word in ("yes", "no") if own[word].strip()],
+                "counted": "" if own is not None else f"{plans[at]['counted']}. {plain_words(plans[at]['missing'])}",
+                "answers": [(word, text.strip()) for word, text in words.items() if text.strip()],
                 "areas": [
                     {"promise": promise, "area": promise.area, "margins": _margin_lines(promise)}
                     | _accuracy_words(promise)

@@ -271,8 +271,8 @@ def gain_sentence(promise: Promise, column: str, share: str | None = None) -> st
     strongest = f"the strongest protection for all (ε = {format_epsilon(least)})"
     where += "," if chosen and best is chosen[0] else ", where they differ most,"
     if ours == same:
-        found = f"{what} gain{verb} nothing that is seen here: if {where} {right}, as often as with {strongest};"
-        found += f" geometric noise with that ε is right in {noisy}."
+        found = f"{what} gain{verb} nothing that is seen here: at no true share is the published answer visibly more"
+        found += f" often right than with {strongest}."
     else:
         gain = "gain" if best.error < best.baselines[ONE_EPSILON] else "cost"
         found = f"{what} {gain}{verb} accuracy: if {where} {right}; with {strongest} in {same}, and with geometric"
