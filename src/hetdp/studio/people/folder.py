@@ -48,7 +48,7 @@ class OpenedFolder:
         return escape_unprintable(self.path.name or str(self.path))
 
     @property
-    def place(self) -> str:
+    def whole_path(self) -> str:
         """Its whole path, for somebody who must find it."""
         return escape_unprintable(str(self.path))
 
