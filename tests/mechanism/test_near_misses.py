@@ -84,7 +84,7 @@ def _z(p: float) -> float:
 MEETING = math.log((1 + math.e) / 2)
 
 
-@for_each("miss", [0.0, 1e-16, 1e-15, 1e-12, 4e-10])
+@for_each("miss", [0.0, 1e-16, 1e-15, 1e-12, 4e-10, 9.99e-10])
 def test_a_miss_of_less_than_a_billionth_is_closed(miss):
     pins = hetdp.PartialMechanism(z={"a": MEETING + miss, "b": -MEETING})
     mechanism = hetdp.extend(PAIR, pins)
@@ -94,7 +94,7 @@ def test_a_miss_of_less_than_a_billionth_is_closed(miss):
     assert hetdp.check(PAIR, pins).compatible
 
 
-@pytest.mark.parametrize("miss", [3e-9, 1e-8, 1e-3, 1.0])
+@pytest.mark.parametrize("miss", [1.001e-9, 3e-9, 1e-8, 1e-3, 1.0])
 def test_a_miss_of_more_than_a_billionth_is_refused(miss):
     pins = hetdp.PartialMechanism(z={"a": MEETING + miss, "b": -MEETING})
     assert not hetdp.check(PAIR, pins).compatible

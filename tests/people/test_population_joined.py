@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import reduce
+from operator import and_
 
 import numpy as np
 import pytest
@@ -137,6 +139,23 @@ def test_nobody_is_charged_less_than_their_largest_loss():
                 exact += used <= loss + TINY
     assert less > 5
     assert exact > 0.7 * plain
+
+
+def test_charges_of_joined_counts_are_exact_where_other_parts_limit_or_raise_a_label():
+    """Each bound of docs/theory/losses.md decides somewhere: without it, somebody pays too much or too little."""
+    cases = [
+        ("ABBCC", (1, 1, 1), [0.5, 3.0, 2.0, 6.0, 3.0]),  # the part that saves the most, of two others that fail
+        ("AAAB", (2, 1), [2.0, 0.5, 1.0, 6.0]),  # somebody of the other part goes last
+        ("ABB", (1, 1), [0.5, 0.5, 3.0]),  # the other part limits the label of yes, and its step
+        ("ABB", (1, 1), [0.1, 1.0, 6.0]),  # the other part limits the label of no
+    ]
+    for groups, numbers, epsilon in cases:
+        parts = [Q.count("yes", number, name) for name, number in zip("ABC", numbers, strict=False)]
+        mechanism = hetdp.spaces.population(reduce(and_, parts), epsilon, groups=list(groups)).design()
+        for loss, charged in zip(true_losses(mechanism, len(groups), 2), mechanism.loss_of_each(), strict=True):
+            used = Fraction(repr(float(charged)))
+            assert loss <= used + ROUNDED, (groups, numbers, epsilon)
+            assert used <= loss + TINY, (groups, numbers, epsilon)
 
 
 # Which questions are of this kind -------------------------------------------------------------------------------------

@@ -179,7 +179,7 @@ def draw_by_distance(axes: Axes, curves: list[Curve], prior: str, key: bool, alo
 
     named = draw_curves(axes, curves, key)
     if curves:
-        most = max(float(curve.across.max(initial=1.0)) for curve in curves)
+        most = max(float(curve.across.max()) for curve in curves)
         axes.xaxis.set_major_locator(MaxNLocator(count_ticks(axes, most), integer=True))
     else:
         axes.set_xticks([])
