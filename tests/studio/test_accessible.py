@@ -7,6 +7,7 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 
 from hetdp.studio.gallery import GALLERY
+from hetdp.studio.layout import TABS, WAYS
 
 LIGHT = {"resultTypes": ["violations"]}
 DARK = {**LIGHT, "runOnly": ["color-contrast"]}  # the dark page has the same names and roles
@@ -47,8 +48,8 @@ def test_every_tab_dialog_and_view_passes_axe_in_light_and_dark(studio):
     page, checker = opened.page, Checker(opened)
     page.locator("#open").focus()
     page.keyboard.press("Enter")
-    for way in ("gallery", "file", "people"):
-        page.click(f"#way label:has-text('{way.title()}')")
+    for way, words in WAYS.items():
+        page.click(f"#way label:has-text('{words}')")
         page.wait_for_selector(f"#way-{way}:visible")
         checker.check(f"open, {way}")
     page.fill("#form-epsilon", "nothing")
@@ -57,8 +58,8 @@ def test_every_tab_dialog_and_view_passes_axe_in_light_and_dark(studio):
     checker.check("a refusal")
     page.keyboard.press("Escape")
     page.wait_for_function("() => document.activeElement.id === 'open'")
-    for tab in ("accuracy", "odds", "export", "inspect"):
-        page.click(f"#tab input >> nth={['inspect', 'accuracy', 'odds', 'export'].index(tab)}", force=True)
+    for tab, words in reversed(TABS.items()):
+        page.click(f"#tab label:has-text('{words}')")
         page.wait_for_selector(f"#tab-{tab}:visible")
         checker.check(f"tab {tab}")
     for kind in ("dataset", "edge"):

@@ -79,21 +79,65 @@ def test_the_whole_network_is_visible_in_every_window(studio):
 
 
 TEXT = "(cy) => cy.nodes()[0].numericStyle('font-size')"
-OVERLAP = """(cy) => cy.nodes().some((one) => cy.nodes().some((other) => { if (one === other) { return false; }
-    const a = one.boundingBox({includeEdges: false}), b = other.boundingBox({includeEdges: false});
-    return a.x1 < b.x2 && b.x1 < a.x2 && a.y1 < b.y2 && b.y1 < a.y2; }))"""
+SMALLEST = "(cy) => Math.min(...cy.elements().map((one) => one.numericStyle('font-size'))) * cy.zoom()"
+SHOWN = """(cy) => cy.elements().filter((one) => one.data("label") && one.numericStyle("text-opacity") > 0)
+    .map((one) => [one.id(), one.boundingBox({ includeNodes: false, includeEdges: false, includeOverlays: false })])"""
+SMALL_TARGETS = """() => [...document.querySelectorAll("button, input, .segments label")].filter((one) =>
+    one.offsetParent && !one.closest(".dash-input-stepper, [hidden]") && one.type !== "radio"
+    && one.getBoundingClientRect().height < 40).map((one) => one.outerHTML.slice(0, 120))"""
 
 
-def test_names_are_legible_in_a_narrow_window(studio):
+def test_a_phone_shows_legible_names_and_what_is_tapped(studio):
     opened = studio(GALLERY["three-voters"].make())
+    page = opened.page
     assert opened.in_graph(TEXT) == 11
+    wide = opened.in_graph("(cy) => cy.nodes().map((one) => [one.position('x'), one.position('y')])")
     try:
         opened.resize(390, 844)
-        opened.until(f"(cy) => ({OUTSIDE})(cy) === 0 && ({TEXT})(cy) * cy.zoom() > 7.5", True)
-        assert not opened.in_graph(OVERLAP)
+        opened.until(f"(cy) => ({OUTSIDE})(cy) === 0 && ({SMALLEST})(cy) > 11.99", True)
+        turned = opened.in_graph("(cy) => cy.nodes().map((one) => [one.position('y'), one.position('x')])")
+        assert turned == wide, "answer 2 is at the top, since the window is higher than wide"
+        shown = opened.in_graph(SHOWN)
+        assert len(shown) > 8
+        for at, (_, one) in enumerate(shown):
+            for _, other in shown[:at]:
+                apart = one["x1"] >= other["x2"] or other["x1"] >= one["x2"]
+                assert apart or one["y1"] >= other["y2"] or other["y1"] >= one["y2"]
+        opened.press("dataset", 0)
+        assert opened.in_graph("(cy) => cy.nodes().map((one) => [one.position('y'), one.position('x')])") == wide
+        caption = page.locator("#announcement")
+        assert "Dataset yes,yes,yes, true answer: yes, p = 0.834" in caption.inner_text()
+        box = caption.bounding_box()
+        assert box["y"] + box["height"] < 844, "it is seen without scrolling"
+        page.click("text=Details >> visible=true >> nth=0")
+        page.wait_for_function(
+            "() => { const { top } = document.getElementById('selected-p').getBoundingClientRect(); return top < 844; }"
+        )
+        assert page.evaluate(SMALL_TARGETS) == []
+        assert page.evaluate("() => [document.documentElement.scrollHeight, document.documentElement.scrollWidth]") == [
+            844,
+            390,
+        ]
     finally:
         opened.resize(1440, 900)
     opened.until(TEXT, 11)
+    assert opened.in_graph("(cy) => cy.nodes().map((one) => [one.position('x'), one.position('y')])") == wide
+    assert page.locator("#announcement").evaluate("one => one.parentElement.offsetHeight") == 1  # for screen readers
+
+
+def test_names_that_do_not_fit_on_a_phone_are_left_out_unless_they_are_selected(studio):
+    opened = studio(GALLERY["five-voters"].make())
+    try:
+        opened.resize(390, 844)
+        shown = "(cy) => cy.nodes().filter((one) => one.numericStyle('text-opacity') > 0).map((one) => one.data('at'))"
+        hidden = next(at for at in range(32) if at not in opened.in_graph(shown))
+        opened.page.evaluate("(at) => hetdp.act('dataset', at)", hidden)
+        opened.page.wait_for_function(
+            f"(at) => ({shown})(document.getElementById('graph')._cyreg.cy).includes(at)", arg=hidden
+        )
+    finally:
+        opened.resize(1440, 900)
+    opened.until("(cy) => cy.nodes().every((one) => one.numericStyle('text-opacity') === 1)", True)
 
 
 def test_the_whole_network_is_visible_after_a_resize_behind_another_view(studio):

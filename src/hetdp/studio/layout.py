@@ -182,7 +182,6 @@ def page(session: Session, start: bool, tables: str = "", listed: Sequence[str] 
             dcc.Store(id="opening"),
             *(dcc.Download(id=f"download-{name}") for name in SAVED),
             html.Div(id="acknowledged", hidden=True),  # studio.js sees it as soon as an answer is on the page
-            html.Div(id="announcement", className="unseen", role="status"),
             html.Div(id="trouble", className="trouble", role="alert", hidden=True),
             _header(),
             html.Main([_picture(needs_chart), _side()]),
@@ -225,6 +224,7 @@ def _picture(needs_chart: bool) -> Any:
         minZoom=0.05,
         maxZoom=4,
         boxSelectionEnabled=False,
+        autoungrabify=True,  # a place shows the distance to the other answer; and a finger that taps moves a little
     )
     find = dcc.Input(
         id="find",
@@ -235,6 +235,7 @@ def _picture(needs_chart: bool) -> Any:
         maxLength=2000,
         className="find",
     )
+    scroll: dict[str, Any] = {"data-scroll": "tab-inspect"}
     return html.Section(
         [
             html.Div(
@@ -258,6 +259,13 @@ def _picture(needs_chart: bool) -> Any:
                     ),
                 ],
                 className="canvas",
+            ),
+            html.Div(
+                [
+                    html.Div(id="announcement", role="status"),
+                    html.Button("Details", className="button", **scroll),
+                ],
+                className="caption",  # seen on a phone, where the panels are below the picture
             ),
             html.Div(id="key", className="key"),
         ],

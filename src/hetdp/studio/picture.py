@@ -138,7 +138,15 @@ def dataset_elements(session: Session, frame: Frame, appearance: Appearance, row
             text += f"\n{bound}"
         elif with_names and value != NO_VALUE:
             text += f"\n{format_compact(value)}"
-        data = {"id": f"n{drawn}-{index}", "label": text, "light": light, "dark": dark, "at": index}
+        data = {
+            "id": f"n{drawn}-{index}",
+            "label": text,
+            "light": light,
+            "dark": dark,
+            "at": index,
+            "x": across,
+            "y": down,
+        }
         found.append({"data": data, "position": {"x": across, "y": down}, "classes": " ".join(kinds)})
     return found
 

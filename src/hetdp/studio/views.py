@@ -339,8 +339,8 @@ def _layout(ink: dict[str, str], across: str, up: str, again: str) -> dict[str, 
         "font": {"family": "system-ui, sans-serif", "size": 12, "color": ink["ink"]},
         "margin": {"l": 64, "r": 24, "t": 16, "b": 60},
         "showlegend": False,
-        "xaxis": {**axis, "title": {"text": across, "standoff": 10}},
-        "yaxis": {**axis, "title": {"text": up}},
+        "xaxis": {**axis, "title": {"text": across, "standoff": 10, "font": {"size": 12}}},
+        "yaxis": {**axis, "title": {"text": up, "font": {"size": 12}}},
         "uirevision": again,  # a zoomed view stays zoomed as long as it shows the same
     }
 

@@ -1,4 +1,5 @@
-// What screen readers, keyboards and fingers need beyond what Dash makes: names and roles, and buttons that copy.
+// What screen readers, keyboards and fingers need beyond what Dash makes: names and roles, buttons that copy, and one
+// that leads to a part of the page.
 (function () {
   "use strict";
 
@@ -30,5 +31,14 @@
     };
     navigator.clipboard.writeText(document.getElementById(button.dataset.copy).innerText)
       .then(() => say("Copied"), () => say("Not copied"));
+  });
+
+  // A button with data-scroll leads to a part of the page: on a phone, it is below.
+  document.addEventListener("click", function (event) {
+    const button = event.target.closest && event.target.closest("[data-scroll]");
+    if (!button) { return; }
+    window.dash_clientside.set_props("tab", { value: button.dataset.scroll.replace("tab-", "") });
+    const smooth = !window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+    document.getElementById(button.dataset.scroll).scrollIntoView({ behavior: smooth ? "smooth" : "auto" });
   });
 })();

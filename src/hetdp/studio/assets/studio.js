@@ -348,23 +348,6 @@
     }).observe(shade, { attributes: true, attributeFilter: ["hidden"] });
   }
 
-  // In a small window, names are enlarged as far as there is room between datasets; sizes in points are from drawing.py.
-  function scaleText(cy) {
-    const places = cy.nodes().map((one) => [Math.round(one.position("x")), Math.round(one.position("y"))]);
-    places.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
-    const room = { across: Infinity, down: Infinity };
-    for (let at = 1; at < places.length; at += 1) {
-      const across = places[at][0] - places[at - 1][0];
-      if (across) { room.across = Math.min(room.across, across); } else { room.down = Math.min(room.down, places[at][1] - places[at - 1][1]); }
-    }
-    const factor = Math.min(2, 0.85 / cy.zoom(), room.across / 88, room.down / 66);
-    cy.batch(function () {
-      [[cy.nodes(), 11], [cy.edges(), 9]].forEach(function ([many, points]) {
-        if (factor > 1) { many.style("font-size", points * factor); } else { many.removeStyle("font-size"); }
-      });
-    });
-  }
-
   function keepFitted(around, cy) {
     let soon = 0;
     let wide = around.clientWidth;
@@ -379,10 +362,10 @@
         isFitting = true;
         if (changed) {
           cy.resize();
-          cy.fit(undefined, 36);
+          window.hetdp.fitPicture(cy);
           changed = around.classList.contains("away");
         }
-        scaleText(cy);
+        window.hetdp.scaleText(cy);
         isFitting = false;
         window.hetdp.end();
       }, 80);
@@ -396,6 +379,9 @@
     }).observe(around);
     new MutationObserver(later).observe(around, { attributes: true, attributeFilter: ["class"] });
     cy.on("add zoom", later);
+    cy.on("class data", () => { if (window.hetdp.isNarrow(cy)) { later(); } }); // other names may matter more
+    window.hetdp.keepPlaces(cy);
+    cy.on("layoutstop", () => window.hetdp.fitPicture(cy)); // before the next frame
     later();  // the window may have changed before it was watched
   }
 
