@@ -214,7 +214,11 @@ WRONG = {
         claim([0.0, 0.0], [True, True], [-1] * 3),
         "mechanism: links: misfit int64 of shape (3,); the problem needs 2 integers.",
     ),
-    "NaN": (claim([0.0, math.nan]), "mechanism: dataset 1: no value; every dataset has a value."),
+    "NaN": (
+        claim([0.0, math.nan]),
+        "mechanism: dataset 1: no value; every dataset has a value."
+        " Hint: hetdp.extend finds the best values of datasets that have none",
+    ),
     "all": (
         claim([0.0], [], []),
         "mechanism: 3 faults\n"

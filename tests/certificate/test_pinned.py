@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas
+import polars
 import pytest
 
 import hetdp
@@ -36,6 +38,16 @@ def test_a_table_that_marks_no_value_as_given_accepts_pins(tmp_path):
         hetdp.verify(mechanism, pinned=PROBLEM.boundary),
     ):
         assert (found.optimal, found.method) == (True, "every edge checked")
+
+
+@pytest.mark.parametrize("library", [pandas, polars])
+def test_values_in_a_data_frame_are_refused_with_what_to_write_instead(library):
+    table = library.DataFrame({"dataset": list(BEST), "p": list(BEST.values())})
+    with pytest.raises(hetdp.InputError, match=r"a table where a column belongs, .*dict\(zip\(table") as refusal:
+        hetdp.verify(PROBLEM, table)
+    assert len(refusal.value.faults) == 1
+    columns = dict(zip(table["dataset"], table["p"], strict=True))
+    assert hetdp.verify(PROBLEM, columns) == hetdp.verify(PROBLEM, dict(BEST))
 
 
 def test_values_with_pins_are_shown_optimal():

@@ -379,13 +379,13 @@ def _columns(problem: Problem, mechanism: Claim) -> tuple[Floats, Mask, Indices]
     if faults:
         raise InputError("mechanism", faults)
     if _has_nan(arrays["coordinates"]):
-        collector = FaultCollector("mechanism")
-        collector.add_where(
-            np.isnan(arrays["coordinates"]),
-            lambda at: Fault(
-                "no value", f"dataset {shorten_label(problem.graph.label(at))}", "", "every dataset has a value"
-            ),
-        )
+        collector, rule = FaultCollector("mechanism"), "every dataset has a value"
+        hint = "hetdp.extend finds the best values of datasets that have none"
+
+        def fault_at(at: int) -> Fault:
+            return Fault("no value", f"dataset {shorten_label(problem.graph.label(at))}", "", rule, hint)
+
+        collector.add_where(np.isnan(arrays["coordinates"]), fault_at)
         collector.raise_if_any()
     types = {"coordinates": np.float64, "pinned": np.bool_, "links": np.int32 if size < 2**31 else np.int64}
     z, pinned, links = (as_readonly(np.ascontiguousarray(arrays[name], kind)) for name, kind in types.items())

@@ -35,11 +35,14 @@ CONVERTED_SINGLY = (
 )
 
 
+TABLE_HINT = 'two columns of a table are dict(zip(table["dataset"], table["p"]))'
+
+
 def as_mapping(values: Any) -> Mapping[Any, Any] | None:
     """The values as a mapping from labels, if they are a mapping or a series with an index; otherwise None."""
     if isinstance(values, Mapping):
         return values
-    if hasattr(values, "index") and callable(getattr(values, "to_dict", None)):
+    if hasattr(values, "index") and callable(getattr(values, "to_dict", None)) and getattr(values, "ndim", 1) == 1:
         if not getattr(values.index, "is_unique", True):
             raise UsageError("an index that repeats a label", "values by label have one for each")
         converted = values.to_dict()
@@ -55,7 +58,8 @@ def as_column(name: str, values: Any, collector: FaultCollector, hint: str = "")
         collector.add(Fault("not a column:", name, format_value(values), rule, hint))
         collector.raise_if_any()
     if len(shape) > 1:
-        collector.add(Fault("a table where a column belongs, of shape", name, str(shape), "a column has one dimension"))
+        rule = "a column has one dimension"
+        collector.add(Fault("a table where a column belongs, of shape", name, str(shape), rule, TABLE_HINT))
         collector.raise_if_any()
     if isinstance(values, np.ma.MaskedArray):  # masked entries are missing, and must not be read
         return values.tolist()
