@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 import hetdp
 from hetdp import duck
-from hetdp.tables import arrow, formats
+from hetdp.tables import arrow, formats, sqlite
 from hetdp.tables.comparison import FOLD_FUNCTION, open_locked
 from hetdp.tables.dialect import FileOptions
 from hetdp.tables.people_table import LocalTable
@@ -436,6 +436,21 @@ def test_an_index_of_an_sqlite_table_does_not_change_the_order(tmp_path):
         file.execute("CREATE INDEX sideways ON people (vote)")
         file.execute("CREATE INDEX other ON people (eps DESC, id DESC)")
     assert codes_of(place, make_request()) == [[0, 1, 0, 1, 0, 1, 0]]
+
+
+def test_tables_that_sqlite_makes_for_itself_are_not_offered(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "people.db")) as file, file:
+        file.execute("CREATE TABLE people (id INTEGER PRIMARY KEY AUTOINCREMENT, vote)")  # SQLite adds a sequence
+    assert sqlite.list_tables(tmp_path / "people.db") == ["people"]
+
+
+def test_an_sqlite_file_is_opened_with_settings_that_trust_nothing_in_it(tmp_path):
+    with closing(sqlite._connect(as_sqlite(PEOPLE, tmp_path))) as file:
+        sqlite._begin_and_list(file)
+        found = {name: file.execute(f"PRAGMA {name}").fetchone() for name in ("trusted_schema", "query_only")}
+        assert found == {"trusted_schema": (0,), "query_only": (1,)}
+        assert file.execute("PRAGMA cell_size_check").fetchone() == (1,)
+        assert file.execute("PRAGMA mmap_size").fetchone() in ((0,), None)  # None: SQLite was built without maps
 
 
 def test_an_sqlite_file_with_several_tables_needs_a_name(tmp_path):
