@@ -50,6 +50,16 @@ def test_values_in_a_data_frame_are_refused_with_what_to_write_instead(library):
     assert hetdp.verify(PROBLEM, columns) == hetdp.verify(PROBLEM, dict(BEST))
 
 
+def test_values_that_a_float_has_rounded_are_called_that_and_can_be_polished():
+    found = hetdp.verify(PROBLEM, dict(BEST))
+    assert (found.private, found.slack > -1e-15) == (False, True)
+    assert str(found).endswith(
+        " It misses by a rounding error only; polish, accuracy and extend make such values private."
+    )
+    assert hetdp.polish(PROBLEM, dict(BEST)).certificate.private
+    assert "rounding error" not in str(hetdp.verify(PROBLEM, dict(BEST) | {"a": 0.9}))
+
+
 def test_values_with_pins_are_shown_optimal():
     found = hetdp.verify(PROBLEM, hetdp.PartialMechanism(z=BEST.coordinates), pinned=["b", "c"])
     assert (found.private, found.optimal, found.method) == (True, True, "every edge checked")
