@@ -149,6 +149,19 @@ def test_a_mistake_is_said_beside_its_field(opened, fields, fault, words):
     assert not fault or words in found[fault]
 
 
+def test_a_wrong_number_of_a_group_is_said_beside_it(opened):
+    for kind, what, typed, wrong in (
+        ("groups", "threshold", "0,5", "write 50% or 0.5%"),
+        ("weighted", "weight", "much", "is not a number"),
+    ):
+        draft = numbers(draft_of(kind=kind, group="site", sum="3"), what, "site", Town=typed, Harbour="40")
+        ((field, words),) = draft.question_faults(opened).items()
+        assert field == f"{what}-1", "Harbour is the first in alphabetical order"
+        assert wrong in words
+        numbers(draft, what, "site", Town="50")
+        assert draft.question_faults(opened) == {}
+
+
 def test_each_area_needs_its_own_threshold(opened):
     draft = draft_of(area="site", thresholds="own", kind="count")
     assert set(draft.question_faults(opened)) == {"area-threshold-0", "area-threshold-1"}

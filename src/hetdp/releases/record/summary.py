@@ -35,6 +35,8 @@ ASKED = "Is it true that "
 WORST_CASE = "in the worst case"
 
 
+# Of the parts of a question, what an exact tie and a missing answer mean, which a headline leaves out
+_explained = re.compile(r"; (?:exactly|people without|blank|any other value)[^()']*(\))").sub
 _asks_by_area = re.compile(rf"{ASKED}for each (?P<area>.+?), about its own people: (?P<words>.*)").fullmatch
 
 
@@ -57,6 +59,7 @@ def headline_of(record: Document) -> str:
     if by_area:
         words = by_area["words"].replace("of all people", "of its people", 1)
         question = f"{ASKED}for each {by_area['area']}, {words}"
+    question = _explained(r"\1", question)
     short = question.partition(";")[0]
     is_whole = short.count("(") == short.count(")") and not short.count("'") % 2
     return f"{short}?" if is_whole and short != question else question.partition("? (Yes means")[0].rstrip("?") + "?"

@@ -277,24 +277,28 @@ class Draft:
     def _question_of_groups(self, table: OpenedTable) -> Question:
         parts = []
         for name, typed in self.numbers_of(table, THRESHOLD):
-            strict = self["direction"] == "more_than"
-            if self["each"] == COUNT:
-                parts.append(count(YES, _whole(typed) + strict, name))
+            strict, threshold = self["direction"] == "more_than", self._read_group_threshold(typed)
+            if isinstance(threshold, int):
+                parts.append(count(YES, threshold + strict, name))
             else:
-                parts.append(share(YES, read_share(typed), ALL, strict, name))
+                parts.append(share(YES, threshold, ALL, strict, name))
         if len(parts) < 2:
             raise UsageError("fewer than two groups have a threshold", "the question is about two groups or more")
         return combine(And if self["joint"] == "and" else Or, *parts)
 
+    def _read_group_threshold(self, typed: str) -> int | str:
+        """The threshold of a group: a number of people, or a share as text."""
+        return _whole(typed) if self["each"] == COUNT else read_share(typed)
+
     def _weighted_question(self, table: OpenedTable) -> Question:
-        weights = {name: _decimal(typed, "the weight") for name, typed in self.numbers_of(table, WEIGHT)}
+        weights = {name: _weight(typed) for name, typed in self.numbers_of(table, WEIGHT)}
         if not any(parse_exact(weight, "the weight") for weight in weights.values()):
             raise UsageError("no group has a weight", "at least one group has a weight that is not 0")
         wanted = self["sum"].strip()
         if not wanted:
             raise UsageError(MISSING, "it is the weight that the answer yes needs, such as 50% or 300")
         if "%" not in wanted and "/" not in wanted:
-            return weighted_sum(weights, _decimal(wanted, "the weight"))
+            return weighted_sum(weights, _weight(wanted))
         part = parse_exact(read_share(wanted), "the share")
         return weighted_sum(weights, format_exact(part * self.total_weight(table)))
 
@@ -307,9 +311,7 @@ class Draft:
         """
         counts = table.values(self.group(table)).counts
         weights = self.numbers_of(table, WEIGHT)
-        return sum(
-            (parse_exact(_decimal(typed, "the weight"), "") * counts[name] for name, typed in weights), Fraction()
-        )
+        return sum((parse_exact(_weight(typed), "") * counts[name] for name, typed in weights), Fraction())
 
     def numbers_of(self, table: OpenedTable, what: str) -> list[tuple[str, str]]:
         """The groups for which a threshold or a weight was typed, and what was typed.
@@ -459,10 +461,10 @@ class Draft:
         checks: dict[str, Callable[[], Any]] = {"value": lambda: self.condition(table)}
         if kind in (SHARE, COUNT):
             checks |= self._threshold_checks(table)
-        elif kind == GROUPS:
-            checks["group"] = lambda: self.question(table)
-        elif kind == WEIGHTED:
-            checks["sum"] = lambda: self.question(table)
+        elif kind in (GROUPS, WEIGHTED):
+            numbers = self._group_checks(table)
+            wrong = bool(_refusals(numbers))
+            checks |= numbers if wrong else {"group" if kind == GROUPS else "sum": lambda: self.question(table)}
         for name in ("title", "yes", "no"):
             checks[name] = partial(require_wording, **{name: self[name].strip() or None})
         found = _refusals(checks)
@@ -470,6 +472,18 @@ class Draft:
             words = [self[name].strip() or None for name in ("title", "yes", "no")]
             found |= _refusals({"no": lambda: require_wording(*words)})
         return found
+
+    def _group_checks(self, table: OpenedTable) -> dict[str, Callable[[], Any]]:
+        """The checks of the typed thresholds or weights of groups, by field; ``threshold-2`` is that of the third."""
+        what = THRESHOLD if self["kind"] == GROUPS else WEIGHT
+        read: Callable[[str], Any] = self._read_group_threshold if what == THRESHOLD else _weight
+        group = self.group(table)
+        try:
+            names = table.names(group) if group else []
+        except HetdpError:
+            return {}  # refused with the question
+        typed = ((f"{what}-{at}", self.number(what, group, name).strip()) for at, name in enumerate(names))
+        return {field: partial(read, number) for field, number in typed if number}
 
     def _threshold_checks(self, table: OpenedTable) -> dict[str, Callable[[], Any]]:
         """The checks of the threshold, or of that of each area, by field."""
@@ -560,10 +574,10 @@ def read_share(typed: str) -> str:
     return tidy
 
 
-def _decimal(typed: str, what: str) -> str:
+def _weight(typed: str) -> str:
     parse_typed(typed)
     text = typed.strip().replace(",", ".")
-    parse_exact(text, what)
+    parse_exact(text, "the weight")
     return text
 
 

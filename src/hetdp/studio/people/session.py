@@ -189,8 +189,9 @@ class PeopleSession:
 
     def _is_typed(self, name: str) -> bool:
         what, _, at = name.rpartition("-")
-        if what in (EPSILON, AREA_THRESHOLD) and self.table is not None:
-            column = self.draft.level(self.table) if what == EPSILON else self.draft.area(self.table)
+        if at.isdecimal() and self.table is not None and what in (EPSILON, AREA_THRESHOLD, THRESHOLD, WEIGHT):
+            columns = {EPSILON: self.draft.level, AREA_THRESHOLD: self.draft.area}
+            column = columns.get(what, self.draft.group)(self.table)
             return bool(self.draft.number(what, column, self._names(column)[int(at)]).strip())
         return bool(self.draft[name].strip()) and name not in ("group", "level")
 

@@ -134,6 +134,9 @@ def _label_of(session: PeopleSession, field: str) -> str:
         return session.draft.each()[int(number)].name().capitalize()
     if what == AREA_THRESHOLD:
         return f"Threshold for {table.names(session.draft.area(table))[int(number)]}"
+    if what in (THRESHOLD, WEIGHT):
+        name = table.names(session.draft.group(table))[int(number)]
+        return f"{'Threshold for' if what == THRESHOLD else 'Weight of each person of'} {name}"
     column = session.draft.level(table)
     return f"ε for {level_name(column, table.names(column)[int(number)])}"
 
