@@ -36,7 +36,7 @@ EXPONENT = re.compile(
     r"|\{([^{}]*)\}"
     rf"|([−-]?(?:(?:min|max)\([^()]*\)|{NAME}(?:\([A-Za-zα-ω,′→ ]+\))?|\d+(?:\.\d+)?)))"
 )
-SUBSCRIPT = re.compile(r"(?<!\w)([A-Za-zα-ωΑ-Ω])_([A-Za-zα-ω]{1,3}[₀-₉]*(?!\w)|\([^()]*\)|\{[^{}]*\})")
+SUBSCRIPT = re.compile(r"(?<!\w)([A-Za-zα-ωΑ-Ω])_(?:([A-Za-zα-ω]{1,3}[₀-₉]*(?!\w))|\(([^()]*)\)|\{([^{}]*)\})")
 LIST_ITEM = re.compile(r"(?:[-*+]|(\d+)\.) +(?=\S)")
 
 
@@ -153,7 +153,7 @@ def set_formulas(html: str) -> str:
             literal = LITERAL.match(piece)
             depth += 0 if literal is None else -1 if literal[1] else 1
         elif not depth:
-            lowered = SUBSCRIPT.sub(lambda found: f"{found[1]}<sub>{found[2].strip('(){}')}</sub>", piece)
+            lowered = SUBSCRIPT.sub(lambda found: f"{found[1]}<sub>{found[2] or found[3] or found[4]}</sub>", piece)
             pieces[at] = EXPONENT.sub(lambda found: f"<sup>{found[1] or found[2] or found[3]}</sup>", lowered)
     return "".join(pieces)
 

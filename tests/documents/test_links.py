@@ -42,6 +42,6 @@ def test_the_site_sets_exponents_and_subscripts_outside_code():
     assert hooks.set_formulas("<pre>2^k <b>x_i</b></pre> 2^k <b>x_i</b>") == (
         "<pre>2^k <b>x_i</b></pre> 2<sup>k</sup> <b>x<sub>i</sub></b>"
     )
-    assert hooks.set_formulas("ψ_λ, f_ε₁, Σ_{i∈A} e^{(i−τ)ε}, read_table, p_1") == (
-        "ψ<sub>λ</sub>, f<sub>ε₁</sub>, Σ<sub>i∈A</sub> e<sup>(i−τ)ε</sup>, read_table, p_1"
+    assert hooks.set_formulas("ψ_λ, f_ε₁, U_{ρ,p(u)}, Σ_{i∈A} e^{(i−τ)ε}, read_table, p_1") == (
+        "ψ<sub>λ</sub>, f<sub>ε₁</sub>, U<sub>ρ,p(u)</sub>, Σ<sub>i∈A</sub> e<sup>(i−τ)ε</sup>, read_table, p_1"
     )
