@@ -843,6 +843,17 @@ def test_the_gain_of_levels_is_computed_and_compared_with_one_epsilon_and_geomet
     assert "In return, people of open are charged more" in shown
     shown = pages.send("promise", {"protection": "one", "epsilon": "0.1"})
     assert "Everybody has the same ε, so there are no levels to gain from" in shown
+    deciding = {"protection": "one", "epsilon": "1", "decides": "yes", "deciding": "0.1"}
+    shown = pages.send("promise", deciding)
+    assert "A smaller ε only where one person decides gains accuracy: if " in shown
+    assert "In return, everybody is charged more: up to ε = 1, which they allow." in shown
+    assert "The levels" not in shown
+    pages.send("promise", LEVELS | {"decides": ""})
+    shown = pages.send("promise", LEVELS | {"epsilon-0": "0.1001", "epsilon-1": "0.1", "decides": ""})
+    assert (
+        "gain nothing that is seen here: at no true share is the published answer visibly more often right than with"
+        in shown
+    )
 
 
 def test_levels_that_are_numbers_are_named_with_their_column(tmp_path):

@@ -268,6 +268,8 @@ def gain_sentence(promise: Promise, column: str, share: str | None = None) -> st
         beside = "as often as with geometric noise" if noisy == ours else f"with geometric noise in {noisy}"
         return f"Everybody has the same ε, so there are no levels to gain from: if {where}, {right}, {beside}."
     what, verb = ("The levels", "") if column else ("Having different ε", "s")
+    if len({epsilon for one in promise.protections for epsilon in (one.least, one.largest)}) == 1:
+        what, verb, column = "A smaller ε only where one person decides", "s", ""
     strongest = f"the strongest protection for all (ε = {format_epsilon(least)})"
     where += "," if chosen and best is chosen[0] else ", where they differ most,"
     if ours == same:
@@ -296,6 +298,11 @@ def _price_words(protections: Sequence[Protection], column: str, least: float, f
         return "Nobody is charged more than with one ε for all."
     most = format_epsilon(max(one.used for one in less))
     names = [level_name(column, one.group) for one in less if one.group is not None]
-    listed = join_names(names) if len(names) < 4 else f"{', '.join(names[:3])} and others"
-    who = f"people of {listed}" if names else "some people"
-    return f"{first}, {who} are charged more: up to ε = {most}, which they allow."
+    if len(less) == len(protections) and all(one.least == one.largest for one in less):
+        who = "everybody is"
+    elif names:
+        listed = join_names(names) if len(names) < 4 else f"{', '.join(names[:3])} and others"
+        who = f"people of {listed} are"
+    else:
+        who = "some people are"
+    return f"{first}, {who} charged more: up to ε = {most}, which they allow."
