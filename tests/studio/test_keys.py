@@ -68,6 +68,7 @@ def test_arrows_go_from_dataset_to_dataset_and_e_through_edges(studio):
 
 def test_keys_pressed_in_quick_succession_are_all_handled(studio):
     opened = studio(GALLERY["council"].make())
+    opened.show_view("Network")
     page, at = opened.page, opened.session.document.problem.graph.index
     page.fill("#find", "5,5")
     page.locator("#find").press("Enter")
@@ -124,6 +125,7 @@ def held_requests(page) -> Iterator[Callable[[], None]]:
 
 def test_keys_pressed_during_a_request_are_all_handled_in_order(studio):
     opened = studio(GALLERY["council"].make())
+    opened.show_view("Network")
     page, at = opened.page, opened.session.document.problem.graph.index
     with held_requests(page) as release:
         page.fill("#find", "5,5")
@@ -160,7 +162,7 @@ def test_undo_is_handled_while_the_change_is_in_flight(studio):
 
 
 def test_keys_pressed_before_the_first_answer_are_handled(studio):
-    opened = studio(GALLERY["council"].make())
+    opened = studio(GALLERY["five-voters"].make())
     page = opened.page.context.new_page()
     try:
         with held_requests(page) as release:
@@ -194,6 +196,7 @@ def test_a_selection_made_at_any_moment_around_an_answer_is_shown(studio):
 
 def test_an_action_that_is_sent_twice_is_handled_once(studio):
     opened = studio(GALLERY["council"].make())
+    opened.show_view("Network")
     for _ in range(2):
         opened.page.evaluate("() => hetdp.act('keep', null)")
         opened.page.evaluate("() => hetdp.act('forget', null)")

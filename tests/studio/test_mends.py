@@ -106,7 +106,7 @@ def test_a_phone_shows_legible_names_and_what_is_tapped(studio):
         opened.press("dataset", 0)
         assert opened.in_graph("(cy) => cy.nodes().map((one) => [one.position('y'), one.position('x')])") == wide
         caption = page.locator("#announcement")
-        assert "Dataset yes,yes,yes, true answer: yes, p = 0.834" in caption.inner_text()
+        assert "Dataset yes,yes,yes, Ann yes, Bob yes, Cyd yes, true answer: yes, p = 0.834" in caption.inner_text()
         box = caption.bounding_box()
         assert box["y"] + box["height"] < 844, "it is seen without scrolling"
         page.click("text=Details >> visible=true >> nth=0")
@@ -142,6 +142,7 @@ def test_names_that_do_not_fit_on_a_phone_are_left_out_unless_they_are_selected(
 
 def test_the_whole_network_is_visible_after_a_resize_behind_another_view(studio):
     opened = studio(GALLERY["school"].make())
+    opened.show_view("Network")
     page = opened.page
     before = opened.in_graph(FILLED)
     assert 0.5 < before <= 1
@@ -160,6 +161,7 @@ def test_the_whole_network_is_visible_after_a_resize_behind_another_view(studio)
 def test_nothing_else_moves_the_network_once_it_is_fitted(studio):
     """Two resize events before the next drawing must not scale the network twice."""
     opened = studio(GALLERY["school"].make())
+    opened.show_view("Network")
     filled = opened.in_graph(
         f"""(cy) => {{
             const box = document.getElementById("graph"), wide = box.style.width;

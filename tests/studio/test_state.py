@@ -139,12 +139,12 @@ def test_given_values_are_shown_as_p_however_they_were_written(session):
 def test_the_common_epsilon_is_that_of_more_than_half_of_the_edges(session):
     assert "most" not in str(legend.legend_of(session, views.NETWORK))
     labels = [one["data"]["label"] for one in Picture().update(session)[4:]]
-    assert sorted(labels) == ["ε 0.1", "ε 0.5", "ε 1"]
+    assert sorted(labels) == ["x ε 1", "y ε 0.5", "z ε 0.1"]
     session.set_parameter(1, "epsilon", float("inf"))
     session.set_parameter(2, "epsilon", 1.0)
     assert "most edges: 1)" in str(legend.legend_of(session, views.NETWORK))
     labels = [one["data"]["label"] for one in Picture().update(session)[4:]]
-    assert sorted(labels) == ["", "", "ε ∞"]
+    assert sorted(labels) == ["", "", "y ε ∞"]
     session.select("edge", 1)
     assert session.field_text("epsilon") == "∞"
 

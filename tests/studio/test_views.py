@@ -33,11 +33,12 @@ def test_large_maps_leave_out_rows_and_columns(monkeypatch):
     assert views._borders(cells, found.document.problem.answers[cells.datasets]) == ([], [])
 
 
-def test_a_map_is_offered_beside_a_network_of_more_than_twelve_datasets():
+def test_a_map_is_the_first_view_of_two_counts_and_offered_beside_a_network_of_more_than_twelve_datasets():
     def list_views(groups: str) -> list[str]:
         return views.views_of(Session(document_from_form("tallies", groups, "", "1")))
 
-    assert list_views("a=2, b=3") == [views.NETWORK, views.SUMMARY]
+    assert list_views("a=2, b=3") == [views.MAP, views.NETWORK, views.SUMMARY]
+    assert list_views("a=11") == [views.NETWORK, views.SUMMARY]
     assert list_views("a=12") == [views.NETWORK, views.MAP, views.SUMMARY]
 
 

@@ -30,6 +30,7 @@ from hetdp.studio.panels import accuracy_table, change_list, odds_list
 from hetdp.studio.screen import Screen
 from hetdp.studio.session import Document, PageView, Session
 from hetdp.studio.state import STATE, state_text
+from hetdp.studio.story import begin_tour, present
 from hetdp.studio.uploads import document_from_files
 from hetdp.studio.views import cells_of, dataset_near
 from hetdp.text import escape_unprintable
@@ -53,13 +54,17 @@ def take_action(session: Session, name: str, details: Any) -> None:
         "keep": session.keep_values,
         "forget": session.clear_pins,
         "begin": session.begin,
+        "tour": lambda: begin_tour(session),
+    }
+    numbered: dict[str, Callable[[int], None]] = {
+        "clear_pin": session.clear_pin,
+        "reopen": session.reopen,
+        "present": lambda number: present(session, number),
     }
     if name in buttons:
         buttons[name]()
-    elif name == "clear_pin":
-        session.clear_pin(_number(details))
-    elif name == "reopen":
-        session.reopen(_number(details))
+    elif name in numbered:
+        numbered[name](_number(details))
     elif name == "objective":
         session.set_objective(str(details))
     elif name in (DATASET, EDGE):

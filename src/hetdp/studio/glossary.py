@@ -53,7 +53,7 @@ WORDS = {
     ),
     "verified": Term("Verified exactly", "A second program checked every edge in exact arithmetic, without rounding."),
     "repair": Term(
-        "Repair", "Given values that contradict each other are moved as little as possible, until they can be private."
+        "Repair", "Given values that contradict each other are moved to a compromise between them that can be private."
     ),
     "steps": Term("Steps", "The least number of edges to a dataset with the other true answer."),
     "odds": Term("Odds", "How much more or less likely one person's change makes the published answer."),
@@ -62,16 +62,20 @@ WORDS = {
     ),
 }
 SYMBOLS = {  # by the class of the symbol in the legend
-    "scale": Term("Colour", "The probability p of each answer: the stronger the colour, the more certain the answer."),
+    "ends": Term("Colour", "The probability p of each answer: the stronger the colour, the more certain the answer."),
     "square": Term("Square", "A dataset whose true answer is 2, the one named beside the symbol."),
     "circle": Term("Circle", "A dataset whose true answer is 1, the one named beside the symbol."),
     "ring": Term("Dark ring", "This value was given by a person. The others were chosen or follow from it."),
-    "moved": Term("Double ring", "This given value was moved by the repair."),
+    "ring moved": Term("Double ring", "This given value was moved by the repair."),
     "bare": Term("Dashed outline", "This dataset has no value, because there is no mechanism."),
+    "order": Term("Order of the people", "A dataset is named by the votes of these people, in this order."),
     "thick": Term("Thickness of a line", "A thicker line has a smaller ε: more privacy between these two datasets."),
     "free": Term("Dotted line", "ε is infinite: nothing is promised between these two datasets."),
     "highlightline": Term(
         "Green line", "The binding path: the chain of promises that keeps p of the selected dataset from being better."
+    ),
+    "highlightline loose": Term(
+        "Dashed green line", "A part of the path that leaves room: the value could be better as far as this edge goes."
     ),
     "selectedline": Term("Dark line", "The selected edge."),
     "selectedring": Term("Selected", "The dataset whose numbers are shown in Details."),
@@ -96,7 +100,6 @@ BASELINES = {  # by the names of hetdp.accuracy; docs/theory/baselines.md has th
     "personalised exponential": Term(
         "personalised exponential", "Each answer is weighed by the sum of ε along the shortest way to it."
     ),
-    "weighted-vote": Term("weighted-vote", OBJECTIVES["weighted-vote"].words),
     "dropping": Term("dropping", "People below the mean ε are left out. Noise is added to the count of the others."),
     "sampling": Term(
         "sampling", "People below the mean ε are kept at random, so that noise for the mean ε protects them, too."

@@ -18,7 +18,9 @@ from hetdp.files.formats.registry import DOCUMENT, TABLE_SUFFIXES
 from hetdp.problem.parameters import LETTERS
 from hetdp.problem.spelling import spell_label
 from hetdp.studio.gallery import GALLERY
+from hetdp.studio.glossary import SECTIONS
 from hetdp.studio.session import Session
+from hetdp.studio.story import TOUR
 from hetdp.studio.uploads import MOST_BYTES, SIZE_RULE, TOO_LARGE
 from hetdp.studio.verdict import PATH
 from hetdp.studio.views import CHARTS, views_of
@@ -64,6 +66,7 @@ def dialog(start: bool, tables: str = "", listed: Sequence[str] | None = None) -
         )
         for key, entry in GALLERY.items()
     ]
+    tour = button("Take the tour (30 seconds)", "tour-begin", "On the first example", "main", "tour")
     bounds: dict[str, Any] = {"data-most": MOST_BYTES, "data-refusal": str(UsageError(TOO_LARGE, SIZE_RULE))}
     drop = dcc.Upload(
         html.Div(
@@ -98,6 +101,7 @@ def dialog(start: bool, tables: str = "", listed: Sequence[str] | None = None) -
     )
     inside = [
         *([people] if tables else []),
+        tour,
         html.Div(
             [
                 html.H2("Open a problem"),
@@ -183,9 +187,14 @@ def page(session: Session, start: bool, tables: str = "", listed: Sequence[str] 
             *(dcc.Download(id=f"download-{name}") for name in SAVED),
             html.Div(id="acknowledged", hidden=True),  # studio.js sees it as soon as an answer is on the page
             html.Div(id="trouble", className="trouble", role="alert", hidden=True),
+            dcc.Store(id="terms", data={key: [*term] for terms in SECTIONS.values() for key, term in terms.items()}),
+            dcc.Store(id="tour-stops", data=[[*stop] for stop in TOUR]),
             _header(),
+            html.Div(id="story", role="status"),
             html.Main([_picture(needs_chart), _side()]),
             dialog(start, tables, listed),
+            _glossary(),
+            _tour(),
         ],
         id="studio",
     )
@@ -196,9 +205,34 @@ def _header() -> Any:
         button("Open", "open", "Open another problem (O)"),
         button("Undo", "undo", "Undo the last change (Ctrl+Z)", action="undo"),
         button("Redo", "redo", "Redo the change (Ctrl+Shift+Z)", action="redo"),
+        button("Present", "present", "Show the story of an example in large letters; arrow keys go on"),
+        button("?", "help", "What every word and symbol means, and a tour (?)"),
         button("◐", "night", "Switch between light and dark"),
     ]
     return html.Header([html.H1("hetdp studio"), html.Div(id="title", className="title"), html.Nav(tools)])
+
+
+def _glossary() -> Any:
+    """The glossary: every word, symbol, objective and baseline."""
+    parts: list[Any] = []
+    for title, terms in SECTIONS.items():
+        rows = [[html.Dt(term.name, id=f"term-{key}"), html.Dd(term.words)] for key, term in terms.items()]
+        parts += [html.H3(title), html.Dl([part for row in rows for part in row])]
+    tour = button("Take the tour (30 seconds)", "glossary-tour", kind="main", action="tour")
+    head = html.Div([html.H2("Words and symbols"), button("Close", "glossary-close")], className="pair")
+    return html.Dialog([head, tour, *parts], id="glossary", className="dialog", **aria_label("Words and symbols"))
+
+
+def _tour() -> Any:
+    """The box of the tour; guide.js fills it."""
+    steps = [button("Back", "tour-back"), button("Next", "tour-next", kind="main"), button("End", "tour-end")]
+    inside = [html.H2(id="tour-title"), html.P(id="tour-words"), html.P(id="tour-where", className="quiet")]
+    live: dict[str, Any] = {"aria-live": "polite"}
+    words = html.Div(inside, **live)
+    box = html.Div(
+        [words, html.Div(steps, className="buttons")], id="tour", role="dialog", hidden=True, **aria_label("Tour")
+    )
+    return html.Div([html.Div(id="tour-mark", hidden=True), box, html.Div(id="tip", role="tooltip", hidden=True)])
 
 
 CHART = "chart"
@@ -256,6 +290,14 @@ def _picture(needs_chart: bool) -> Any:
                         role="application",
                         className="away",
                         **aria_label(CHART_KEYS),
+                    ),
+                    html.Div(
+                        [
+                            button("+", "zoom-in", "Enlarge (+)"),
+                            button("−", "zoom-out", "Make smaller (−)"),
+                            button("Fit", "zoom-fit", "Show the whole picture (0)"),
+                        ],
+                        className="zoom",
                     ),
                 ],
                 className="canvas",

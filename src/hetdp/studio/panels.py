@@ -36,7 +36,7 @@ from hetdp.problem.spelling import spell_label
 from hetdp.studio.answers import GIVEN, Pins
 from hetdp.studio.binding import binding_path
 from hetdp.studio.drawing import answer_names, probability_at, shorten_label
-from hetdp.studio.glossary import OBJECTIVES
+from hetdp.studio.glossary import OBJECTIVES, find_term
 from hetdp.studio.session import MOST_MOVED, Session
 from hetdp.studio.views import counts_in_words
 from hetdp.text import escape_unprintable, pluralize
@@ -56,7 +56,7 @@ def describe_selection(session: Session) -> str:
     >>> session = Session(GALLERY["three-voters"].make())
     >>> session.select("dataset", 0)
     >>> describe_selection(session)
-    'Dataset yes,yes,yes, true answer: yes, p = 0.834. 3 edges.'
+    'Dataset yes,yes,yes, Ann yes, Bob yes, Cyd yes, true answer: yes, p = 0.834. 3 edges.'
     >>> session.select("edge", 0)
     >>> describe_selection(session)
     'Edge between yes,yes,yes and yes,yes,no: ε = 1.'
@@ -428,7 +428,7 @@ def accuracy_table(found: Accuracy) -> list[Any]:
     rows = [html.Tr([html.Th("method"), html.Th("worst case"), html.Th("mean")])]
     for method in found.methods:
         cells = [
-            html.Td(method.name),
+            html.Td(term_button(method.name)),
             html.Td(_bar(method.worst_error)),
             html.Td(_bar(method.mean_error)),
         ]
@@ -440,6 +440,14 @@ def accuracy_table(found: Accuracy) -> list[Any]:
         html.P(f"Means use {prior}. All numbers are computed, not simulated, and rounded down.", className="quiet"),
         *comparisons,
     ]
+
+
+def term_button(name: str) -> Any:
+    """The name of a method with its entry in the glossary, which guide.js shows; plain if it has none."""
+    if find_term(name) is None:
+        return name
+    data: dict[str, Any] = {"data-term": name}
+    return html.Button(name, className="term", **data)
 
 
 def odds_list(given: list[EdgeOdds]) -> list[Any]:

@@ -34,12 +34,14 @@ from hetdp.studio.drawing import (
     positions_of,
     probabilities_of,
     scale_to_points,
+    shorten_label,
     smallest_epsilons,
     wrap_label,
 )
 from hetdp.studio.session import Session
 
 MOST_LABELLED_EDGES = 150  # up to which edges are labelled with their ε, unless it is that of most edges
+LONGEST_PERSON = 8  # characters of the class of an edge that is shown beside its ε
 LAST_STEP = 12  # of the steps of a path that are highlighted one after the other
 
 Element = dict[str, Any]
@@ -194,11 +196,17 @@ def edge_elements(
             "target": f"n{drawn}-{target}",
             "width": width,
             "highlighted": max(width, 3.5),
-            "label": f"ε {format_short(value)}" if labelled else "",
+            "label": f"{_person(edge_list.classes[at])}ε {format_short(value)}" if labelled else "",
             "at": at,
         }
         found.append({"data": data, "classes": " ".join(kinds)})
     return found
+
+
+def _person(edge_class: Any) -> str:
+    """The person or group of an edge before its ε, if the name is short."""
+    is_short = isinstance(edge_class, str) and len(edge_class) <= LONGEST_PERSON and not edge_class.isdecimal()
+    return f"{shorten_label(edge_class)} " if is_short else ""
 
 
 class Picture:

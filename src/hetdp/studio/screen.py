@@ -24,15 +24,35 @@ from hetdp.studio.layout import CHART, chart, label_suggestions
 from hetdp.studio.panels import describe_selection
 from hetdp.studio.picture import Picture
 from hetdp.studio.session import PageView, Session
-from hetdp.studio.views import CHARTS, MAP, SUMMARY, VIEW_NAMES, cells_of, map_figure, summary_figure, views_of
+from hetdp.studio.story import STEPS
+from hetdp.studio.views import (
+    CHARTS,
+    MAP,
+    SUMMARY,
+    VIEW_NAMES,
+    cells_of,
+    map_figure,
+    summary_figure,
+    views_of,
+    voters_of,
+)
 from hetdp.text import escape_unprintable
 from hetdp.theory.catalogue import PARAMETERS
+
+
+def story_of(session: Session) -> list[Any]:
+    """The sentence of the step of the story that is shown, and where it is in the story; empty without a story."""
+    if session.step is None:
+        return []
+    data: dict[str, Any] = {"data-step": session.step, "data-steps": len(STEPS)}
+    where = f"{session.step + 1} of {len(STEPS)} · arrow keys · Escape ends"
+    return [html.P(STEPS[session.step].words(session), **data), html.Span(where, className="quiet")]
 
 
 def legend_of(session: Session, view: str) -> list[Any]:
     """The legend below a view."""
     one, two = answer_names(session.document.problem)
-    scale = [html.Span([html.Bdi(two), html.I(className="scale"), html.Bdi(one)], className="ends")]
+    scale = [html.Span([html.Bdi(two), html.I(className="scale"), html.Bdi(one)], className="ends", **_term("ends"))]
     if view == MAP:
         cells = cells_of(session)
         fixed = {} if cells is None else cells.fixed
@@ -46,20 +66,23 @@ def legend_of(session: Session, view: str) -> list[Any]:
     if view == SUMMARY:
         return [
             *scale,
+            _entry("dashedline", "where the true answer changes"),
             _entry("dot", "median dataset at each distance"),
             _entry("band half", "middle half of them"),
             _entry("band", "all of them; no band where p is the same"),
             *_path_entries(session),
             *([_entry("selectedring", "selected")] if session.selection.kind == "dataset" else []),
         ]
+    people = [escape_unprintable(name)[:20] for name in voters_of(session.document.problem)]
     given = session.document.pins.keys() - session.document.repaired.keys()
     return [
-        html.Span([html.I(className="square"), "true answer: ", html.Bdi(two)]),
+        html.Span([html.I(className="square"), "true answer: ", html.Bdi(two)], **_term("square")),
         *scale,
-        html.Span([html.I(className="circle"), "true answer: ", html.Bdi(one)]),
+        html.Span([html.I(className="circle"), "true answer: ", html.Bdi(one)], **_term("circle")),
         *([_entry("ring", "given value")] if given else []),
         *([_entry("ring moved", "value moved by the repair")] if session.document.repaired else []),
         *([] if session.answer.mechanism is not None else [_entry("bare", "dashed: no value")]),
+        *([_entry("order", f"order: {', '.join(people)}")] if people else []),
         _entry("thick", f"smaller ε{_usual_epsilon(session)}"),
         _entry("highlightline", "binding path"),
         *_path_entries(session)[1:],
@@ -75,7 +98,12 @@ def _path_entries(session: Session) -> list[Any]:
 
 
 def _entry(kind: str, words: str) -> Any:
-    return html.Span([html.I(className=kind), words])
+    return html.Span([html.I(className=kind), words], **_term(kind))
+
+
+def _term(kind: str) -> dict[str, Any]:
+    """What makes a symbol of the legend a button for its entry in the glossary; guide.js shows it."""
+    return {"data-term": kind, "role": "button", "tabIndex": 0}
 
 
 def _usual_epsilon(session: Session) -> str:
@@ -93,6 +121,7 @@ OUTPUTS: dict[str, tuple[Any, str]] = {  # everything that depends on the sessio
     "shown": ("shown", "data"),
     "acknowledged": ("acknowledged", "children"),
     "announcement": ("announcement", "children"),
+    "story": ("story", "children"),
     "title": ("title", "children"),
     "status": ("status", "children"),
     "verdict": ("verdict", "className"),
@@ -148,7 +177,8 @@ PAGE_STATE: dict[str, tuple[Any, str]] = {  # what the page has, so that an answ
 }
 FIGURE = "figure"  # of the chart, whichever output it goes to
 COMPARED = (  # what only answers change, in contrast to controls, and what has no version of its own
-    *("announcement", "title", "status", "verdict", "repair", "fill", "promise", "keep", "forget", "undo", "redo"),
+    *("announcement", "story", "title", "status", "verdict", "repair", "fill", "promise", "keep", "forget"),
+    *("undo", "redo"),
     *("words", "more", "no_dataset", "no_edge", "not_given", *(f"no_{name}" for name in LETTERS), "subject"),
     *("graph_box", "chart_box", "key", FIGURE),
 )
@@ -244,6 +274,7 @@ class Screen:
             views = self._views(known)
             found = {
                 "announcement": describe_selection(self.session),
+                "story": story_of(self.session),
                 **self._words(known["objectives"], known["objective"]),
                 **_inspector(self.session, known["movers"]),
                 **views,
@@ -291,6 +322,8 @@ class Screen:
         found = views_of(session)
         again = known["opening"] == session.document.opening
         chosen = view if view in found and again else found[0]
+        if session.step is not None and STEPS[session.step].view in found:
+            chosen = STEPS[session.step].view
         if again and chosen == view:
             return dict.fromkeys(("views", "view", "offered", "opening"), no_update)
         options = [{"label": VIEW_NAMES[name], "value": name} for name in found]

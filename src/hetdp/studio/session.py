@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -159,6 +159,9 @@ class PageView(NamedTuple):
     opening: int
 
 
+NO_PAGE = PageView("", 0, 0)
+
+
 class PageViews:
     """The pages that acted last, their revisions, and which of their actions were taken."""
 
@@ -203,6 +206,7 @@ class PageViews:
         return any(page != page_view.page and revision > page_view.revision for page, revision in self._acts.items())
 
 
+PRESENTING = "Nothing was changed, because the story is shown. Escape returns to the work."
 MOST_UNDO = 200
 MOST_BOOKMARKS = 100  # states that are stored for links
 NO_BOOKMARK = (
@@ -227,10 +231,12 @@ class Session:
         self.milliseconds = 0  # that the current document took; the page sends fewer requests if this is much
         self.last_control = ""  # the control that made the last change; its slider is not moved while it is dragged
         self.cache: dict[str, Any] = {}  # what all documents of one opening share
-        self._page_views, self._page_view = PageViews(), PageView("", 0, 0)
+        self._page_views, self._page_view = PageViews(), NO_PAGE
         self._opened = 0
         self._merge_key: Any = None
         self._is_begun = False
+        self.step: int | None = None  # of the story that is shown instead of the work
+        self._work, self._scene = document, ""
         self._bookmarks: dict[int, Document] = {}
         self._bookmark_count = 0
         self._before = ""  # the value before the changes that are merged
@@ -282,7 +288,10 @@ class Session:
         return not self._page_views.is_stale(page_view)
 
     def _is_stale(self) -> bool:
-        """Refuses an action of a page that does not show the current document."""
+        """Refuses an action of a page that does not show the current document, and changes during a story."""
+        if self.step is not None:
+            self.refuse(PRESENTING)
+            return True
         stale = bool(self._page_view.page) and self._page_views.is_stale(self._page_view)
         if stale:
             self.refuse(STALE)
@@ -323,6 +332,32 @@ class Session:
             self._opened, self.last_control = self._opened + 1, ""
             self._change(replace(document, opening=self._opened))
 
+    def show_step(self, number: int, scene: str, make: Callable[[], Document]) -> None:
+        """Shows a step of a story instead of the work, which returns with `end_story`.
+
+        Args:
+            number: the number of the step.
+            scene: its scene; the steps of one scene have the same datasets and edges, and the same layout.
+            make: a function that makes its document.
+        """
+        with self.lock:
+            if self.step is None:
+                self._work, self._scene = replace(self.document, selected=self.selection), ""
+            if scene != self._scene:
+                self._opened += 1
+            self.step, self._scene, self.notice = number, scene, ""
+            document = replace(make(), opening=self._opened)
+            self._replace(document)
+            self.selection = self._existing(document.selected)
+
+    def end_story(self) -> None:
+        """Returns from a story to the work."""
+        with self.lock:
+            if self.step is not None:
+                self.step, self.notice = None, ""
+                self._replace(self._work)
+                self.selection = self._existing(self._work.selected)
+
     @property
     def is_untouched(self) -> bool:
         """True until something was changed, selected or opened; from then on, a page that is loaded shows the work."""
@@ -343,8 +378,8 @@ class Session:
             return self._bookmark_count
 
     def reopen(self, number: int) -> None:
-        """Returns to a state that was stored for a link. Undo returns to the one before."""
-        with self.lock:
+        """Returns to a state that was stored for a link, whatever the page shows. Undo returns to the one before."""
+        with self.acting_for(NO_PAGE):
             found = self._bookmarks.get(number)
             if found is None:
                 self.refuse(NO_BOOKMARK)

@@ -14,6 +14,7 @@ import numpy as np
 from hetdp.mechanism.formatting import format_compact
 from hetdp.plots.summary import LOGARITHMIC_NOTE, is_even, positions_of, summary, tick_labels, x_label
 from hetdp.plots.tallies import UNNAMED, CountAxes, Grid, by_counts, slice_of
+from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.studio.binding import HighlightedPath, highlighted_path
 from hetdp.studio.drawing import INKS, NO_VALUE, SHADES, answer_names, is_drawable, probabilities_of
@@ -26,16 +27,24 @@ CHARTS = (MAP, SUMMARY)
 VIEW_NAMES = {NETWORK: "Network", MAP: "Map", SUMMARY: "Summary", AROUND: "Neighbourhood"}
 MOST_CELLS = 240  # along each side of a map; of a larger one, some rows and columns are left out
 MOST_BORDERS = 30_000  # points of the line between the answers; a longer one is not drawn
+MOST_VOTERS = 8  # whose names are shown
 MOST_PROBED = 300_000  # datasets up to which labels are examined for a map
 
 
 def views_of(session: Session) -> list[str]:
-    """The views that suit the document, the best one first."""
-    problem = session.document.problem
-    has_map = cells_of(session) is not None
+    """The views that suit the document, the best one first: of two counts, the map."""
+    problem, cells = session.document.problem, cells_of(session)
+    has_map = cells is not None
+    if cells is not None and not cells.fixed and min(cells.datasets.shape) > 1:
+        return [MAP, *([NETWORK] if is_drawable(session) else []), SUMMARY, *_around(session)]
     if is_drawable(session):
         return [NETWORK, *([MAP] if has_map and problem.graph.size > 12 else []), SUMMARY]
-    return [*([MAP] if has_map else []), SUMMARY, *([AROUND] if session.edge_list is not None else [])]
+    return [*([MAP] if has_map else []), SUMMARY, *_around(session)]
+
+
+def _around(session: Session) -> list[str]:
+    """The view of a neighbourhood, where the whole network cannot be drawn."""
+    return [AROUND] if session.edge_list is not None and not is_drawable(session) else []
 
 
 class Cells:
@@ -87,15 +96,34 @@ def counts_of(session: Session) -> CountAxes | None:
     return found
 
 
+def voters_of(problem: Problem) -> list[str]:
+    """The names of the people whose votes a dataset is, in the order of its label; empty without names, or of many.
+
+    >>> from hetdp.studio.gallery import GALLERY
+    >>> [voters_of(GALLERY[key].make().problem) for key in ("three-voters", "school")]
+    [['Ann', 'Bob', 'Cyd'], []]
+    """
+    graph = problem.graph
+    if not isinstance(graph, ProductSpace) or len(graph.axes) > MOST_VOTERS:
+        return []
+    if any(axis.shape == "count" or not isinstance(axis.name, str) for axis in graph.axes):
+        return []
+    names = [axis.name for axis in graph.axes]
+    return [] if all(name.isdecimal() for name in names) else names
+
+
 def counts_in_words(session: Session, dataset: int) -> str:
-    """The counts of a dataset by name, in the order of its label; empty if it is not a tally of named groups.
+    """The counts of a dataset by name, or the votes of its people, in the order of its label; empty without names.
 
     >>> from hetdp.studio.gallery import GALLERY
     >>> session = Session(GALLERY["council"].make())
     >>> counts_in_words(session, session.document.problem.graph.index("5,9"))
     'permanent 5, elected 9'
     """
-    counted = counts_of(session)
+    counted, people = counts_of(session), voters_of(session.document.problem)
+    if people:
+        votes: Any = session.document.problem.graph.label(dataset)  # a tuple, one for each
+        return ", ".join(f"{name} {vote}" for name, vote in zip(people, votes, strict=True))
     if counted is None or all(name.startswith(UNNAMED) for name in counted.names):
         return ""
     here = np.argwhere(counted.cells == dataset)[0].tolist()

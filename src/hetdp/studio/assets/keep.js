@@ -66,7 +66,7 @@
     if (window.location.hash.startsWith("#state=") && window.hetdp.isReady()) { begin(); }
   });
 
-  // A new link is copied at once.
+  window.hetdp.restoreChoices = restore;
   const arrival = new MutationObserver(function () {
     if (!document.getElementById("studio") || !window.hetdp.isReady()) { return; }
     arrival.disconnect();
