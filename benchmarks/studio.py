@@ -243,7 +243,8 @@ DRAGGED = ((529, "network"), (71**2, CHANGES), (316**2, CHANGES), (316**2, REMAI
 SHARES = 0.10, 0.15  # of the width of the slider, by which it is dragged in turn
 SLOW = 50_000  # datasets; from this size on, the server takes much longer than a browser needs for two frames
 WATCH = """() => {
-    window.moves = []; window.rests = [];
+    window.moves = []; window.rests = []; window.changes = [];
+    document.addEventListener("change", () => window.changes.push(performance.now()), true);
     document.addEventListener("input", () => window.moves.push(performance.now()), true);
     const page = document.getElementById("studio");
     new MutationObserver(() => page.getAttribute("aria-busy") === "false" && window.rests.push(performance.now()))
@@ -253,6 +254,11 @@ TOOK = """() => {
     const asked = performance.getEntriesByType("resource").filter((one) => one.name.includes("_dash-update-component"));
     const last = asked[asked.length - 1];
     return [asked.length, last.responseEnd - last.requestStart, window.rests.at(-1) - window.moves.at(-1)];
+}"""
+EDITED = """() => {
+    const asked = performance.getEntriesByType("resource").filter((one) => one.name.includes("_dash-update-component"));
+    const last = asked[asked.length - 1];
+    return [last.responseEnd - last.requestStart, window.rests.at(-1) - window.changes.at(-1)];
 }"""
 CLEAR = "() => { window.moves.length = 0; window.rests.length = 0; performance.clearResourceTimings(); }"
 
@@ -327,6 +333,70 @@ def dragging(rows_to_measure: tuple[tuple[int, str], ...], rounds: int) -> Itera
     )
 
 
+EDIT = "edit until drawn, ms"
+VERDICT = "first verdict, ms"
+VERDICT_SHOWN = """new MutationObserver(() => { if (!window.seen && document.querySelector("#status h2")) {
+    window.seen = performance.now(); } }).observe(document, { childList: true, subtree: true });"""
+
+
+def edit(page: Any, value: float) -> tuple[float, float]:
+    """Types an ε into its field.
+
+    Returns:
+        The milliseconds of the request, and those from Enter until all was drawn.
+    """
+    field = page.locator("#mover-epsilon input[type=text]")
+    page.evaluate(CLEAR)
+    field.fill(str(value))
+    field.press("Enter")
+    page.wait_for_function(SETTLED)
+    server, until = page.evaluate(EDITED)
+    return server, until
+
+
+def waiting(datasets: int, visited: int, rounds: int) -> Iterator[Part]:
+    """One row for an edit and one for each of two visits, as a person at a browser waits for them.
+
+    Args:
+        datasets: of the problem that is edited.
+        visited: datasets of the problem whose page is loaded.
+        rounds: how often each is measured.
+    """
+    if not has_browser():
+        yield NO_BROWSER
+        return
+    load_compiled_search()
+    rows = []
+    with browser() as chromium:
+        session = Session(new_document("measured", grid(8 * datasets)))
+        session.select("edge", EDGE)
+        context = chromium.new_context(viewport={"width": 1440, "height": 900})
+        with serve(session) as address:
+            page, _ = visit(context, address)
+            page.evaluate(WATCH)
+            found = [edit(page, round(0.2 + 0.01 * turn, 2)) for turn in range(rounds)]
+        context.close()
+        server, until = (statistics.median(one) for one in zip(*found, strict=True))
+        rows.append((f"{session.document.problem.graph.size:,}", "an edit", f"{server:.0f}", f"{until:.0f}"))
+        yield Measured(EDIT, f"{session.document.problem.graph.size:,} datasets", until)
+        session = Session(new_document("measured", grid(8 * visited)))
+        size = f"{session.document.problem.graph.size:,}"
+        times: dict[str, list[float]] = {"first visit": [], "second visit": []}
+        with serve(session) as address:
+            for _ in range(rounds):
+                context = chromium.new_context(viewport={"width": 1440, "height": 900})
+                context.add_init_script(VERDICT_SHOWN)
+                for taken in times.values():
+                    page, _ = visit(context, address)
+                    taken.append(page.evaluate("() => window.seen"))
+                    page.close()
+                context.close()
+        for name, taken in times.items():
+            rows.append((size, f"the verdict, {name}", "", f"{statistics.median(taken):.0f}"))
+            yield Measured(VERDICT, f"{size} datasets, {name}", statistics.median(taken))
+    yield Table(("datasets", "what", "the request, ms", "until seen, ms"), rows)
+
+
 BENCHMARKS = (
     Benchmark(
         "studio",
@@ -365,5 +435,16 @@ BENCHMARKS = (
         full=(DRAGGED, 5),
         quick=(((25, "network"),), 1),
         targets=(Target(TIMES, AT_MOST, 1.5),),
+    ),
+    Benchmark(
+        "wait",
+        "The studio: what a person waits for",
+        "In a browser (Chromium). An ε is typed and Enter is pressed: the time until the page has drawn the answer. A "
+        "page is loaded: the time from the start of loading until the verdict is on the page, at a first visit, which "
+        "loads all scripts, and at a second one. The server runs already, and the mechanism is known.",
+        waiting,
+        full=(SIZES[500], SIZES[5_000], 5),
+        quick=(25, 36, 1),
+        targets=(Target(EDIT, AT_MOST, 100), Target(VERDICT, AT_MOST, 2000)),
     ),
 )

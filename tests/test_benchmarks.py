@@ -38,7 +38,19 @@ NOT_BENCHMARKS = {
     "timing",  # by hand only
 }
 LONG = {  # which start many processes or a browser, compare many libraries or resemble another; `make stress` runs all
-    *("average-random", "distributed", "drag", "files", "growth", "memory", "paths", "products", "studio", "visits"),
+    *(
+        "average-random",
+        "distributed",
+        "drag",
+        "files",
+        "growth",
+        "memory",
+        "paths",
+        "products",
+        "studio",
+        "visits",
+        "wait",
+    ),
 }
 
 
