@@ -144,6 +144,9 @@ def test_exported_code_runs_and_gives_the_same_result(studio, tmp_path, monkeypa
         with page.expect_download() as download:
             page.click(f"#save-{name}")
         download.value.save_as(tmp_path / download.value.suggested_filename)
+    height = int.from_bytes((tmp_path / "mechanism.png").read_bytes()[20:24], "big")  # as PNG stores it
+    boxes = [page.locator(part).bounding_box()["height"] for part in ("#graph", "#key")]
+    assert height == pytest.approx(2 * sum(boxes), abs=6), "the picture has its legend"
     (tmp_path / "mechanism.png").rename(tmp_path / "network.png")
     opened.show_view("Summary")
     with page.expect_download() as download:

@@ -65,7 +65,7 @@ SYMBOLS = {  # by the class of the symbol in the legend
     "ends": Term("Colour", "The probability p of each answer: the stronger the colour, the more certain the answer."),
     "square": Term("Square", "A dataset whose true answer is 2, the one named beside the symbol."),
     "circle": Term("Circle", "A dataset whose true answer is 1, the one named beside the symbol."),
-    "ring": Term("Dark ring", "This value was given by a person. The others were chosen or follow from it."),
+    "ring": Term("Ring", "This value was given by a person. The others were chosen or follow from it."),
     "ring moved": Term("Double ring", "This given value was moved by the repair."),
     "bare": Term("Dashed outline", "This dataset has no value, because there is no mechanism."),
     "order": Term("Order of the people", "A dataset is named by the votes of these people, in this order."),
@@ -77,9 +77,9 @@ SYMBOLS = {  # by the class of the symbol in the legend
     "highlightline loose": Term(
         "Dashed green line", "A part of the path that leaves room: the value could be better as far as this edge goes."
     ),
-    "selectedline": Term("Dark line", "The selected edge."),
+    "selectedline": Term("Selected edge", "The edge whose numbers are shown in Details."),
     "selectedring": Term("Selected", "The dataset whose numbers are shown in Details."),
-    "border": Term("Black line", "Where the true answer changes. Cells on both sides of it are on the boundary."),
+    "border": Term("Line on the map", "Where the true answer changes. Cells on both sides of it are on the boundary."),
     "dashedline": Term("Dashed line", "Where the true answer changes."),
     "dot": Term("Dot", "The dataset in the middle of all datasets at this distance, ordered by p."),
     "band half": Term("Dark band", "The middle half of the datasets at this distance."),

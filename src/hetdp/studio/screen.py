@@ -45,8 +45,9 @@ def story_of(session: Session) -> list[Any]:
     if session.step is None:
         return []
     data: dict[str, Any] = {"data-step": session.step, "data-steps": len(STEPS)}
-    where = f"{session.step + 1} of {len(STEPS)} · arrow keys · Escape ends"
-    return [html.P(STEPS[session.step].words(session), **data), html.Span(where, className="quiet")]
+    where = f"{session.step + 1} of {len(STEPS)} · arrow keys or a tap · Escape ends "
+    end = html.Button("End", id="story-end", className="link")
+    return [html.P(STEPS[session.step].words(session), **data), html.Span([where, end], className="quiet")]
 
 
 def legend_of(session: Session, view: str) -> list[Any]:

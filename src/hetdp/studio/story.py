@@ -44,7 +44,7 @@ TOUR = (
     Stop(
         "#key .ends",
         "Colour: the probability of yes",
-        "One answer is drawn at random and published. Blue: almost always yes. Orange: almost always no. Pale: hardly"
+        "One answer is drawn at random and published. Blue: almost always yes. Orange: almost always no. Grey: hardly"
         " better than a coin.",
     ),
     Stop(
@@ -63,7 +63,7 @@ TOUR = (
     Stop(
         "#edit-dataset",
         "Ring: your own values",
-        "Give a dataset a value here. A value that a person has given gets a dark ring. If the values contradict each"
+        "Give a dataset a value here. A value that a person has given gets a ring. If the values contradict each"
         " other, the others have none, and their outline is dashed.",
         0,
     ),
@@ -200,7 +200,7 @@ STEPS = (
         GALLERY["survey"].make,
         "map",
         lambda session: (
-            "A survey of two age groups has 2,501 tallies. Next to the black line the answer is hardly better than a"
+            "A survey of two age groups has 2,501 tallies. Next to the line the answer is hardly better than a"
             " coin; far from it, it is almost certain."
         ),
     ),

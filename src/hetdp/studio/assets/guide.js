@@ -178,6 +178,7 @@
     "tour-next": () => goTo(stop + 1),
     "tour-end": endTour,
     "present": function () { window.hetdp.act("present", 0); },
+    "story-end": endStory,
     "zoom-in": () => zoom(1.25),
     "zoom-out": () => zoom(0.8),
     "zoom-fit": () => zoom(0),

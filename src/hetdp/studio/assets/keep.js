@@ -66,6 +66,64 @@
     if (window.location.hash.startsWith("#state=") && window.hetdp.isReady()) { begin(); }
   });
 
+  // A picture of the current view with its legend. The legend is drawn by the browser, as it is on the page.
+  const SCALE = 2; // pixels of the file for each pixel of the page
+  const CHART = { format: "png", scale: SCALE, width: 1000, height: 700 };
+
+  function loadImage(address) {
+    const image = new Image();
+    image.src = address;
+    return image.decode().then(() => image);
+  }
+
+  // An element with all that is below it, and with the styles that it has on the page.
+  function withStyles(element) {
+    const copy = element.cloneNode(true);
+    const copies = [copy, ...copy.querySelectorAll("*")];
+    [element, ...element.querySelectorAll("*")].forEach(function (one, at) {
+      const style = window.getComputedStyle(one);
+      copies[at].style.cssText = Array.from(style, (name) => name + ":" + style.getPropertyValue(name)).join(";");
+    });
+    return copy;
+  }
+
+  function legend() {
+    const key = document.getElementById("key");
+    const { offsetWidth: wide, offsetHeight: high } = key;
+    const inside = new XMLSerializer().serializeToString(withStyles(key));
+    const size = 'width="' + wide + '" height="' + high + '"';
+    const drawn = '<svg xmlns="http://www.w3.org/2000/svg" ' + size + "><foreignObject " + size + ">" + inside + "</foreignObject></svg>";
+    return loadImage("data:image/svg+xml;charset=utf-8," + encodeURIComponent(drawn)).then((image) => [image, wide, high]);
+  }
+
+  function photograph() {
+    const paper = window.getComputedStyle(document.documentElement).getPropertyValue("--paper").trim();
+    const chart = document.querySelector("#chart-box:not(.away) .js-plotly-plot");
+    const cy = document.getElementById("graph")._cyreg.cy;
+    window.hetdp.begin();
+    const view = chart ? window.Plotly.toImage(chart, CHART) : Promise.resolve(cy.png({ scale: SCALE, bg: paper }));
+    return Promise.all([view.then(loadImage), legend()]).then(function ([picture, [key, wide, high]]) {
+      const canvas = document.createElement("canvas");
+      canvas.width = Math.max(picture.naturalWidth, SCALE * wide);
+      canvas.height = picture.naturalHeight + SCALE * high;
+      const pen = canvas.getContext("2d");
+      pen.fillStyle = paper;
+      pen.fillRect(0, 0, canvas.width, canvas.height);
+      pen.drawImage(picture, Math.round((canvas.width - picture.naturalWidth) / 2), 0);
+      pen.drawImage(key, 0, picture.naturalHeight, SCALE * wide, SCALE * high);
+      return new Promise((done) => canvas.toBlob(done, "image/png"));
+    }).then(function (file) {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(file);
+      link.download = "mechanism.png";
+      link.click();
+      window.setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    }).catch(function () {
+      window.dash_clientside.set_props("saved", { children: "This browser could not draw the picture. Save the figure instead." });
+    }).finally(window.hetdp.end);
+  }
+  window.hetdp.photograph = photograph;
+
   window.hetdp.restoreChoices = restore;
   const arrival = new MutationObserver(function () {
     if (!document.getElementById("studio") || !window.hetdp.isReady()) { return; }

@@ -15,15 +15,9 @@
         document.documentElement.dataset.theme = theme;
         return theme;
       },
-      photograph: function (clicks) {
-        const box = document.querySelector("#chart-box:not(.away)");
-        if (box) {
-          const size = { format: "png", filename: "mechanism", scale: 2, width: 1000, height: 700 };
-          window.hetdp.whenDrawn(() => window.Plotly.downloadImage(box.querySelector(".js-plotly-plot"), size));
-          return window.dash_clientside.no_update;
-        }
-        const bg = window.getComputedStyle(document.documentElement).getPropertyValue("--paper").trim();
-        return { type: "png", action: "download", filename: "mechanism", options: { scale: 2, bg: bg }, clicks: clicks };
+      photograph: function () {
+        window.hetdp.whenDrawn(window.hetdp.photograph);
+        return window.dash_clientside.no_update;
       },
       still: function () { return window.hetdp.isStill(); },
       requestTab: requestTab,
