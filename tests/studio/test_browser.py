@@ -63,7 +63,6 @@ def test_the_path_across_the_boundary_is_drawn_step_by_step_on_the_map_and_in_th
     )
     drawn = """() => { const plot = document.querySelector("#chart-box .js-plotly-plot");
         const trace = plot._fullData.find((one) => one.name === "path"); return [trace.x.length, window.animated]; }"""
-    opened.show_view("Map")
     page.mouse.click(*opened.place_of_cell(10, 4))
     opened.settle()
     page.wait_for_function("() => window.animated > 0")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hetdp.studio.gallery import GALLERY
+from hetdp.studio.views import dataset_near
 
 BUTTONS = ["save-problem", "save-mechanism", "save-script"]
 SHOWN = """() => { const { xaxis, yaxis } = document.querySelector("#chart-box .js-plotly-plot")._fullLayout;
@@ -138,8 +139,8 @@ def test_a_chart_that_an_answer_leaves_out_is_not_drawn_again(studio):
         """() => { window.drawings = 0; document.querySelector("#chart-box .js-plotly-plot")
             .on("plotly_afterplot", () => { window.drawings += 1; }); }"""
     )
-    page.evaluate("() => hetdp.act('dataset', 5)")  # changes nothing in a summary
-    opened.wait("true answer", "#announcement")
+    page.evaluate("() => hetdp.act('edge', 5)")  # changes nothing in a summary
+    opened.wait("Edge between", "#announcement")
     opened.settle()
     assert page.evaluate("() => window.drawings") == 0
     page.evaluate("() => hetdp.act('objective', 'balanced')")
@@ -171,7 +172,7 @@ def test_what_begins_is_counted_once_when_it_ends(studio):
         opened.settle()
 
 
-def test_a_click_on_the_summary_selects_no_cell(studio):
+def test_a_click_on_the_summary_selects_the_nearest_dataset_and_on_the_map_a_cell(studio):
     opened = studio(GALLERY["survey"].make())
     page = opened.page
     opened.show_view("Summary")
@@ -179,7 +180,7 @@ def test_a_click_on_the_summary_selects_no_cell(studio):
     assert page.evaluate("(at) => document.elementFromPoint(...at).matches('.nsewdrag')", at)
     page.mouse.click(*at)
     opened.settle()
-    assert opened.session.selection.kind == ""
+    assert opened.session.selection == ("dataset", dataset_near(opened.session, 3, 0.5))
     opened.show_view("Map")
     page.mouse.click(*opened.place_of_cell(3, 0))
     opened.wait("Dataset 3,0,", "#announcement")
