@@ -83,7 +83,7 @@ if hasattr(os, "register_at_fork"):
 PURPOSES = {"certificate": "the proof", "engines": "the search", "problem": "the building of graphs"}  # by package
 
 
-class _Announcer(event.Listener):
+class _Announcer(event.Listener):  # type: ignore[misc] # numba is not followed by mypy
     """Says what is compiled, since it takes seconds; callees, which numba compiles within, are left out."""
 
     def __init__(self) -> None:
@@ -106,4 +106,4 @@ class _Announcer(event.Listener):
             self._before = ""
 
 
-event.register("numba:compile", _Announcer())  # type: ignore[no-untyped-call] # numba's own lock keeps these calls apart
+event.register("numba:compile", _Announcer())  # numba's own lock keeps these calls apart
