@@ -180,7 +180,10 @@ def test_a_click_on_the_summary_selects_the_nearest_dataset_and_on_the_map_a_cel
     assert page.evaluate("(at) => document.elementFromPoint(...at).matches('.nsewdrag')", at)
     page.mouse.click(*at)
     opened.settle()
-    assert opened.session.selection == ("dataset", dataset_near(opened.session, 3, 0.5))
+    (kind, found), expected = opened.session.selection, dataset_near(opened.session, 3, 0.5)
+    assert kind == "dataset"
+    p = opened.session.answer.mechanism.probabilities
+    assert p[found] == pytest.approx(p[expected], abs=0.01), "a pixel beside it"
     opened.show_view("Map")
     page.mouse.click(*opened.place_of_cell(3, 0))
     opened.wait("Dataset 3,0,", "#announcement")
