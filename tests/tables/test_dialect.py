@@ -197,7 +197,8 @@ def test_rows_of_a_single_column_may_be_empty(tmp_path):
 def test_a_decimal_comma_in_a_column_of_epsilon_is_refused_and_the_hint_shows_a_decimal_point(tmp_path):
     (tmp_path / "survey.csv").write_bytes(b"id;eps;vote\n1;0,5;yes\n")
     with pytest.raises(
-        hetdp.InputError, match=r"survey.csv, eps: missing or invalid ε; .* a number ≥ 0 such as 0.5, or"
+        hetdp.InputError,
+        match=r"survey.csv, eps: missing or invalid ε; .* a number ≥ 0 with a decimal point such as 0.5, or",
     ):
         hetdp.ask(tmp_path / "survey.csv", **ASKED)
 

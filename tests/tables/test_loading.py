@@ -98,8 +98,8 @@ def test_an_invalid_epsilon_is_refused_and_nobody_is_named(form, epsilons, wrong
     columns = {"id": ["Ann", "Bob", "Cid"], "eps": epsilons, "vote": ["yes", "no", "yes"]}
     words = refusal(FILES[form](columns, tmp_path), make_request())
     assert words == (
-        f"people.{form}, eps: missing or invalid ε; each person must have an ε, a number ≥ 0 such as 0.5, or inf; there"
-        " is no default. Hint: curator=True shows the first rows"
+        f"people.{form}, eps: missing or invalid ε; each person must have an ε, a number ≥ 0 with a decimal point"
+        " such as 0.5, or inf; there is no default. Hint: curator=True shows the first rows"
     )
     header = form == "xlsx"  # whose rows have numbers that people see
     assert f"row {wrong + header}, eps" in refusal(FILES[form](columns, tmp_path), make_request(), curator=True)

@@ -194,6 +194,12 @@ def plan_of(
     return Plan(request, facts | {"plan_sha256": _digest(facts)})
 
 
+NUMBERS_COMPARED = (
+    "Cells that are compared with a number must be finite numbers with a decimal point, such as 2.5; any other cell,"
+    " such as 2,5, counts as missing."
+)
+
+
 def meaning_of_missing(request: AskRequest) -> str:
     """Describes how rows are counted and cells compared; declared before any is read."""
     words = [f"Whoever does not count as yes counts as {NO}, or as {BLANK} if a missing value leaves it unknown."]
@@ -203,7 +209,7 @@ def meaning_of_missing(request: AskRequest) -> str:
         leaf for leaf in request.counted.leaves() if isinstance(leaf, Comparison) and not isinstance(leaf.value, bool)
     ]
     if any(not isinstance(leaf.value, str) for leaf in read):
-        words.append("Cells that are compared with a number must be finite numbers; any other cell counts as missing.")
+        words.append(NUMBERS_COMPARED)
     by_order = [str(leaf.value) for leaf in read if isinstance(leaf.value, str) and leaf.operator not in EQUALITIES]
     return " ".join([*words, *moments_meaning(found for found in map(moment_of, by_order) if found is not None)])
 

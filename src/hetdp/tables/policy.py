@@ -32,7 +32,7 @@ NO_HASH = 2**64 - 1  # instead of a hash, where the id is missing
 MOST_SHOWN = 20  # rows or values that are shown to a curator
 HINT = "curator=True shows the first rows"
 SHOWN_GROUPS = 5  # of those that are given an ε and have no people
-EPSILON_RULE = "each person must have an ε, a number ≥ 0 such as 0.5, or inf; there is no default"
+EPSILON_RULE = "each person must have an ε, a number ≥ 0 with a decimal point such as 0.5, or inf; there is no default"
 NAMELESS, NAME_RULE = (
     "a person without a group, level or area",
     "each person must have one; an empty cell is not a name",

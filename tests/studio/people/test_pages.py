@@ -354,6 +354,14 @@ def test_no_name_opens_a_table_outside_the_folder(tmp_path, name):
     assert pages.session.table is None
 
 
+def test_a_comparison_with_a_number_warns_of_decimal_commas(pages):
+    pages.send("table", FIRST)
+    assert "a cell such as 2,5 counts as no answer" not in pages.send("question", QUESTION)
+    assert "a cell such as 2,5 counts as no answer" in pages.send(
+        "question", QUESTION | {"operator": "more", "value": "2"}
+    )
+
+
 def test_a_folder_without_tables_is_named_so_that_somebody_finds_it_and_looks_again(tmp_path):
     pages = Pages(PeopleSession(OpenedFolder(tmp_path)))
     shown = pages.get("table")
