@@ -180,10 +180,9 @@ def test_a_click_on_the_summary_selects_the_nearest_dataset_and_on_the_map_a_cel
     assert page.evaluate("(at) => document.elementFromPoint(...at).matches('.nsewdrag')", at)
     page.mouse.click(*at)
     opened.settle()
-    (kind, found), expected = opened.session.selection, dataset_near(opened.session, 3, 0.5)
-    assert kind == "dataset"
-    p = opened.session.answer.mechanism.probabilities
-    assert p[found] == pytest.approx(p[expected], abs=0.01), "a pixel beside it"
+    near = {dataset_near(opened.session, across, 0.5) for across in (2.75, 3.25)}  # 3 may lie between two columns
+    assert opened.session.selection.kind == "dataset"
+    assert opened.session.selection.number in near
     opened.show_view("Map")
     page.mouse.click(*opened.place_of_cell(3, 0))
     opened.wait("Dataset 3,0,", "#announcement")
