@@ -115,6 +115,19 @@ def test_people_are_charged_less_than_allowed_where_others_determine_the_mechani
     assert charged == [0.4] * 4
 
 
+def test_with_weights_nobody_is_charged_too_little_where_a_label_rises_by_several_prices():
+    for weights, threshold, epsilon, groups in (
+        ({"a": 2, "b": 3}, 5, [6.0, 3.0, 1.0], "abb"),
+        ({"a": 1, "b": 2}, 2, [2.0, 0.1], "ab"),
+        ({"a": 1, "b": 2}, 2, [np.inf, 2.0, 2.0], "aba"),  # the others can always change the answer
+    ):
+        question = Q.weighted_sum(weights, at_least=threshold)
+        mechanism = hetdp.spaces.population(question, epsilon, groups=list(groups)).design()
+        for loss, charged in zip(true_losses(mechanism, len(groups), 2), mechanism.loss_of_each(), strict=True):
+            assert math.isfinite(charged), (weights, epsilon)
+            assert loss <= Fraction(repr(float(charged))) + ROUNDED, (weights, epsilon)
+
+
 def test_a_deciding_epsilon_is_all_that_a_weighted_vote_costs():
     people = hetdp.spaces.population(Q.majority(), 1.0, size=9, deciding=0.25)
     assert set(people.design("weighted-vote").loss_of_each()) == {0.25}
