@@ -8,6 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from hetdp.studio.gallery import GALLERY
 from hetdp.studio.layout import TABS, WAYS
+from hetdp.studio.verdict import PATH
 
 LIGHT = {"resultTypes": ["violations"]}
 DARK = {**LIGHT, "runOnly": ["color-contrast"]}  # the dark page has the same names and roles
@@ -65,6 +66,20 @@ def test_every_tab_dialog_and_view_passes_axe_in_light_and_dark(studio):
     for kind in ("dataset", "edge"):
         opened.press(kind, 0)
         checker.check(f"a selected {kind}")
+    page.click("#help")
+    page.wait_for_selector("#glossary[open]")
+    checker.check("the glossary")
+    page.click("#glossary-tour")
+    page.wait_for_selector("#tour:visible")
+    checker.check("the tour")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#tour", state="hidden")
+    page.locator("#present").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#story [data-step]")
+    checker.check("the story")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#story [data-step]", state="detached")
     opened = studio(GALLERY["survey"].make())
     for view in ("Map", "Summary", "Neighbourhood"):
         page.click(f"#view label:has-text('{view}')")
@@ -74,6 +89,12 @@ def test_every_tab_dialog_and_view_passes_axe_in_light_and_dark(studio):
     for button in ("repair", "forget"):
         page.click(f"#{button}")
         checker.check(button)
+    printed = page.context.new_page()
+    printed.goto(f"{opened.place.address}{PATH}")
+    printed.evaluate(Axe().axe_script)
+    found = printed.evaluate("(options) => axe.run(document, options)", LIGHT)["violations"]
+    printed.close()
+    assert [one["id"] for one in found] == []
     assert checker.faults == []
 
 

@@ -191,7 +191,7 @@ def page(session: Session, start: bool, tables: str = "", listed: Sequence[str] 
             dcc.Store(id="tour-stops", data=[[*stop] for stop in TOUR]),
             _header(),
             html.Div(id="story", role="status"),
-            html.Main([_picture(needs_chart), _side()]),
+            html.Main([_picture(needs_chart), _side(), html.Div(id="tip", role="tooltip", hidden=True)]),
             dialog(start, tables, listed),
             _glossary(),
             _tour(),
@@ -232,7 +232,7 @@ def _tour() -> Any:
     box = html.Div(
         [words, html.Div(steps, className="buttons")], id="tour", role="dialog", hidden=True, **aria_label("Tour")
     )
-    return html.Div([html.Div(id="tour-mark", hidden=True), box, html.Div(id="tip", role="tooltip", hidden=True)])
+    return html.Div([html.Div(id="tour-mark", hidden=True), box])
 
 
 CHART = "chart"

@@ -44,10 +44,13 @@ def story_of(session: Session) -> list[Any]:
     """The sentence of the step of the story that is shown, and where it is in the story; empty without a story."""
     if session.step is None:
         return []
-    data: dict[str, Any] = {"data-step": session.step, "data-steps": len(STEPS)}
+    data: dict[str, Any] = {"data-step": session.step, "data-steps": len(STEPS), "aria-level": "1"}
     where = f"{session.step + 1} of {len(STEPS)} · arrow keys or a tap · Escape ends "
     end = html.Button("End", id="story-end", className="link")
-    return [html.P(STEPS[session.step].words(session), **data), html.Span([where, end], className="quiet")]
+    return [
+        html.P(STEPS[session.step].words(session), role="heading", **data),
+        html.Span([where, end], className="quiet"),
+    ]
 
 
 def legend_of(session: Session, view: str) -> list[Any]:

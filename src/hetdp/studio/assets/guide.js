@@ -139,7 +139,7 @@
     } else if (cy && factor) {
       cy.zoom({ level: cy.zoom() * factor, renderedPosition: { x: cy.width() / 2, y: cy.height() / 2 } });
     } else if (cy) {
-      cy.fit(undefined, 36);
+      window.hetdp.fitPicture(cy);
     }
   }
   function zoomChart(box, factor) {
