@@ -7,7 +7,8 @@ line names) and the colours in `assets/tokens.css`.
 
 - Without Dash: `session` (the document, undo, selection), `answers` (solve a document), `gallery` and `uploads` (where
   documents come from), `export` (what can be saved), `state` (a saved state), `story` (the tour and the presenter
-  mode), `glossary` (what every word and symbol means), `drawing`, `picture` and `views` (network and charts as data).
+  mode), `glossary` (what every word and symbol means), `binding` (the highlighted path), `drawing`, `picture` and
+  `views` (network and charts as data).
 - With Dash: `layout` (the empty page), `panels` (texts beside the picture), `screen` (one callback takes actions and
   sends what a page lacks), `callbacks` (actions, tabs, opening, saving), `guard` (access and caching), `server`.
 - `verdict` makes the page to print.
