@@ -31,6 +31,9 @@ BEGIN_WITH = (  # the longest, part of which is waiting: begun first, each by an
     "studio/people/test_walk.py",
     "test_benchmarks.py",
     "test_packaging.py",
+    "tables/test_partitioned.py",
+    "releases/test_summary.py",  # by the worker that has started a browser for test_walk.py
+    "documents/test_reference.py",  # by the worker that has loaded the commands for test_pages.py
 )
 
 EXAMPLES = times(30, stressed=50)  # of each property

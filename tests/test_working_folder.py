@@ -80,6 +80,14 @@ RUNS: dict[str, list[str]] = {
 } | ({"ledger, postgres": ["init", "POSTGRES", "--source", "school", "--cap", "1"]} if POSTGRES else {})
 ALONE = {"studio"}  # verbs with a test of their own
 LIKE_EXTEND = {f"{verb}, dask" for verb in ("ask", "check", "design", "explain", "verify")}  # which start workers alike
+OWN_PROCESS = {
+    "extend",
+    "extend, dask",
+    "ask, csv",
+    "plot",
+    "release",
+    "ledger, postgres",
+}  # the others in `make stress`
 
 SCRIPT = """
 import hetdp
@@ -375,11 +383,35 @@ def test_every_verb_with_workers_is_tested_with_them():
     assert {f"{verb}, dask" for verb in verbs} == {name for name in RUNS if name.endswith(", dask")}
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=long) if name in LIKE_EXTEND else name for name in RUNS])
+@pytest.mark.parametrize("name", [name if name in OWN_PROCESS else pytest.param(name, marks=long) for name in RUNS])
 def test_no_verb_runs_or_reads_what_lies_in_the_working_folder(name, trap_folder):
     words = [new_address(POSTGRES) if word == "POSTGRES" else word for word in [name.partition(",")[0], *RUNS[name]]]
     seen = trap_folder.run([HETDP, *words], words)
     assert (seen.code, seen.marks, seen.touched) == (0, [], []), seen.words
+
+
+ONE_AFTER_ANOTHER = """
+import json, sys
+from hetdp.cli.main import main
+for words in json.loads(sys.argv[1]):
+    code = main(words)
+    if code:
+        sys.exit(f"{words} ended with {code}")
+"""
+
+
+def test_verbs_that_run_one_after_another_in_one_process_do_not_either(trap_folder):
+    """To start a process for each, as `make stress` does, takes longer than all they do."""
+    program = trap_folder.place / "verbs" / "program.py"
+    program.parent.mkdir()
+    program.write_text(ONE_AFTER_ANOTHER)
+    names = [name for name in RUNS if name not in OWN_PROCESS | LIKE_EXTEND]
+    commands = [[name.partition(",")[0], *RUNS[name]] for name in names]
+    seen = trap_folder.run(
+        [sys.executable, str(program), json.dumps(commands)], [word for command in commands for word in command]
+    )
+    assert (seen.code, seen.marks, seen.touched) == (0, [], []), seen.words
+    assert len(commands) >= 18
 
 
 def test_neither_the_studio_nor_its_browser_runs_or_reads_anything_in_it(trap_folder):
