@@ -83,6 +83,7 @@ def verdict_page(session: Session, now: datetime | None = None) -> str:
             f"<p>Made by the studio of hetdp {_text(VERSION)} on {moment}.</p>",
         ]
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+    head += '<link rel="icon" href="data:,">'
     head += f"<title>{_text(document.name)}: verdict</title><style>{STYLE}</style>"
     return f'<!DOCTYPE html><html lang="en"><head>{head}</head><body><main>{"".join(body)}</main></body></html>\n'
 
