@@ -111,6 +111,51 @@ def test_moving_an_epsilon_updates_the_mechanism_as_in_the_library(studio):
     opened.page.wait_for_function("() => document.querySelector('#mover-epsilon input[type=text]').value === '0.26'")
 
 
+def test_a_slider_for_many_edges_stays_under_the_pointer_while_numbers_before_and_after_follow(studio):
+    opened = studio(GALLERY["three-voters"].make())
+    page, session = opened.page, opened.session
+    session.set_objective("weighted-vote")  # which the change ends: the verdict becomes longer, and a note appears
+    session.select("dataset", 0)
+    page.evaluate("() => dash_clientside.set_props('refresh', {data: 'again'})")
+    opened.settle(session.revision)
+    before = session.answer.mechanism["yes", "yes", "yes"]
+    page.click("#tab label:has-text('What if?')")
+    page.wait_for_selector("#scope-rows .mover")
+    names = page.locator("#scope-rows .mover bdi").all_inner_texts()
+    assert names == ["Every ε", "Ann", "Bob", "Cyd", "ε = 0.2", "ε = 1"]
+    slider = page.locator("#scope-rows input[type=range]").nth(4)
+    opened.settle()
+    box, past = slider.bounding_box(), len(session.past)
+    x, y = box["x"] + 0.1 * box["width"], box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for move in range(1, 9):
+        page.mouse.move(x + 0.05 * move * box["width"], y)
+    opened.wait("privacy rules for people", "#side-effect")
+    opened.settle()
+    assert slider.bounding_box() == box
+    page.mouse.up()
+    opened.settle()
+    value = float(slider.input_value())
+    assert value > 1.0
+    problem = GALLERY["three-voters"].make().problem
+    expected = hetdp.design(problem.with_epsilon(lambda _one, _other, epsilon: value if epsilon == 0.2 else epsilon))
+    table = page.inner_text("#compared")
+    assert f"{before:.6g}\t{expected['yes', 'yes', 'yes']:.6g}" in table
+    assert len(session.past) == past + 1  # all moves are one change
+    values = [[row["at"], row["text"]] for row in page.evaluate("() => hetdp.read('scopes', 'data').rows")]
+    assert values[4] == [0.2, f"{value:g}"]
+    field = page.locator("#scope-rows input[type=text]").nth(1)
+    field.fill("0.5")
+    field.press("Enter")
+    opened.wait("0.5", "#compared, #scope-rows")
+    opened.settle()
+    page.wait_for_function("() => document.querySelectorAll('#scope-rows input[type=text]')[1].value === '0.5'")
+    page.click("#compare label:has-text('Balanced')")
+    opened.wait("Balanced", "#compared thead")
+    opened.wait("Balanced → Fair", "#key")
+
+
 def test_values_that_contradict_each_other_show_a_witness_and_are_repaired(studio):
     opened = studio(path_document())
     problem = opened.session.document.problem

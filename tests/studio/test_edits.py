@@ -78,14 +78,14 @@ def test_a_changed_problem_of_people_is_marked_as_changed():
     session.set_objective("weighted-vote")
     for value in (0.5, 0.4):  # one slider that is dragged
         session.set_parameter(0, "epsilon", value, "slider-epsilon", drag=True)
-    words = str(panels.status(session)[1])
+    words = str(panels.side_effect(session))
     assert NO_LONGER_PEOPLE in words
     assert "The objective is Fair instead of Vote" in words
     assert "weighted-vote" not in session.objectives
     assert session.document.problem.graph.label(0) == ("yes", "yes", "yes")
     assert session.answer.mechanism["yes", "yes", "yes"] > 0.5
     session.set_pin(0, 0.8)
-    assert NO_LONGER_PEOPLE not in str(panels.status(session)[1]), "it is said once"
+    assert NO_LONGER_PEOPLE not in str(panels.side_effect(session)), "it is said once"
     session.undo()
     session.undo()
     assert "weighted-vote" in session.objectives

@@ -21,6 +21,7 @@ from hetdp.studio.gallery import GALLERY
 from hetdp.studio.session import Session
 from hetdp.studio.state import STATE, state_text
 from hetdp.studio.verdict import verdict_page
+from hetdp.studio.what_if import Scope
 from tests.studio.sessions import path_of, session_of
 from tests.studio.test_export import apply_repair, change_edge, change_value, keep_values, no_change
 
@@ -29,11 +30,17 @@ def digest(problem, mechanism) -> str:
     return digest_of(problem, mechanism.blocks())
 
 
+def change_class(session):
+    session.set_scope(Scope("class", 1), 0.25)
+    session.set_scope(Scope("all"), 1.5)
+
+
 COMBINED = [
     ("contradiction", apply_repair),
     ("contradiction", no_change),
     ("three-voters", no_change),
     ("three-voters", change_edge),
+    ("three-voters", change_class),
     ("school", keep_values),
     ("council", change_value),
 ]

@@ -241,7 +241,9 @@ def test_edges_of_people_can_be_moved_and_their_datasets_found():
     assert session.find_dataset("yes,no,no") == 3
     session.set_parameter(0, "epsilon", 0.125)
     assert session.find_dataset("yes,no,no") == 3
-    assert session.document.origin.python == ()
+    assert session.document.origin.python[1:] == (
+        "problem = problem.with_epsilon(edges={(('yes', 'yes', 'yes'), ('yes', 'yes', 'no')): 0.125})",
+    )
     assert "weighted-vote" not in session.objectives
     assert session.find_dataset("no people") is None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,7 @@ def origin_of(path: BindingPath | None) -> str:
 
 MOST_DATASETS, MOST_EDGES = 4_000, 40_000
 THIN, THICK, SAME = 0.7, 4.2, 1.5  # points: for the largest ε, the smallest, and if all are equal
+SINGLE_SPAN = 10.0  # the largest ε of the scale divided by the smallest, if all are equal
 CURVE_POINTS = 9  # points along such an edge
 
 
@@ -262,19 +263,43 @@ def network(
     )
 
 
-def edge_widths(epsilon: Floats) -> Floats:
+class WidthScale(NamedTuple):
+    """The ε of the thickest and of the thinnest line."""
+
+    least: float
+    most: float
+
+
+def width_scale(epsilon: Floats) -> WidthScale:
+    """The scale from the smallest to the largest positive ε; around a single one, so that others can be told from it.
+
+    >>> width_scale(np.array([0.0, 0.1, 1.0, np.inf]))
+    WidthScale(least=0.1, most=1.0)
+    """
+    usual = epsilon[(epsilon > 0.0) & np.isfinite(epsilon)]
+    if not len(usual):
+        return WidthScale(0.1, 1.0)
+    least, most = float(usual.min()), float(usual.max())
+    if least < most:
+        return WidthScale(least, most)
+    share = (THICK - SAME) / (THICK - THIN)
+    return WidthScale(least * SINGLE_SPAN**-share, least * SINGLE_SPAN ** (1.0 - share))
+
+
+def edge_widths(epsilon: Floats, scale: WidthScale | None = None) -> Floats:
     """Thicker where ε is smaller, by its logarithm; no ε is drawn thinner than ∞.
+
+    Args:
+        epsilon: the ε of the edges.
+        scale: the ε of the thickest and thinnest line; by default the smallest and largest.
 
     >>> edge_widths(np.array([0.0, 0.1, 1.0, np.inf])).tolist()
     [4.2, 4.2, 0.7, 0.7]
     """
-    usual = epsilon[(epsilon > 0.0) & np.isfinite(epsilon)]
-    least, most = usual.min(initial=np.inf), usual.max(initial=0.0)
-    if not least < most:
-        return np.where(np.isinf(epsilon), THIN, np.where(epsilon == 0.0, THICK, SAME))
+    least, most = width_scale(epsilon) if scale is None else scale
     with np.errstate(divide="ignore"):
         weak = np.clip(np.log(epsilon / least) / np.log(most / least), 0.0, 1.0)
-    return np.asarray(THIN * weak + THICK * (1.0 - weak))
+    return np.asarray(THIN * weak + THICK * (1.0 - weak)).round(9)
 
 
 def draw_network(axes: Axes, shown: Network, key: bool, alone: bool) -> None:

@@ -26,13 +26,14 @@ from hetdp.studio.export import code_lines
 from hetdp.studio.gallery import GALLERY, document_from_form
 from hetdp.studio.glossary import OBJECTIVES
 from hetdp.studio.layout import TABS, WAYS
-from hetdp.studio.panels import accuracy_table, change_list, odds_list
+from hetdp.studio.panels import accuracy_table, change_list, odds_list, scope_rows
 from hetdp.studio.screen import Screen
 from hetdp.studio.session import Document, PageView, Session
 from hetdp.studio.state import STATE, state_text
 from hetdp.studio.story import begin_tour, present
 from hetdp.studio.uploads import document_from_files
 from hetdp.studio.views import cells_of, dataset_near
+from hetdp.studio.what_if import SLIDERS, Scope
 from hetdp.text import escape_unprintable
 
 DATASET, EDGE = "dataset", "edge"
@@ -65,18 +66,8 @@ def take_action(session: Session, name: str, details: Any) -> None:
         buttons[name]()
     elif name in numbered:
         numbered[name](_number(details))
-    elif name == "objective":
-        session.set_objective(str(details))
-    elif name in (DATASET, EDGE):
-        session.select(name, _number(details))
-    elif name == "find":
-        _find(session, str(details))
-    elif name == "column":
-        _select_near(session, *details)
-    elif name in ("cell", "next_cell"):
-        _select_cell(session, name, *details)
-    elif name == "enter":
-        _enter(session, **details)
+    elif name in ACTIONS:
+        ACTIONS[name](session, details)
 
 
 def _find(session: Session, text: str) -> None:
@@ -137,8 +128,35 @@ def _enter(session: Session, kind: str, at: int, control: str, name: str, value:
         session.set_parameter(_number(at), name, number, by, control == "slider")
 
 
+def _set_scope(session: Session, kind: str, at: Any, control: str, value: Any) -> None:
+    """Takes a number for all edges of a scope; an empty one is ignored."""
+    session.notice = ""
+    if not str(value).strip() or kind not in SLIDERS:
+        return
+    try:
+        number, place = parse_typed(str(value)), float(at)
+    except (UsageError, TypeError, ValueError) as refusal:
+        session.refuse(str(refusal))
+        return
+    session.set_scope(Scope(kind, place), number, control == "slider")
+
+
 def _number(value: Any) -> int:
     return value if isinstance(value, int) else -1
+
+
+ACTIONS: dict[str, Callable[[Session, Any], None]] = {
+    "objective": lambda session, details: session.set_objective(str(details)),
+    DATASET: lambda session, details: session.select(DATASET, _number(details)),
+    EDGE: lambda session, details: session.select(EDGE, _number(details)),
+    "find": lambda session, details: _find(session, str(details)),
+    "column": lambda session, details: _select_near(session, *details),
+    "cell": lambda session, details: _select_cell(session, "cell", *details),
+    "next_cell": lambda session, details: _select_cell(session, "next_cell", *details),
+    "enter": lambda session, details: _enter(session, **details),
+    "scope": lambda session, details: _set_scope(session, **details),
+    "compare": lambda session, details: session.set_comparison(str(details)),
+}
 
 
 def connect_tabs(app: Any, session: Session) -> None:
@@ -149,6 +167,7 @@ def connect_tabs(app: Any, session: Session) -> None:
             "accuracy": Output("accuracy", "children"),
             "odds": Output("odds", "children"),
             "changes": Output("changes", "children"),
+            "scopes": Output("scopes", "data"),
             "python": Output("lines-python", "children"),
             "shell": Output("lines-shell", "children"),
             "filled": Output("tab-filled", "data"),
@@ -157,7 +176,7 @@ def connect_tabs(app: Any, session: Session) -> None:
     )
     def fill(request: Any) -> Any:
         return {
-            **dict.fromkeys(("accuracy", "odds", "changes", "python", "shell"), no_update),
+            **dict.fromkeys(("accuracy", "odds", "changes", "scopes", "python", "shell"), no_update),
             **_fill_tab(session, request[0]),
             "filled": request,
         }
@@ -167,6 +186,8 @@ def _fill_tab(session: Session, name: str) -> dict[str, Any]:
     """The contents of a tab."""
     with session.lock:
         problem, found = session.document.problem, session.answer.mechanism
+        if name == "what-if":
+            return {"scopes": scope_rows(session)}
         if name == "changes":
             return {name: change_list(session)}
         if name == "export":
@@ -328,6 +349,7 @@ def _connect_page(app: Any) -> None:
         prevent_initial_call=False,
     )
     app.clientside_callback(ClientsideFunction("studio", "requestTab"), Input("tab", "value"))
+    app.clientside_callback(ClientsideFunction("studio", "showScopes"), Input("scopes", "data"))
     app.clientside_callback(ClientsideFunction("studio", "acknowledgeTab"), Input("tab-filled", "data"))
     app.clientside_callback(
         ClientsideFunction("studio", "only"),

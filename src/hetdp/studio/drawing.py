@@ -18,7 +18,7 @@ from hetdp.problem.problem import Problem
 from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.problem.spelling import spell_label
 from hetdp.studio.answers import EdgeList
-from hetdp.studio.session import Session
+from hetdp.studio.session import BEFORE, Session
 from hetdp.theory.catalogue import PARAMETERS
 
 MOST_DATASETS, MOST_EDGES = 1_200, 6_000  # up to which a browser draws a network smoothly
@@ -73,6 +73,15 @@ def probabilities_of(session: Session) -> Floats:
     given = {dataset: session.given_probability(dataset) for dataset in session.document.pins}
     values[list(given)] = list(given.values())
     return values
+
+
+def compared_probabilities(session: Session) -> Floats | None:
+    """p of what the mechanism is compared with; None if the picture does not show it: before the last change."""
+    if session.comparison == BEFORE or session.answer.mechanism is None:
+        return None
+    reference = session.reference()
+    found = None if reference is None else reference.answer.mechanism
+    return None if found is None else clip_uncertain(found.probabilities, found.coordinates)
 
 
 def probability_at(session: Session, dataset: int) -> float:

@@ -37,7 +37,7 @@ def code_lines(document: Document, found: Answer) -> CodeLines:
         python += document.origin.python
     else:
         python.append(f'problem, partial = hetdp.read_problem("{PROBLEM}")  # exported by the studio')
-    shell = [document.origin.shell if made else f"# {PROBLEM} is exported by the studio"]
+    shell = [document.origin.shell if made and document.origin.shell else f"# {PROBLEM} is exported by the studio"]
     python += _repaired_lines(document)
     if found.mechanism is None:
         python.append(_explain_failure(found))

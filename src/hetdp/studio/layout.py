@@ -155,7 +155,14 @@ GRAPH_KEYS = (
     " to its numbers, and Escape goes back or leaves the picture."
 )
 CHART_KEYS = "Chart of all datasets. On a map, arrow keys move between cells, and Enter goes to the numbers."
-TABS = {"inspect": "Details", "accuracy": "Accuracy", "odds": "Odds", "changes": "Changes", "export": "Export"}
+TABS = {
+    "inspect": "Details",
+    "what-if": "What if?",
+    "accuracy": "Accuracy",
+    "odds": "Odds",
+    "changes": "Changes",
+    "export": "Export",
+}
 
 
 def page(session: Session, start: bool, tables: str = "", listed: Sequence[str] | None = None) -> Any:
@@ -180,6 +187,7 @@ def page(session: Session, start: bool, tables: str = "", listed: Sequence[str] 
             dcc.Store(id="highlighted", data=None),
             dcc.Store(id="theme"),
             dcc.Store(id="still"),
+            dcc.Store(id="scopes"),
             dcc.Store(id="opened"),
             dcc.Store(id="tab-request"),
             dcc.Store(id="tab-filled"),
@@ -356,6 +364,7 @@ def _side() -> Any:
         ),
         radio_row("tab", TABS, "inspect", "Panel"),
         html.Div(_inspector(), id="tab-inspect", className="card pane"),
+        html.Div(_what_if(), id="tab-what-if", className="card pane", hidden=True),
         html.Div(
             dcc.Loading(html.Div(id="accuracy"), type="dot"), id="tab-accuracy", className="card pane", hidden=True
         ),
@@ -376,7 +385,20 @@ def _inspector() -> list[Any]:
             hidden=True,
         ),
         html.Div(rows, id="edit-edge", hidden=True),
+        html.Div(id="inspect-compared"),
         html.Div(id="inspect-more"),
+    ]
+
+
+def _what_if() -> list[Any]:
+    """Sliders for many edges at once, which studio.js draws, and two mechanisms side by side."""
+    return [
+        html.H3("ε of many edges at once"),
+        html.Div(id="scope-rows", className="scopes"),
+        html.Div(id="side-effect"),
+        html.H3("Compare with"),
+        radio_row("compare", {"before": "Last change"}, "before", "Compare with"),
+        html.Div(id="compared"),
     ]
 
 

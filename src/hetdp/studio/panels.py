@@ -5,6 +5,7 @@ They are Dash components whose texts are shown as they are: nothing in a label i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from hetdp.mechanism.coin import CoinComparison
 from hetdp.mechanism.explanation import GIVEN as ORIGIN_GIVEN
 from hetdp.mechanism.explanation import Across, BindingPath, edge_in_words
 from hetdp.mechanism.formatting import (
+    clip_uncertain,
     format_apart,
     format_compact,
     format_error,
@@ -37,13 +39,14 @@ from hetdp.studio.answers import GIVEN, Pins
 from hetdp.studio.binding import binding_path
 from hetdp.studio.drawing import answer_names, probability_at, shorten_label
 from hetdp.studio.glossary import OBJECTIVES, find_term
-from hetdp.studio.session import MOST_MOVED, Session
+from hetdp.studio.session import BEFORE, MOST_MOVED, OPENED, Session
 from hetdp.studio.views import counts_in_words
+from hetdp.studio.what_if import ALL
 from hetdp.text import escape_unprintable, pluralize
 
 LONGEST = 80  # characters of a label
 NO_LONGER_PEOPLE = (
-    "One edge now has its own ε, which the privacy rules for people do not give. The problem is therefore treated as"
+    "Some edges now have an ε that the privacy rules for people do not give. The problem is therefore treated as"
     " any other graph: its datasets and all other ε stay the same, but Vote is not available, and the exported code"
     " reads a file. Undo restores the problem of people."
 )
@@ -134,12 +137,10 @@ def title(session: Session) -> list[Any]:
 
 
 def status(session: Session) -> tuple[str, list[Any]]:
-    """The kind of the verdict, and its texts after the messages about the last action."""
+    """The kind of the verdict, and its texts after a refusal of the last action."""
     kind, words = verdict(session)
-    messages = (("alert", session.notice), ("note", remark(session)))
-    notice = [
-        html.P(escape_unprintable(words)[:600], className="notice", role=role) for role, words in messages if words
-    ]
+    refusal = escape_unprintable(session.notice)[:600]
+    notice = [html.P(refusal, className="notice", role="alert")] if refusal else []
     return kind, [*notice, *words]
 
 
@@ -477,3 +478,104 @@ def change_list(session: Session) -> list[Any]:
         return [html.P("Nothing was changed since this problem was opened.", className="quiet")]
     rows = [html.Li(isolate(escape_unprintable(str(change)))) for change in changes]
     return [html.P("Undo (Ctrl+Z) takes back the last change.", className="quiet"), html.Ol(rows, className="changes")]
+
+
+def side_effect(session: Session) -> list[Any]:
+    """A side effect of the last change, below what was changed, so that it moves nothing above."""
+    words = remark(session)
+    return [html.P(words, className="notice", role="note")] if words else []
+
+
+COMPARISONS = {BEFORE: "Last change", OPENED: "As opened"}
+
+
+def comparisons(session: Session) -> list[dict[str, str]]:
+    """What the mechanism can be compared with."""
+    objectives = {name: OBJECTIVES[name].name for name in session.objectives}
+    return [{"label": words, "value": name} for name, words in (COMPARISONS | objectives).items()]
+
+
+def compared_name(session: Session) -> str:
+    """What the mechanism is called beside the one that it is compared with."""
+    return OBJECTIVES[session.document.objective].name if session.comparison in OBJECTIVES else "now"
+
+
+def comparison_table(session: Session) -> list[Any]:
+    """Numbers before and after, or of two objectives, side by side. It always has the same number of rows."""
+    reference = session.reference()
+    found = [None if reference is None else reference.answer.mechanism, session.answer.mechanism]
+    rows = [*_selected_rows(session, found), *_overall_rows(found)]
+    names = "before" if reference is None else reference.name, compared_name(session)
+    head = html.Tr([html.Td(""), *(html.Th(name, scope="col") for name in names)])
+    body = [
+        html.Tr([html.Td(name), *(html.Td(value, className="number") for value in values)], className=_trend(values))
+        for name, values in rows
+    ]
+    return [html.Table([html.Thead(head), html.Tbody(body)], className="compared")]
+
+
+def _trend(values: list[str]) -> str:
+    return "changed" if values[0] != values[1] and "–" not in values else ""
+
+
+def _selected_rows(session: Session, found: list[LocalMechanism | None]) -> list[tuple[Any, list[str]]]:
+    """p of the selected dataset and how often its answer is right, or p at both ends of the selected edge."""
+    kind, number = session.selection
+
+    def name(dataset: int) -> Any:
+        return isolate(shorten_label(session.document.problem.graph.label(dataset), session.document.problem.labels))
+
+    def p(dataset: int) -> list[str]:
+        return ["–" if one is None else format_compact(_clipped(one, dataset), 6) for one in found]
+
+    if kind == "edge" and session.edge_list is not None:
+        ends = (int(end[number]) for end in (session.edge_list.source, session.edge_list.target))
+        return [(["p of ", name(end)], p(end)) for end in ends]
+    if kind != "dataset":
+        return [("p of the selected dataset", ["–", "–"]), ("right there, of 100 runs", ["–", "–"])]
+    right = ["–" if one is None else format_percentage(float(one.errors[number])) for one in found]
+    return [(["p of ", name(number)], p(number)), ("right there, of 100 runs", right)]
+
+
+def _clipped(mechanism: LocalMechanism, dataset: int) -> float:
+    return float(clip_uncertain(mechanism.probabilities[dataset], mechanism.coordinates[dataset]))
+
+
+def _overall_rows(found: list[LocalMechanism | None]) -> list[tuple[Any, list[str]]]:
+    """How often the answer is right for the worst dataset, and on average."""
+
+    def right(measure: Callable[[LocalMechanism], float]) -> list[str]:
+        return ["–" if one is None or not len(one.errors) else format_percentage(measure(one)) for one in found]
+
+    def mean(mechanism: LocalMechanism) -> float:
+        weights = mechanism.problem.weights if isinstance(mechanism.problem, Problem) else None
+        return float(np.average(mechanism.errors, weights=weights))
+
+    worst = right(lambda mechanism: float(mechanism.errors.max()))
+    return [("right in the worst case", worst), ("right on average", right(mean))]
+
+
+def scope_rows(session: Session) -> dict[str, Any]:
+    """The sliders for many edges at once, as data: studio.js draws them and leaves the one that is dragged alone."""
+    listed, more = session.settings()
+    rows = []
+    for one in listed:
+        same = one.low == one.high
+        text = format_short(one.low) if same else f"{format_short(one.low)}–{format_short(one.high)}"
+        factor = one.scope.kind == ALL
+        finite = one.high if np.isfinite(one.high) else 0.0
+        rows.append(
+            {
+                "kind": one.scope.kind,
+                "at": one.scope.at,
+                "words": escape_unprintable(one.words),
+                "edges": one.edges,
+                "value": one.low if np.isfinite(one.low) else finite,
+                "text": text,
+                "most": 3.0 if factor else max(3.0, 2.0 * finite),
+                "step": 0.05 if factor else 0.01,
+                "factor": factor,
+            }
+        )
+    words = f"{more:,} more without a slider; select an edge of a class to get its slider."
+    return {"opening": session.document.opening, "rows": rows, "more": words if more else ""}

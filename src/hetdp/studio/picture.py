@@ -17,7 +17,7 @@ from hetdp.mechanism.accuracy.measures import steps_to_the_other_answer
 from hetdp.mechanism.formatting import format_compact
 from hetdp.numbers import format_short
 from hetdp.plots.layout import layered_layout
-from hetdp.plots.network import edge_widths
+from hetdp.plots.network import WidthScale, edge_widths, width_scale
 from hetdp.problem.space import Floats, Indices, Mask
 from hetdp.studio.answers import EdgeList
 from hetdp.studio.binding import HighlightedPath, highlighted_path
@@ -26,6 +26,7 @@ from hetdp.studio.drawing import (
     NO_VALUE,
     THEMES,
     colours_of,
+    compared_probabilities,
     find_bent_edges,
     find_majority,
     find_neighbourhood,
@@ -63,6 +64,7 @@ class Appearance(NamedTuple):
     """Everything that the elements of a frame depend on: equal appearances have equal elements."""
 
     p: Floats
+    compared: Floats | None  # p of what the mechanism is compared with, if the picture shows it
     bare: bool  # no mechanism: p is what was given, or NONE
     pins: Mapping[int, Any]
     repaired: Mapping[int, Any]
@@ -79,10 +81,12 @@ def appearance_of(session: Session, edge_list: EdgeList, frame: Frame, highlight
     mechanism = session.answer.mechanism
     kind, number = session.selection
     p = probabilities_of(session)[frame.chosen]
+    compared = compared_probabilities(session)
     every = smallest_epsilons(edge_list)
     epsilon = every[frame.edges]
     return Appearance(
         p,
+        None if compared is None else compared[frame.chosen],
         mechanism is None,
         session.document.pins,
         session.document.repaired,
@@ -90,9 +94,17 @@ def appearance_of(session: Session, edge_list: EdgeList, frame: Frame, highlight
         number if kind == "edge" else -1,
         highlighted_path(session).until(highlighted),
         epsilon,
-        (edge_widths(every)[frame.edges] * 1.3).round(2),
+        (edge_widths(every, _scale_of(session, every))[frame.edges] * 1.3).round(2),
         find_majority(every),
     )
+
+
+def _scale_of(session: Session, epsilon: Floats) -> WidthScale:
+    """The scale of widths, which stays that of the problem as it was first drawn: only changed edges look changed."""
+    known: tuple[int, WidthScale] | None = session.cache.get("widths")
+    if known is None or known[0] != session.document.opening:
+        known = session.cache["widths"] = (session.document.opening, width_scale(epsilon))
+    return known[1]
 
 
 def find_changes(frame: Frame, edge_list: EdgeList, before: Appearance, now: Appearance) -> tuple[Indices, Indices]:
@@ -100,7 +112,7 @@ def find_changes(frame: Frame, edge_list: EdgeList, before: Appearance, now: App
     touched = [*before.path.datasets, *now.path.datasets, before.dataset, now.dataset]
     touched += set(before.pins) ^ set(now.pins) if before.pins is not now.pins else ()
     touched += set(before.repaired) ^ set(now.repaired)
-    datasets = (before.p != now.p) | np.isin(frame.chosen, touched)
+    datasets = (before.p != now.p) | differs(before.compared, now.compared) | np.isin(frame.chosen, touched)
     edges = (before.epsilon != now.epsilon) | (before.widths != now.widths)
     edges |= np.isin(frame.edges, [before.edge, now.edge])
     for path in (before.path.datasets, now.path.datasets):
@@ -109,6 +121,13 @@ def find_changes(frame: Frame, edge_list: EdgeList, before: Appearance, now: App
     if before.usual != now.usual and len(frame.edges) <= MOST_LABELLED_EDGES:
         edges[:] = True
     return np.flatnonzero(datasets), np.flatnonzero(edges)
+
+
+def differs(before: Floats | None, now: Floats | None) -> Any:
+    """Where two values differ, of which either may be missing."""
+    if before is None or now is None:
+        return before is not now
+    return before != now
 
 
 def dataset_elements(session: Session, frame: Frame, appearance: Appearance, rows: Indices) -> list[Element]:
@@ -121,8 +140,9 @@ def dataset_elements(session: Session, frame: Frame, appearance: Appearance, row
     truths = problem.answers[chosen].tolist()
     places = (axis[rows].tolist() for axis in (frame.across, frame.down))
     found = []
-    for index, truth, value, light, dark, across, down in zip(
-        chosen.tolist(), truths, p.tolist(), *shades.values(), *places, strict=True
+    compared = [None] * len(rows) if appearance.compared is None else appearance.compared[rows].tolist()
+    for index, truth, value, before, light, dark, across, down in zip(
+        chosen.tolist(), truths, p.tolist(), compared, *shades.values(), *places, strict=True
     ):
         kinds = ["one" if truth == 1 else "two"]
         kinds += (
@@ -136,10 +156,9 @@ def dataset_elements(session: Session, frame: Frame, appearance: Appearance, row
             text = wrap_label(problem.graph.label(index), problem.labels)
         if index in path:
             kinds += ["highlighted", f"step{min(path[index], LAST_STEP)}"]
-            bound = _bound(session, index, path[index]) if appearance.bare else format_compact(value)
-            text += f"\n{bound}"
-        elif with_names and value != NO_VALUE:
-            text += f"\n{format_compact(value)}"
+            text += f"\n{_bound(session, index, path[index]) if appearance.bare else value_words(value, before)}"
+        elif (with_names or text) and value != NO_VALUE:
+            text += f"\n{value_words(value, before)}"
         data = {
             "id": f"n{drawn}-{index}",
             "label": text,
@@ -151,6 +170,16 @@ def dataset_elements(session: Session, frame: Frame, appearance: Appearance, row
         }
         found.append({"data": data, "position": {"x": across, "y": down}, "classes": " ".join(kinds)})
     return found
+
+
+def value_words(value: float, before: float | None = None) -> str:
+    r"""p, and what it is compared with, if the picture shows that.
+
+    >>> value_words(0.25), value_words(0.25, 0.5), value_words(0.25, 0.25)
+    ('0.25', '0.5\n→ 0.25', '0.25')
+    """
+    words, other = format_compact(value), "" if before is None else format_compact(before)
+    return f"{other}\n→ {words}" if other and other != words else words
 
 
 def _bound(session: Session, index: int, step: int) -> str:

@@ -18,12 +18,12 @@ from hetdp.problem.parameters import LETTERS
 from hetdp.studio import panels
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.binding import highlighted_path
-from hetdp.studio.drawing import answer_names, find_majority, smallest_epsilons, stylesheet
+from hetdp.studio.drawing import answer_names, compared_probabilities, find_majority, smallest_epsilons, stylesheet
 from hetdp.studio.glossary import OBJECTIVES
 from hetdp.studio.layout import CHART, chart, label_suggestions
 from hetdp.studio.panels import describe_selection
 from hetdp.studio.picture import Picture
-from hetdp.studio.session import PageView, Session
+from hetdp.studio.session import BEFORE, PageView, Session
 from hetdp.studio.story import STEPS
 from hetdp.studio.views import (
     CHARTS,
@@ -74,6 +74,7 @@ def legend_of(session: Session, view: str) -> list[Any]:
             _entry("dot", "median dataset at each distance"),
             _entry("band half", "middle half of them"),
             _entry("band", "all of them; no band where p is the same"),
+            *_comparison_entries(session, "diamond", "median"),
             *_path_entries(session),
             *([_entry("selectedring", "selected")] if session.selection.kind == "dataset" else []),
         ]
@@ -90,8 +91,18 @@ def legend_of(session: Session, view: str) -> list[Any]:
         _entry("thick", f"smaller ε{_usual_epsilon(session)}"),
         _entry("highlightline", "binding path"),
         *_path_entries(session)[1:],
+        *_comparison_entries(session, "", "values"),
         *([_entry("selectedline", "selected")] if session.selection.kind == "edge" else []),
     ]
+
+
+def _comparison_entries(session: Session, symbol: str, what: str) -> list[Any]:
+    """The legend of what the mechanism is compared with, if the picture shows it."""
+    reference = None if compared_probabilities(session) is None else session.reference()
+    if reference is None:
+        return []
+    names = f"{reference.name} → {panels.compared_name(session)}"
+    return [_entry(symbol, f"{what}: {reference.name}") if symbol else html.Span(f"{what}: {names}")]
 
 
 def _path_entries(session: Session) -> list[Any]:
@@ -138,6 +149,11 @@ OUTPUTS: dict[str, tuple[Any, str]] = {  # everything that depends on the sessio
     "forget": ("forget", "disabled"),
     "undo": ("undo", "disabled"),
     "redo": ("redo", "disabled"),
+    "comparisons": ("compare", "options"),
+    "comparison": ("compare", "value"),
+    "compared": ("compared", "children"),
+    "inspect_compared": ("inspect-compared", "children"),
+    "side_effect": ("side-effect", "children"),
     "words": ("inspect-words", "children"),
     "more": ("inspect-more", "children"),
     "no_dataset": ("edit-dataset", "hidden"),
@@ -165,6 +181,8 @@ OUTPUTS: dict[str, tuple[Any, str]] = {  # everything that depends on the sessio
 PAGE_STATE: dict[str, tuple[Any, str]] = {  # what the page has, so that an answer holds only what it lacks
     "objectives": ("objective", "options"),
     "objective": ("objective", "value"),
+    "comparisons": ("compare", "options"),
+    "comparison": ("compare", "value"),
     "movers": (SLIDER, "id"),
     "subject": ("subject", "data"),
     "view": ("view", "value"),
@@ -184,7 +202,7 @@ COMPARED = (  # what only answers change, in contrast to controls, and what has 
     *("announcement", "story", "title", "status", "verdict", "repair", "fill", "promise", "keep", "forget"),
     *("undo", "redo"),
     *("words", "more", "no_dataset", "no_edge", "not_given", *(f"no_{name}" for name in LETTERS), "subject"),
-    *("graph_box", "chart_box", "key", FIGURE),
+    *("compared", "inspect_compared", "side_effect", "graph_box", "chart_box", "key", FIGURE),
 )
 MOST_RECEIVERS = 64  # pages whose contents are known; another page gets everything
 
@@ -280,6 +298,7 @@ class Screen:
                 "announcement": describe_selection(self.session),
                 "story": story_of(self.session),
                 **self._words(known["objectives"], known["objective"]),
+                **self._comparison(known["comparisons"], known["comparison"]),
                 **_inspector(self.session, known["movers"]),
                 **views,
                 **self._picture(known["view"] if views["view"] is no_update else views["view"], known),
@@ -318,6 +337,20 @@ class Screen:
             "forget": not document.pins,
             "undo": not session.past,
             "redo": not session.future,
+        }
+
+    def _comparison(self, listed: Any, chosen: Any) -> dict[str, Any]:
+        session = self.session
+        options, table = panels.comparisons(session), panels.comparison_table(session)
+        is_edited = bool(session.past) and session.past[-1].opening == session.document.opening
+        note = panels.side_effect(session)
+        inspected = [*table, *note] if session.selection.kind and (is_edited or session.comparison != BEFORE) else []
+        return {
+            "comparisons": no_update if options == listed else options,
+            "comparison": no_update if chosen == session.comparison else session.comparison,
+            "compared": table,
+            "inspect_compared": inspected,
+            "side_effect": note,
         }
 
     def _views(self, known: dict[str, Any]) -> dict[str, Any]:

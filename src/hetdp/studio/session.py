@@ -26,18 +26,40 @@ from hetdp.problem.spelling import find_label, spell_label
 from hetdp.problem.values import PIN, order_values
 from hetdp.studio.answers import GIVEN, Answer, EdgeList, Pins, first_objective, list_edges, list_objectives, solve
 from hetdp.studio.glossary import objective_name
+from hetdp.studio.what_if import (
+    ALL,
+    CLASS,
+    PAIR,
+    RULE,
+    Scope,
+    Setting,
+    apply_scope,
+    class_names,
+    code_of_scope,
+    list_scopes,
+    scope_in_words,
+)
 from hetdp.text import format_value, pluralize
 
 
 class Origin(NamedTuple):
     """Lines of Python and of a shell that build a problem; empty if it can only be read from its file.
 
-    `form` has the arguments of `gallery.document_from_form`, if it was made by that form.
+    `form` has the arguments of `gallery.document_from_form`, if it was made by that form. `edits` are the scopes whose
+    ε were set since, with the numbers.
     """
 
     python: tuple[str, ...] = ()
     shell: str = ""
     form: tuple[str, ...] = ()
+    edits: tuple[tuple[Scope, float], ...] = ()
+
+    def followed_by(self, problem: Problem, edge_list: EdgeList | None, scope: Scope, value: float) -> Origin:
+        """The same with another ε on some edges of the problem that it builds, which no shell can set."""
+        if not self.python:
+            return self
+        line = code_of_scope(problem, edge_list, scope, value)
+        return Origin((*self.python, line), "", self.form, (*self.edits, (scope, value)))
 
 
 NO_ORIGIN = Origin()
@@ -219,6 +241,19 @@ NOT_GIVEN, OBJECTIVE = "not given", "Objective"  # in the list of changes
 MOST_LISTED_EDGES = 2_000_000  # up to which edges are listed, selected and drawn
 
 
+BEFORE, OPENED = "before", "opened"  # the last change; the problem as it was opened
+MOST_ANSWERS = 8  # for comparisons, kept so that they are not computed again
+MOST_SOLVED = 20_000  # datasets up to which the mechanism before the last change is computed if it is not known
+
+
+class Reference(NamedTuple):
+    """What the mechanism is compared with: an earlier document, or the same one with another objective."""
+
+    name: str
+    document: Document
+    answer: Answer
+
+
 class Session:
     """The work of one person. Actions return nothing and never raise; if one is refused, `notice` says why."""
 
@@ -240,6 +275,9 @@ class Session:
         self._bookmarks: dict[int, Document] = {}
         self._bookmark_count = 0
         self._before = ""  # the value before the changes that are merged
+        self._dragged_to = 1.0  # the number that the last change has set for a scope
+        self.comparison = BEFORE  # or OPENED, or an objective
+        self._answers: list[tuple[Document, Answer]] = []  # newest first
         self._replace(replace(document, opening=0))
 
     # The open document ------------------------------------------------------------------------------------------------
@@ -309,6 +347,7 @@ class Session:
             return
         if merge is None or merge != self._merge_key:
             self.past = [*self.past, self.document][-MOST_UNDO:]
+            self._remember(self.document, self.answer)
             self._before = "" if change is None else change.before
         self.future, self._merge_key, self.notice = [], merge, ""
         self._replace(document)
@@ -419,7 +458,18 @@ class Session:
                 self.last_control = by
                 change = self._parameter_change(edge, name, value)
                 merge = ("edge", edge, name) if drag else None
-                self._change(replace(self.document, problem=changed, origin=NO_ORIGIN), change, merge)
+                base = self.past[-1] if merge is not None and merge == self._merge_key else self.document
+                origin = self._origin_with_edge(base.origin, edge, name, value)
+                self._change(replace(self.document, problem=changed, origin=origin), change, merge)
+
+    def _origin_with_edge(self, origin: Origin, edge: int, name: str, value: float) -> Origin:
+        """The lines that build the problem and then change an edge; none if a pair of datasets does not name it."""
+        listed = self.edge_list
+        assert listed is not None
+        if list(listed.columns) != ["epsilon"] or listed.parallel()[edge]:
+            return NO_ORIGIN
+        pair = Scope(PAIR, (int(listed.source[edge]), int(listed.target[edge])))
+        return origin.followed_by(self.document.problem, listed, pair, value)
 
     def _parameter_change(self, edge: int, name: str, value: float) -> Change:
         listed = self.edge_list
@@ -444,6 +494,102 @@ class Session:
     def pin_words(self, dataset: int, pin: tuple[str, float]) -> str:
         """A given value as p, in words."""
         return _number_words(pin[1]) if pin[0] == "p" else format_probability(*self.probability_of(dataset, pin))
+
+    def set_scope(self, scope: Scope, value: float, drag: bool = False) -> None:
+        """Sets the ε of all edges of a scope, or multiplies every ε. All values of one drag start from the same ε."""
+        with self.lock:
+            merge = ("scope", scope) if drag else None
+            again = merge is not None and merge == self._merge_key
+            base = self.past[-1] if again else self.document
+            try:
+                changed = apply_scope(base.problem, self.edge_list, scope, value)
+                origin = base.origin.followed_by(base.problem, self.edge_list, scope, value)
+            except HetdpError as refusal:
+                self.refuse(str(refusal))
+                return
+            was = "" if again else self._scope_words(scope)
+            after = f"× {_number_words(value)}" if scope.kind == ALL else _number_words(value)
+            change = Change(scope_in_words(base.problem, self.edge_list, scope), was, after)
+            self.last_control, self._dragged_to = "", value
+            self._change(replace(self.document, problem=changed, origin=origin), change, merge)
+
+    def _scope_words(self, scope: Scope) -> str:
+        """The present ε of a scope in words; empty if it is not known."""
+        names = class_names(self.document.problem, self.edge_list)
+        near = names[int(scope.at)] if scope.kind == CLASS else None
+        listed = list_scopes(self.document.problem, self.edge_list, near)[0]
+        found = next((setting for setting in listed if setting.scope == scope), None)
+        if found is None:
+            return "its ε"
+        ends = " … ".join(dict.fromkeys(map(_number_words, (found.low, found.high))))
+        return f"× {ends}" if scope.kind == ALL else ends
+
+    def settings(self) -> tuple[list[Setting], int]:
+        """What can be set by one slider, and how many classes have none.
+
+        After a drag, the factor of all ε and the ε of a rule are those before the drag and after it, until something
+        else is done.
+        """
+        with self.lock:
+            kind, number = self.selection
+            near = self.edge_list.classes[number] if kind == "edge" and self.edge_list is not None else None
+            found, more = list_scopes(self.document.problem, self.edge_list, near)
+            scope = self.dragged_scope
+            if scope is None:
+                return found, more
+            if scope.kind == RULE:
+                before = self.past[-1].problem
+                rules = [one for one in list_scopes(before, list_edges(before))[0] if one.scope.kind == RULE]
+                found = [*(one for one in found if one.scope.kind != RULE), *rules]
+            value = self._dragged_to
+            moved = [one._replace(low=value, high=value) if one.scope == scope else one for one in found]
+            return moved, more
+
+    @property
+    def dragged_scope(self) -> Scope | None:
+        """The scope that the last change has set by its slider, as long as nothing else was done."""
+        key = self._merge_key
+        return key[1] if isinstance(key, tuple) and key[0] == "scope" else None
+
+    # Comparison -------------------------------------------------------------------------------------------------------
+
+    def set_comparison(self, name: str) -> None:
+        """Chooses what the mechanism is compared with: BEFORE, OPENED or an objective."""
+        with self.lock:
+            if name in (BEFORE, OPENED, *self.objectives) and name != self.comparison:
+                self.comparison, self.notice = name, ""
+                self._advance()
+
+    def reference(self) -> Reference | None:
+        """What the mechanism is compared with; None if nothing was changed, or if it would take long to compute."""
+        with self.lock:
+            opening = [document for document in self.past if document.opening == self.document.opening]
+            if self.comparison == BEFORE:
+                found = opening[-1] if opening else None
+                name = "before"
+            elif self.comparison == OPENED:
+                found, name = opening[0] if opening else self.document, "as opened"
+            else:
+                found, name = replace(self.document, objective=self.comparison), objective_name(self.comparison)
+            if found is None:
+                return None
+            answer = self._answer_to(found)
+            return None if answer is None else Reference(name, found, answer)
+
+    def _answer_to(self, document: Document) -> Answer | None:
+        """The answer to a document, computed once."""
+        for known, answer in [(self.document, self.answer), *self._answers]:
+            same = known.problem is document.problem and known.pins is document.pins
+            if same and known.objective == document.objective:
+                return answer
+        if self.comparison == BEFORE and document.problem.graph.size > MOST_SOLVED:
+            return None
+        answer = solve(document.problem, document.pins, document.objective)
+        self._remember(document, answer)
+        return answer
+
+    def _remember(self, document: Document, answer: Answer) -> None:
+        self._answers = [(document, answer), *self._answers][:MOST_ANSWERS]
 
     def _place_of(self, edge: int) -> int:
         if self.edge_list is None or not 0 <= edge < len(self.edge_list.source):

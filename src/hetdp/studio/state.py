@@ -13,9 +13,10 @@ from typing import Any
 from hetdp.errors import HetdpError, UsageError
 from hetdp.files.schema import STUDIO
 from hetdp.problem.problem import Problem
-from hetdp.studio.answers import list_objectives
+from hetdp.studio.answers import list_edges, list_objectives
 from hetdp.studio.gallery import document_from_form
-from hetdp.studio.session import Change, Document, Selection, Session
+from hetdp.studio.session import MOST_UNDO, Change, Document, Selection, Session
+from hetdp.studio.what_if import PAIR, SLIDERS, Scope, apply_scope
 
 STATE = "studio.json"
 MARK = f'"{STUDIO}"'.encode()
@@ -36,6 +37,7 @@ def state_text(session: Session, problem_text: str) -> str:
         state["selected"] = [*session.selection]
     if document.origin.form:
         state["form"] = [*document.origin.form]
+        state["edits"] = [[*scope, repr(value)] for scope, value in document.origin.edits]
     if document.repaired:
         state["repaired"] = [[dataset, *pin] for dataset, pin in document.repaired.items()]
     if document.changes:
@@ -66,13 +68,14 @@ def document_of_state(document: Document, state: Any) -> Document:
             _require_index(one[0], document.problem): _require_pin(*one[1:]) for one in state.get("repaired", [])
         }
         form = tuple(map(_require_text, state.get("form", [])))
+        edits = [_require_edit(*edit) for edit in state.get("edits", [])]
         selection = Selection(_require_text(chosen[0]), int(chosen[1]))
         name = _require_text(state["name"])[:80]
         if form and len(form) != PARTS:
             raise ValueError
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
         raise UsageError("a state of the studio that cannot be read", RULE, f"leave out the key {STUDIO}") from None
-    problem, origin = _made_of_people(document, form)
+    problem, origin = _made_of_people(document, form, edits)
     if objective not in list_objectives(problem):
         objective = document.objective
     repaired = {dataset: pin for dataset, pin in repaired.items() if dataset in document.pins}
@@ -80,16 +83,31 @@ def document_of_state(document: Document, state: Any) -> Document:
     return replace(found, repaired=repaired, changes=changes, selected=selection)
 
 
-def _made_of_people(document: Document, form: tuple[str, ...]) -> tuple[Problem, Any]:
-    """The problem that the form describes, if it is the one in the file; otherwise that in the file."""
+def _made_of_people(document: Document, form: tuple[str, ...], edits: list[tuple[Scope, float]]) -> tuple[Problem, Any]:
+    """The problem that the form and the edits describe, if it is the one in the file; otherwise that in the file."""
     if form:
         try:
             made = document_from_form(*form)
-        except HetdpError:
+            problem, origin = made.problem, made.origin
+            for scope, value in edits[:MOST_UNDO]:
+                edge_list = list_edges(problem)
+                changed = apply_scope(problem, edge_list, scope, value)
+                origin, problem = origin.followed_by(problem, edge_list, scope, value), changed
+        except (HetdpError, IndexError):
             return document.problem, document.origin
-        if made.problem.identity == document.problem.identity:
-            return made.problem, made.origin
+        if problem.identity == document.problem.identity:
+            return problem, origin
     return document.problem, document.origin
+
+
+def _require_edit(kind: Any, at: Any, value: Any) -> tuple[Scope, float]:
+    """The edges whose ε were set, and the number."""
+    if kind == PAIR:
+        one, other = (int(end) for end in at)
+        return Scope(PAIR, (one, other)), float(value)
+    if kind not in SLIDERS:
+        raise ValueError
+    return Scope(kind, float(at)), float(value)
 
 
 def _require_text(value: Any) -> str:

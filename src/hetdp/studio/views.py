@@ -17,11 +17,19 @@ from hetdp.plots.tallies import UNNAMED, CountAxes, Grid, by_counts, slice_of
 from hetdp.problem.problem import Problem
 from hetdp.problem.product import ProductSpace
 from hetdp.studio.binding import HighlightedPath, highlighted_path
-from hetdp.studio.drawing import INKS, NO_VALUE, SHADES, answer_names, is_drawable, probabilities_of
+from hetdp.studio.drawing import (
+    INKS,
+    NO_VALUE,
+    SHADES,
+    answer_names,
+    compared_probabilities,
+    is_drawable,
+    probabilities_of,
+)
 from hetdp.studio.session import Session
 from hetdp.text import escape_unprintable, pluralize
 
-PATH = "path"  # the name of its traces
+PATH, COMPARED = "path", "compared"  # names of traces
 NETWORK, MAP, SUMMARY, AROUND = "network", "map", "summary", "around"
 CHARTS = (MAP, SUMMARY)
 VIEW_NAMES = {NETWORK: "Network", MAP: "Map", SUMMARY: "Summary", AROUND: "Neighbourhood"}
@@ -164,10 +172,7 @@ def map_figure(session: Session, cells: Cells, theme: str, highlighted: int | No
             "zmax": 1.0,
             "colorscale": SHADES[theme],
             "showscale": False,
-            "text": [
-                [f"p = {format_compact(value, 4)}" if value != NO_VALUE else "no value" for value in row]
-                for row in p.tolist()
-            ],
+            "text": _cell_words(session, cells, p),
             "hovertemplate": f"{cells.counts_words}<br>%{{text}}<extra></extra>",
         }
     ]
@@ -197,6 +202,17 @@ def map_figure(session: Session, cells: Cells, theme: str, highlighted: int | No
         layout[axis] |= {"range": [at[0] - 0.5, at[-1] + 0.5], "showgrid": False}
         layout[axis] |= {"dtick": 1} if len(at) <= 12 else {}  # counts are whole
     return {"data": traces, "layout": layout}
+
+
+def _cell_words(session: Session, cells: Cells, p: Any) -> list[list[str]]:
+    """p of each cell in words, and p of what the mechanism is compared with."""
+    compared, reference = compared_probabilities(session), session.reference()
+    if compared is None or reference is None:
+        return [[f"p = {format_compact(x, 4)}" if x != NO_VALUE else "no value" for x in row] for row in p.tolist()]
+    return [
+        [f"p = {format_compact(x, 4)}<br>{reference.name}: {format_compact(y, 4)}" for x, y in zip(*both, strict=True)]
+        for both in zip(p.tolist(), compared[cells.datasets].tolist(), strict=True)
+    ]
 
 
 def _path_traces(
@@ -318,6 +334,20 @@ def summary_figure(session: Session, theme: str, highlighted: int | None = None)
             "hovertemplate": "%{text}<extra></extra>",
         }
     )
+    compared = compared_probabilities(session)
+    if compared is not None:
+        other = {"color": ink["ink"], "symbol": "diamond-open", "size": 16, "line": {"width": 1.5}}
+        traces.append(
+            {
+                "type": "scatter",
+                "x": across,
+                "y": summary(problem, compared).quantiles[:, 2].tolist(),
+                "mode": "markers",
+                "name": COMPARED,
+                "marker": other,
+                "hoverinfo": "skip",
+            }
+        )
     path = highlighted_path(session).until(highlighted)
     columns = positions_of(found)[found.columns_of(path.datasets)].tolist()
     traces += _path_traces(path, columns, p[path.datasets].tolist(), ink)

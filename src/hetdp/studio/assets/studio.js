@@ -20,6 +20,7 @@
         return window.dash_clientside.no_update;
       },
       still: function () { return window.hetdp.isStill(); },
+      showScopes: function (shown) { window.hetdp.showScopes(shown); },
       requestTab: requestTab,
       acknowledgeTab: function () { endTab(); },
       only: function (value) {
@@ -171,6 +172,8 @@
       window.hetdp.act("enter", details, isSlider ? [kind, ...subject, control.dataset.control].join(" ") : "");
     } else if (event.type === "change" && event.target.closest && event.target.closest("#objective")) {
       window.hetdp.act("objective", event.target.value);
+    } else if (event.type === "change" && event.target.closest && event.target.closest("#compare")) {
+      window.hetdp.act("compare", event.target.value);
     } else if (event.type === "change" && event.target.closest && event.target.closest("#view, #tab")) {
       window.hetdp.drawFrames(2); // Dash sends its request meanwhile
     }
