@@ -11,6 +11,7 @@ from hetdp.plots import colours
 from hetdp.studio import drawing, views
 from hetdp.studio.drawing import INKS, SHADES, THEMES
 from hetdp.studio.gallery import GALLERY
+from hetdp.studio.screen import legend_of
 from hetdp.studio.session import Session
 from tests.plots.test_colours import COLOUR_BLINDNESS, contrast, linear, luminance
 
@@ -71,3 +72,14 @@ def test_network_and_charts_use_the_colours_of_their_theme(theme):
     style = (drawing.TOKENS.parent / "studio.css").read_text()
     scale = next(line for line in style.splitlines() if line.startswith(".key .scale"))
     assert re.findall(r"--p\d+", scale) == ["--p0", "--p20", "--p50", "--p80", "--p100"]
+
+
+def test_every_symbol_of_a_legend_is_drawn():
+    style = (drawing.TOKENS.parent / "studio.css").read_text()
+    session = Session(GALLERY["survey"].make())
+    session.select("edge", 0)
+    for view in (views.NETWORK, views.MAP, views.SUMMARY):
+        kinds = re.findall(r"I\(className='([^']+)'", str(legend_of(session, view)))
+        assert len(kinds) > 2
+        for kind in kinds:
+            assert all(f".key .{name}" in style or f".{name} {{" in style for name in kind.split()), (view, kind)

@@ -1,7 +1,7 @@
 // The network in its box: fitted, and with names that can be read.
 (function () {
   "use strict";
-  const NARROW = 600; // pixels: the width of a picture from which on nothing is rearranged
+  const NARROW = 700; // pixels: the width of a picture from which on nothing is rearranged
   const LEGIBLE = 12; // pixels: the least size of text in a narrow picture
   const TARGET = 26; // pixels: the least size of a dataset there; cytoscape adds eight on each side for fingers
   const PADDING = 36;
@@ -37,7 +37,9 @@
   function fitNarrow(cy, nodes) {
     const box = nodes.boundingBox({ includeLabels: false, includeEdges: false });
     const lines = Math.max(0, ...nodes.map((one) => (one.data("label") || "").split("\n").length));
-    const below = 10 + 1.2 * LEGIBLE * lines;
+    const buttons = document.querySelector(".zoom");
+    const isCovered = buttons && buttons.offsetTop > 0; // on a phone, the buttons are above the picture
+    const below = 10 + 1.2 * LEGIBLE * lines + (isCovered ? buttons.offsetHeight : 0);
     const zoom = Math.min((cy.width() - 2 * PADDING) / box.w, (cy.height() - PADDING / 2 - below) / box.h, 2);
     const middle = (cy.height() + PADDING / 2 - below) / 2;
     cy.viewport({ zoom: zoom, pan: { x: cy.width() / 2 - zoom * (box.x1 + box.w / 2), y: middle - zoom * (box.y1 + box.h / 2) } });
