@@ -26,7 +26,7 @@ def take(place_of_file: Path) -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 760}, color_scheme="light")
         page.goto(place.address)
         page.wait_for_selector("#studio[data-ready=yes][aria-busy=false]")
-        page.wait_for_function("() => document.getElementById('graph')._cyreg?.cy.edges('.highlighted').length === 1")
+        page.wait_for_function("() => document.getElementById('graph')._cyreg?.cy.edges('.highlighted').length === 2")
         page.wait_for_timeout(1500)  # the path is highlighted step by step
         page.screenshot(path=str(place_of_file))
         browser.close()
