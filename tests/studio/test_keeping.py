@@ -21,6 +21,7 @@ from hetdp.studio.gallery import GALLERY
 from hetdp.studio.session import Session
 from hetdp.studio.state import STATE, state_text
 from hetdp.studio.verdict import verdict_page
+from hetdp.studio.what_if import ALL, CLASS, RULE, Scope
 from hetdp.studio.what_if import Scope
 from tests.studio.sessions import path_of, session_of
 from tests.studio.test_export import apply_repair, change_edge, change_value, keep_values, no_change
@@ -35,7 +36,17 @@ def change_class(session):
     session.set_scope(Scope("all"), 1.5)
 
 
+def change_scopes(session) -> None:
+    """Changes ε of a class, by a rule, and of all edges, and gives a value."""
+    for scope, value in ((Scope(CLASS, 0), 0.3), (Scope(RULE, 1.0), 0.75), (Scope(ALL, 0), 2.0)):
+        session.set_scope(scope, value)
+    session.set_pin(int(session.document.problem.boundary_mask.nonzero()[0][0]), 0.55)
+    session.clear_pins()
+
+
 COMBINED = [
+    ("three-voters", change_scopes),
+    ("council", change_scopes),
     ("contradiction", apply_repair),
     ("contradiction", no_change),
     ("three-voters", no_change),
