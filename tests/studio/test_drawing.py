@@ -91,3 +91,11 @@ def test_a_picture_is_about_as_wide_as_a_screen():
     across, down = drawing.scale_to_points(many)
     assert down[-1] == -66.0 * 30
     assert across[1] == pytest.approx(1.4 * 66.0 * 30 / 20)
+
+
+def test_a_page_that_moves_nothing_shows_a_path_at_once():
+    delays = [rule["selector"] for rule in drawing.stylesheet("light", 8) if "transition-delay" in rule["style"]]
+    assert delays == [f".step{step}" for step in range(drawing.HIGHLIGHT_STEPS + 1)]
+    still = drawing.stylesheet("light", 8, still=True)
+    assert not any("transition-delay" in rule["style"] for rule in still)
+    assert still[-1] == {"selector": "node, edge", "style": {"transition-duration": 0}}

@@ -43,6 +43,7 @@ from hetdp.studio.session import Session
 
 MOST_LABELLED_EDGES = 150  # up to which edges are labelled with their ε, unless it is that of most edges
 LONGEST_PERSON = 8  # characters of the class of an edge that is shown beside its ε
+LEAST_LENGTH = 120.0  # points of an edge from which on that name leaves the line visible
 LAST_STEP = 12  # of the steps of a path that are highlighted one after the other
 
 Element = dict[str, Any]
@@ -208,9 +209,10 @@ def edge_elements(
         appearance.epsilon[rows],
         frame.bent[rows],
         frame.parallel[rows],
+        _lengths(frame, edge_list.source[numbers], edge_list.target[numbers]),
     )
     found = []
-    for at, source, target, width, value, bends, parallel in zip(*(x.tolist() for x in columns), strict=True):
+    for at, source, target, width, value, bends, parallel, length in zip(*(x.tolist() for x in columns), strict=True):
         kinds = ["free"] * (value == np.inf) + ["selected"] * (at == appearance.edge)
         kinds += ["parallel"] if parallel else ["within"] * bends
         step = pairs.get(frozenset((source, target))) if pairs else None
@@ -225,16 +227,27 @@ def edge_elements(
             "target": f"n{drawn}-{target}",
             "width": width,
             "highlighted": max(width, 3.5),
-            "label": f"{_person(edge_list.classes[at])}ε {format_short(value)}" if labelled else "",
+            "label": f"{_person(edge_list.classes[at], length)}ε {format_short(value)}" if labelled else "",
             "at": at,
         }
         found.append({"data": data, "classes": " ".join(kinds)})
     return found
 
 
-def _person(edge_class: Any) -> str:
-    """The person or group of an edge before its ε, if the name is short."""
-    is_short = isinstance(edge_class, str) and len(edge_class) <= LONGEST_PERSON and not edge_class.isdecimal()
+def _lengths(frame: Frame, source: Indices, target: Indices) -> Floats:
+    """The lengths of edges, in points."""
+    one, other = np.searchsorted(frame.chosen, source), np.searchsorted(frame.chosen, target)
+    return np.hypot(frame.across[one] - frame.across[other], frame.down[one] - frame.down[other])
+
+
+def _person(edge_class: Any, length: float) -> str:
+    """The person or group of an edge before its ε, if the name is short and the edge is not."""
+    is_short = (
+        length >= LEAST_LENGTH
+        and isinstance(edge_class, str)
+        and len(edge_class) <= LONGEST_PERSON
+        and not edge_class.isdecimal()
+    )
     return f"{shorten_label(edge_class)} " if is_short else ""
 
 
