@@ -22,7 +22,6 @@ from hetdp.studio.session import Session
 from hetdp.studio.state import STATE, state_text
 from hetdp.studio.verdict import verdict_page
 from hetdp.studio.what_if import ALL, CLASS, RULE, Scope
-from hetdp.studio.what_if import Scope
 from tests.studio.sessions import path_of, session_of
 from tests.studio.test_export import apply_repair, change_edge, change_value, keep_values, no_change
 
