@@ -36,7 +36,7 @@ BEGIN_WITH = (  # the longest, part of which is waiting: begun first, each by an
     "documents/test_reference.py",  # by the worker that has loaded the commands for test_pages.py
 )
 
-EXAMPLES = times(30, stressed=50)  # of each property
+EXAMPLES = times(20, stressed=50)  # of each property
 settings.register_profile("dev", max_examples=EXAMPLES, deadline=None)
 settings.register_profile(
     "ci",
