@@ -7,7 +7,8 @@ import pytest
 
 import hetdp
 from hetdp.plots.layout import Layout
-from hetdp.studio import drawing, picture, views
+from hetdp.studio import drawing, picture, session, views
+from hetdp.studio.gallery import document_from_form
 from hetdp.studio.session import new_document
 from tests.studio.sessions import path_of, session_of
 
@@ -99,3 +100,10 @@ def test_a_page_that_moves_nothing_shows_a_path_at_once():
     still = drawing.stylesheet("light", 8, still=True)
     assert not any("transition-delay" in rule["style"] for rule in still)
     assert still[-1] == {"selector": "node, edge", "style": {"transition-duration": 0}}
+
+
+def test_a_short_edge_has_no_name_that_would_hide_its_line():
+    found = session.Session(document_from_form("tallies", "pupils=6, staff=3", "", "0.3", "staff=0.1"))
+    found.select("dataset", found.document.problem.graph.index((0, 3)))
+    drawn = [one["data"]["label"] for one in picture.Picture().update(found) if "source" in one["data"]]
+    assert {label for label in drawn if label} == {"staff ε 0.1", "ε 0.3"}

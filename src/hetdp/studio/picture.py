@@ -242,13 +242,8 @@ def _lengths(frame: Frame, source: Indices, target: Indices) -> Floats:
 
 def _person(edge_class: Any, length: float) -> str:
     """The person or group of an edge before its ε, if the name is short and the edge is not."""
-    is_short = (
-        length >= LEAST_LENGTH
-        and isinstance(edge_class, str)
-        and len(edge_class) <= LONGEST_PERSON
-        and not edge_class.isdecimal()
-    )
-    return f"{shorten_label(edge_class)} " if is_short else ""
+    is_name = isinstance(edge_class, str) and len(edge_class) <= LONGEST_PERSON and not edge_class.isdecimal()
+    return f"{shorten_label(edge_class)} " if is_name and length >= LEAST_LENGTH else ""
 
 
 class Picture:
