@@ -77,9 +77,6 @@ SYMBOLS = {  # by the class of the symbol in the legend
     "highlightline loose": Term(
         "Dashed green line", "A part of the path that leaves room: the value could be better as far as this edge goes."
     ),
-    "highlightline loose": Term(
-        "Dashed green line", "The edge across the boundary would allow more than what was given or chosen."
-    ),
     "diamond": Term("Diamond", "The median of the mechanism that is chosen under Compare with, in What if?"),
     "selectedline": Term("Selected edge", "The edge whose numbers are shown in Details."),
     "selectedring": Term("Selected", "The dataset whose numbers are shown in Details."),
