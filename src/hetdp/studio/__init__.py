@@ -15,7 +15,8 @@ caching), `opening` (what the command line names) and the colours in `assets/tok
 - `assets/`: actions.js keeps the queue of actions until the server has acknowledged them, keys.js handles keys in the
   picture, studio.js turns clicks and entries into actions, paths.js lets paths appear in charts, whatif.js draws the
   sliders for many edges and keeps every dragged slider in its place, guide.js runs the tour, tips and presenter mode,
-  and keep.js links and Back.
+  keep.js links and Back, network.js fits the network and its names, and access.js adds names for screen readers.
+  tokens.css holds the colours, also those of pictures.
 
 To add an action: give a button or control `data-action`, and handle the name in `callbacks.take_action`. To add a view:
 add it to `views.views_of` and draw it in `screen`. To add an example: add an entry to `gallery.GALLERY`.
