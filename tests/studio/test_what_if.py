@@ -183,3 +183,15 @@ def test_edges_keep_their_width_while_another_one_is_edited():
     assert after[1] < before[1]
     scale = width_scale(np.array([0.2, 1.0]))
     assert edge_widths(np.array([0.01, 0.2, 1.0, 5.0]), scale).tolist() == [THICK, THICK, THIN, THIN]
+
+
+def test_a_comparison_ends_with_the_problem_or_the_objective_that_it_is_about():
+    session = voters()
+    session.set_comparison("weighted-vote")
+    assert session.reference().answer.mechanism is not None
+    session.set_parameter(0, "epsilon", 0.5)  # no longer a problem of people
+    assert session.comparison == "before"
+    session.set_comparison("balanced")
+    session.open(GALLERY["council"].make())
+    assert session.comparison == "before"
+    assert session.reference() is None

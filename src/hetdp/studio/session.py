@@ -293,6 +293,8 @@ class Session:
         if document.objective not in self.objectives:
             self.document = replace(document, objective="fair")
         self.answer: Answer = solve(self.document.problem, self.document.pins, self.document.objective)
+        if fresh or self.comparison not in (BEFORE, OPENED, *self.objectives):
+            self.comparison = BEFORE
         if fresh:
             self.selection = self._existing(document.selected)
         self.milliseconds = round(1000 * (time.perf_counter() - begun))
