@@ -50,6 +50,7 @@
     pending = true;
     const number = changes, body = new URLSearchParams(new FormData(form));
     body.set("live", "yes");
+    if (held) { body.delete(held.name); }
     try {
       const answer = await window.fetch(form.action, { method: "POST", body: body });
       if (answer.status === 409) { window.location.reload(); return; }
@@ -126,6 +127,23 @@
     window.addEventListener(name, () => { window.requestAnimationFrame(preview); }, { passive: true });
   }
 
+  // On the way to another choice, keys pass choices that nobody means: "public" would show the values of a column. What
+  // keys choose in such a menu is therefore not sent before the menu is left. What a pointer chooses is meant.
+  let keyed = null, held = null;
+  for (const name of ["keydown", "wheel"]) {
+    form.addEventListener(name, (event) => { keyed = event.target; }, { passive: true });
+  }
+  form.addEventListener("pointerdown", () => { keyed = null; });
+  function hold(menu) {
+    held = menu;
+    document.getElementById("live-" + menu.id).innerHTML = "<p class='quiet'>The page takes this choice when you leave the menu.</p>";
+  }
+  form.addEventListener("focusout", function (event) {
+    if (held !== event.target || held === document.activeElement) { return; }  // the window has lost the focus, not the menu
+    held = null;
+    changed(false);
+  });
+
   form.addEventListener("input", function (event) {
     const one = event.target, slider = one.matches("input[type=range][data-for]");
     if (slider) {
@@ -136,6 +154,8 @@
     } else if (one.id) {
       document.querySelectorAll("input[type=range][data-for='" + one.id + "']").forEach(follow);
     }
+    if (one.matches("[data-hold]") && keyed === one) { hold(one); return; }
+    if (held === one) { held = null; }
     if (one.id !== "confirm" && one.id !== "sheet") { changed(slider); }
   });
   form.addEventListener("submit", function () {
