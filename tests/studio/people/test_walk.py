@@ -287,6 +287,7 @@ def test_mistakes_are_said_beside_their_fields(browse, tmp_path):
     assert "write 50% or 0.5%" in one.page.inner_text("#share-fault")
     assert one.page.get_attribute("#share", "aria-invalid") == "true"
     assert "share-fault" in one.page.get_attribute("#share", "aria-describedby")
+    press_before_the_answer(one)
 
 
 def pass_roles(one: Browsed) -> None:
@@ -308,6 +309,29 @@ def pass_roles(one: Browsed) -> None:
     assert "Private" in one.page.inner_text("#live-role-3")
     one.page.select_option("#role-1", "public")  # as a pointer does, which passes nothing
     one.page.wait_for_selector("#live-role-1:has-text('Town 80')")
+
+
+def press_before_the_answer(one: Browsed) -> None:
+    """Types on and presses Enter while an answer about the first letters is on its way."""
+    late = []
+
+    def answer_late(route) -> None:
+        if late or "live=yes" not in (route.request.post_data or ""):
+            route.continue_()
+            return
+        late.append(route.fetch())  # the server has taken what was typed; the page does not know it yet
+        one.page.keyboard.insert_text(" move?")
+        one.page.keyboard.press("Enter")
+        route.fulfill(response=late[0])
+
+    one.page.evaluate("() => { document.getElementById('studio').dataset.old = 'yes'; }")
+    one.page.route("**/people/question", answer_late)
+    one.page.keyboard.insert_text("Do we")  # at once, on a busy machine, too
+    one.page.wait_for_selector("#studio[data-ready=yes]:not([data-old])", state="attached")
+    assert one.page.locator("text=Another page").all_inner_texts() == []
+    assert one.page.input_value("#title") == one.session.draft["title"] == "Do we move?"
+    assert "question" in one.session.tried
+    one.page.unroute("**/people/question")
 
 
 def test_the_start_dialog_offers_a_table_and_a_problem(browser, tmp_path, monkeypatch):

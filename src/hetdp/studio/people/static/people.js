@@ -37,7 +37,9 @@
 
   // What is typed or chosen is sent after a moment, and only the newest answer is shown. What a slider says is sent at
   // once, one request at a time, so that the curves follow it: whatever it passes meanwhile is left out.
-  let changes = 0, sent = 0, timer = 0, pending = false, sliding = false;
+  // A button waits for the request before it, which changes the revision; after it, nothing is sent: a page that has been
+  // left behind would else report a change by another page, and a late answer would stop the way to the next step.
+  let changes = 0, sent = 0, timer = 0, pending = false, sliding = false, button = null, leaving = false;
   function changed(slider) {
     changes += 1;
     sliding = slider;
@@ -46,7 +48,7 @@
     if (slider) { send(); } else { timer = window.setTimeout(send, 120); }
   }
   async function send() {
-    if (pending || sent === changes) { return; }
+    if (pending || leaving || sent === changes) { return; }
     pending = true;
     const number = changes, body = new URLSearchParams(new FormData(form));
     body.set("live", "yes");
@@ -56,14 +58,16 @@
       if (answer.status === 409) { window.location.reload(); return; }
       if (answer.ok) {
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-        adopt(page, sliding || number === changes);
+        adopt(page, !button && (sliding || number === changes));
         sent = number;
       } else { sent = number; }
     } catch (failure) {
       sent = number;
+      button = null;
       say("The server of the studio has ended or cannot be reached. What you type now is not kept.");
     }
     pending = false;
+    if (button) { form.requestSubmit(button); return; }
     if (sent === changes) { busy(false); } else { busy(true); send(); }
   }
   function say(words) {
@@ -158,10 +162,17 @@
     if (held === one) { held = null; }
     if (one.id !== "confirm" && one.id !== "sheet") { changed(slider); }
   });
-  form.addEventListener("submit", function () {
+  form.addEventListener("submit", function (event) {
     window.clearTimeout(timer);
     busy(true);
+    if (pending) {
+      event.preventDefault();
+      button = event.submitter;
+    } else {
+      leaving = true;
+    }
   });
+  window.addEventListener("pageshow", (event) => { if (event.persisted) { window.location.reload(); } });
   document.addEventListener("click", function (event) {
     if (event.target.matches("input[type=range].unset")) {  // a click on its end, where it waits, is a choice, too
       event.target.dispatchEvent(new Event("input", { bubbles: true }));
