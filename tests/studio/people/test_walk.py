@@ -297,9 +297,9 @@ def pass_roles(one: Browsed) -> None:
         one.page.keyboard.press("ArrowDown")
         one.settle()
     assert one.page.input_value("#role-3") == "public"
-    assert "when you leave the menu" in one.page.inner_text("#live-role-3")
     one.page.evaluate("() => document.getElementById('role-0').dispatchEvent(new Event('input', {bubbles: true}))")
     one.settle()  # another field has been sent, and the menu has not
+    assert "when you leave the menu" in one.page.inner_text("#live-role-3")
     assert one.session.table.roles == {}
     assert one.session.table.seen == set()
     one.page.keyboard.press("ArrowDown")

@@ -89,6 +89,7 @@
     for (const part of [...document.querySelectorAll("[data-live]")]) {
       const other = page.getElementById(part.id);
       if (!part.isConnected || !other || part.contains(document.activeElement)) { continue; }
+      if (held && part.id === "live-" + held.id) { continue; }
       if (part.innerHTML !== other.innerHTML) {
         const opened = [...part.querySelectorAll("details")].map((one) => one.open);
         part.innerHTML = other.innerHTML;
