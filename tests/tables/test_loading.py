@@ -33,6 +33,7 @@ from hetdp.tables.preparation import prepare
 from hetdp.tables.request import AskRequest, build_request
 from hetdp.tables.sources import open_source
 from tests.loops import for_each
+from tests.stress import long
 from tests.tables.standin import population
 from tests.tables.tables import FILES, FORMATS, PEOPLE, as_csv, as_parquet, as_sqlite
 
@@ -330,8 +331,13 @@ def outcome(table: Any, request: AskRequest) -> str:
 
 
 @pytest.mark.parametrize(
-    ("form", "kind"),
-    [*(("table", kind) for kind in MOMENTS), *(("parquet", kind) for kind in MOMENTS if kind != "seconds")],
+    ("form", "kind"),  # each kind in one of the forms; the rest is long
+    [
+        pytest.param(form, kind, marks=long if at % 2 == is_table else ())
+        for is_table, form in enumerate(("parquet", "table"))
+        for at, kind in enumerate(MOMENTS)
+        if (form, kind) != ("parquet", "seconds")  # which Parquet has not
+    ],
 )
 def test_whether_a_timestamp_can_be_read_does_not_depend_on_its_value(form, kind, tmp_path):
     for counted in ("vote IS NULL", "vote = '2026-01-01 00:00:00'"):
@@ -380,10 +386,10 @@ def broken_parquet(tmp_path: Path) -> Path:
 
 def broken_sqlite(tmp_path: Path) -> Path:
     """A file in which a text of the column vote continues on a missing page."""
-    long = "yes" * 5000
-    place = as_sqlite(PEOPLE | {"vote": [long, *PEOPLE["vote"][1:]]}, tmp_path)
+    text = "yes" * 5000
+    place = as_sqlite(PEOPLE | {"vote": [text, *PEOPLE["vote"][1:]]}, tmp_path)
     data = bytearray(place.read_bytes())
-    page = next(at for at in range(0, len(data), 4096) if data[at + 4 : at + 4096] in (long * 2).encode())
+    page = next(at for at in range(0, len(data), 4096) if data[at + 4 : at + 4096] in (text * 2).encode())
     data[page : page + 4] = b"\x00\x0f\xff\xff"
     place.write_bytes(data)
     return place

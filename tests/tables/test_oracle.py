@@ -81,7 +81,11 @@ DESIGNS = [
         for at, question in enumerate(ONE_VALUE + SEVERAL_VALUES + NO_FORMULA)
         for is_fair, design in enumerate(("balanced", "fair"))
     ),
-    *((question, "weighted-vote") for question in ONE_VALUE if question["asks"] != "weighted_sum"),
+    *(
+        pytest.param(question, "weighted-vote", marks=long if at % 2 else ())
+        for at, question in enumerate(ONE_VALUE)
+        if question["asks"] != "weighted_sum"
+    ),
 ]
 
 
@@ -147,8 +151,8 @@ def test_blank_rows_do_not_count_for_respondents():
 
 
 THREE_VALUES = [*SEVERAL_VALUES, *NO_FORMULA, *ONE_VALUE[:3]]
-CHANGE_CASES = [  # every question with both designs, one with an ε of its own for deciding steps; the rest is long
-    pytest.param(question, design, deciding, marks=() if (at + is_fair + is_apart) % 2 else long)
+CHANGE_CASES = [  # every question once, each time with the next of four settings; the rest is long
+    pytest.param(question, design, deciding, marks=() if at % 4 == 2 * is_fair + is_apart else long)
     for at, question in enumerate(THREE_VALUES)
     for is_fair, design in enumerate(("balanced", "fair"))
     for is_apart, deciding in enumerate((None, 0.3))
