@@ -23,7 +23,7 @@ from hetdp.studio.people import views
 from hetdp.studio.people.charts import charts_of
 from hetdp.studio.people.code import plan_lines
 from hetdp.studio.people.folder import OpenedFolder
-from hetdp.studio.people.release import caps_of, price_of
+from hetdp.studio.people.release import caps_of, file_names, price_of
 from hetdp.studio.people.session import NAMES, STALE, PeopleSession
 from hetdp.studio.people.wording import runs_words
 from tests.studio.people.conftest import EPSILONS, FIRST, LEVELS, QUESTION, SECRET, TOKEN, Pages, write_table
@@ -67,6 +67,27 @@ def test_a_second_release_draws_nothing_and_spends_nothing(pages, tmp_path, monk
     assert "It is the same answer" in again.release()
     assert (tmp_path / "plan-record.json").read_bytes() == record
     assert hetdp.Ledger(tmp_path / "staff.ledger").status()[0].most_spent == "1"
+
+
+def test_a_new_version_of_the_data_has_a_record_and_a_page_of_its_own(pages, tmp_path):
+    pages.fill_in()
+    pages.save()
+    pages.make_ledger(times="3")
+    pages.release()
+    first = (tmp_path / "plan-record.json").read_bytes()
+    longest, odd = "v" * 190, "2027/28"
+    for version, stem in (("2", "plan-version-2"), (" 02 ", "plan-version-2"), (odd, "plan-version-2027-28-")):
+        assert stem in pages.send("release", {"version": version})
+        pages.release()
+        assert pages.place == "record", version
+        place = tmp_path / pages.session.published.record
+        assert place.name.startswith(stem)
+        assert hetdp.read_record(place)["composition"]["version"].lstrip("0") == version.strip().lstrip("0")
+    assert (tmp_path / "plan-record.json").read_bytes() == first
+    assert [one.kind for one in hetdp.Ledger(tmp_path / "staff.ledger").history()].count("spend") == 3
+    shown = pages.send("release", {"version": longest})
+    assert len(file_names(pages.session)[0]) < 120
+    assert "would be refused" in shown
 
 
 def test_releases_sent_at_once_draw_and_pay_once(pages, tmp_path):
@@ -382,7 +403,8 @@ def test_the_files_of_a_release_never_replace_other_files_or_follow_links(pages,
     assert not (tmp_path / "elsewhere.json").exists()
     (tmp_path / "plan-record.json").unlink()
     (tmp_path / "plan-record.json").write_text("{}")
-    assert "exists and is not a record" in pages.release()
+    assert "'plan-record.json' exists and is not a record" in pages.release()  # without the path of the folder
+    assert str(tmp_path) not in pages.responses[-1]
     assert hetdp.Ledger(tmp_path / "staff.ledger").status()[0].people == 0
 
 
@@ -589,7 +611,7 @@ def test_the_chosen_source_of_a_ledger_pays(pages, tmp_path):
     pages.release()
     assert pages.place == "record"
     assert {one.source: one.people for one in ledger.status()} == {"first": 0, "second": 100}
-    assert hetdp.read_record(tmp_path / "plan-record.json")["composition"]["version"] == "3"
+    assert hetdp.read_record(tmp_path / "plan-version-3-record.json")["composition"]["version"] == "3"
 
 
 def test_a_workbook_is_no_table_until_a_sheet_is_chosen(tmp_path):

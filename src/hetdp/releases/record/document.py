@@ -26,7 +26,7 @@ from hetdp.documents import (
 from hetdp.errors import Fault, HetdpError, InputError, UsageError
 from hetdp.files.formats.json_files import read_json
 from hetdp.files.formats.writing import require_writable
-from hetdp.releases.ledger.chain import TITLE, Entry
+from hetdp.releases.ledger.chain import TITLE, Entry, normalize_version
 
 PROMISE = {
     "area": MAYBE_TEXT,
@@ -105,6 +105,7 @@ BUNDLE: dict[str, Any] = {
 SQLITE_SUFFIXES = ("", "-journal", "-wal", "-shm")  # the files of an SQLite database
 HEAD_BYTES = 1 << 12  # bytes of a page, in which its mark stands
 HINT = "choose another name"
+TAKEN_HINT = "move or rename that file, or choose another name"
 
 
 def require_file_names(record: Any, html: Any) -> None:
@@ -147,7 +148,7 @@ def require_places(record: Any, html: Any, ledger: Path | None, facts: Document)
         raise UsageError("the record and its page have the same file name", "each needs its own file", HINT)
     if html is not None and Path(html).exists() and not _is_page(Path(html), facts):
         rule = "a page may replace only an earlier copy of itself"
-        raise UsageError(f"{str(html)!r} exists and is not a page of this release", rule, HINT)
+        raise UsageError(f"{str(html)!r} exists and is not a page of this release", rule, TAKEN_HINT)
     earlier = [] if record is None or not Path(record).exists() else [_earlier_receipt(record, facts)]
     require_file_names(record, html)
     return earlier
@@ -157,7 +158,8 @@ def mark_of(record: dict[str, Any]) -> str:
     """The tag that identifies a page of this release: a digest of the ledger, source, version and questions."""
     named: list[Any] = [record["ledger"]["ledger"]]
     for one in record.get("releases", [record]):
-        named += [one["composition"]["source"], one["composition"]["version"], one["mechanism"]["sha256"]]
+        paid = one["composition"]
+        named += [paid["source"], normalize_version(paid["version"]), one["mechanism"]["sha256"]]
     return f'<meta name="hetdp-release" content="{hashlib.sha256(json.dumps(named).encode()).hexdigest()}">'
 
 
@@ -169,10 +171,12 @@ def _earlier_receipt(path: Any, facts: Document) -> Document:
         found = None
     if found is None:
         raise UsageError(
-            f"{str(path)!r} exists and is not a record", "a record may replace only an earlier copy of itself", HINT
+            f"{str(path)!r} exists and is not a record",
+            "a record may replace only an earlier copy of itself",
+            TAKEN_HINT,
         )
     if mark_of(found | {"ledger": facts["ledger"]}) != mark_of(facts):
-        raise UsageError(f"{str(path)!r} is the record of another release", "a record is never replaced", HINT)
+        raise UsageError(f"{str(path)!r} is the record of another release", "a record is never replaced", TAKEN_HINT)
     receipt: Document = found["ledger"]
     return receipt
 

@@ -20,7 +20,6 @@ from hetdp.studio.people.draft import (
 from hetdp.studio.people.release import caps_of, files_of, make_ledger, release_plan
 from hetdp.studio.people.session import FORM, NAMES, STALE, STEPS, PeopleSession
 from hetdp.studio.people.views import context_of
-from hetdp.studio.people.wording import refusal_words
 
 PREFIX = "people"
 HERE = Path(__file__).parent
@@ -140,7 +139,7 @@ def _open(session: PeopleSession, step: str, form: dict[str, str]) -> str:
         session.open(session.table_path(form["open"]))
         return "table"
     except HetdpError as refusal:
-        session.faults_of_action[step] = {FORM: refusal_words(refusal)}
+        session.faults_of_action[step] = {FORM: session.refusal_words(refusal)}
         return step
 
 
@@ -167,7 +166,7 @@ def _do(session: PeopleSession, step: str, action: str, form: dict[str, str]) ->
             release_plan(session, form.get(SHOWN_PLAN, ""))
             return "record"
     except HetdpError as refusal:
-        session.faults_of_action[step] = {names.get(action, FORM): refusal_words(refusal)}
+        session.faults_of_action[step] = {names.get(action, FORM): session.refusal_words(refusal)}
     return step
 
 
@@ -189,12 +188,12 @@ def _make_ledger(session: PeopleSession, step: str, form: dict[str, str]) -> str
     try:
         caps_of(session, form.get("times", ""))
     except HetdpError as refusal:
-        found["times"] = refusal_words(refusal)
+        found["times"] = session.refusal_words(refusal)
     if not found:
         try:
             make_ledger(session, form.get("ledger-name", ""), form["ledger-source"], form["times"])
         except HetdpError as refusal:
-            found["ledger-name"] = refusal_words(refusal)
+            found["ledger-name"] = session.refusal_words(refusal)
     if found:
         session.faults_of_action[step] = found
     return step

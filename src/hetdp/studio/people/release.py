@@ -5,6 +5,7 @@ These functions work on the session; the pages call them.
 
 from __future__ import annotations
 
+import hashlib
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -12,16 +13,19 @@ from typing import Any
 from hetdp.errors import UnwrittenRecordError, UsageError
 from hetdp.numbers import parse_whole
 from hetdp.people.privacy.epsilons import format_epsilon
+from hetdp.releases.ledger.chain import normalize_version
 from hetdp.releases.ledger.ledger import Ledger
 from hetdp.releases.price import Price
 from hetdp.studio.people.draft import MISSING
-from hetdp.studio.people.folder import LEDGER, PAGE, PLAN, RECORD
+from hetdp.studio.people.folder import LEDGER, LONGEST_NAME, PAGE, PLAN, RECORD
 from hetdp.studio.people.session import PeopleSession, Published
 from hetdp.tables.ask import AskResult, Payment, ask
 from hetdp.tables.record import verify_record
 
 SHOWN_RULE = "a release carries out the plan whose digest was shown and approved"
 UNIT, RELATION = "person", "replace-one"
+FIRST_VERSION = "1"
+LONGEST_STEM = LONGEST_NAME - 20  # characters before -record.json or a digest
 
 
 def ledger_sources(session: PeopleSession, name: str) -> list[str]:
@@ -88,8 +92,8 @@ def payment_of(session: PeopleSession, **files: Path) -> Payment:
     name = session.draft["ledger"]
     if not name:
         raise UsageError("no ledger is chosen", "a ledger pays for the release, and remembers it")
-    source, version = session.draft["source"] or None, session.draft["version"].strip() or "1"
-    return Payment(ledger=session.folder.existing(name, (LEDGER,)), source=source, version=version, **files)
+    place, source = session.folder.existing(name, (LEDGER,)), session.draft["source"] or None
+    return Payment(ledger=place, source=source, version=version_of(session), **files)
 
 
 def price_of(session: PeopleSession) -> Price | None:
@@ -107,10 +111,26 @@ def price_of(session: PeopleSession) -> Price | None:
 
 
 def file_names(session: PeopleSession) -> tuple[str, str]:
-    """The names of the files of the record and its page, made from the name of the plan."""
+    """The names of the files of the record and its page, made from the name of the plan and the version of the data."""
     stem = Path(session.saved.name if session.saved is not None else session.stem()).stem
-    base = stem.removesuffix("-plan") or stem
+    base, version = stem.removesuffix("-plan") or stem, normalize_version(version_of(session))
+    base = _file_stem(base if version == FIRST_VERSION else f"{base}-version-{version}")
     return f"{base}-record{RECORD}", f"{base}-page{PAGE}"
+
+
+def version_of(session: PeopleSession) -> str:
+    """The declared version of the data."""
+    return session.draft["version"].strip() or FIRST_VERSION
+
+
+def _file_stem(name: str) -> str:
+    """A name as part of the name of a file; what had to be changed is told apart by a digest.
+
+    >>> _file_stem("staff-version-2"), _file_stem("a/b"), _file_stem("a:b")
+    ('staff-version-2', 'a-b-c14cdd', 'a-b-6783a3')
+    """
+    plain = "".join(one if one.isalnum() or one in "-_. " else "-" for one in name)[:LONGEST_STEM]
+    return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
 
 
 def release_plan(session: PeopleSession, shown: str) -> None:

@@ -7,6 +7,7 @@ another page is refused. Nothing here depends on Flask.
 from __future__ import annotations
 
 import copy
+import os
 import shlex
 import tempfile
 import threading
@@ -133,6 +134,10 @@ class PeopleSession:
     promised: dict[str, Any] | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
     _results: dict[Any, Any] = field(default_factory=dict)
+
+    def refusal_words(self, refusal: HetdpError) -> str:
+        """A refusal as the page says it: files of the folder are named without it."""
+        return refusal_words(refusal).replace(f"{self.folder.path}{os.sep}", "")
 
     # Table.
 

@@ -36,7 +36,7 @@ from hetdp.studio.people.draft import (
     read_epsilon,
     read_share,
 )
-from hetdp.studio.people.release import caps_of, checks_of_record, file_names, ledger_sources, price_of
+from hetdp.studio.people.release import caps_of, checks_of_record, file_names, ledger_sources, price_of, version_of
 from hetdp.studio.people.session import FORM, NAMES, STEPS, PeopleSession
 from hetdp.studio.people.table import COUNTED, PUBLIC
 from hetdp.studio.people.wording import (
@@ -519,7 +519,7 @@ def _price(session: PeopleSession, step: str) -> dict[str, Any]:
     try:
         found = price_of(session)
     except HetdpError as refusal:
-        return {"price": None, "price_lines": [refusal_words(refusal)]}
+        return {"price": None, "price_lines": [session.refusal_words(refusal)]}
     return {"price": found, "price_lines": [] if found is None else list(_price_words(found, session.level_column()))}
 
 
@@ -555,7 +555,7 @@ def _release(session: PeopleSession) -> dict[str, Any]:
     assert saved is not None
     record, page = file_names(session)
     ledgers = _ledgers(session)
-    ledger, source, version = draft["ledger"], draft["source"], draft["version"].strip() or "1"
+    ledger, source, version = draft["ledger"], draft["source"], version_of(session)
     stem = table.path.stem
     name = draft["ledger-name"] or session.folder.free_name(stem, ".ledger")
     named = draft["ledger-source"] or stem
@@ -594,7 +594,7 @@ def _record(session: PeopleSession) -> dict[str, Any]:
     try:
         checks = checks_of_record(session)
     except HetdpError as refusal:
-        session.faults_of_action["record"] = {FORM: refusal_words(refusal)}
+        session.faults_of_action["record"] = {FORM: session.refusal_words(refusal)}
         checks = []
     return {
         "published": done,
