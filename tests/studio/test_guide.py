@@ -69,6 +69,7 @@ def test_the_tour_and_the_glossary_are_used_by_keyboard_alone(studio):
     page.keyboard.press("Enter")
     page.wait_for_selector("#term-border.found")
     page.locator("#glossary-tour").press("Enter")
+    page.wait_for_selector("#view input[value=network]:checked", state="attached")  # it began on a map
     for stop in TOUR:
         page.wait_for_selector(f"#tour-title:text-is('{stop.title}')")
         opened.settle()

@@ -127,6 +127,10 @@ BROKEN_STATES = [
     {"name": "a", "objective": "fair", "changes": [["only one"]], "selected": ["dataset", "x"]},
     {"name": "a", "objective": "fair", "repaired": [[99, "p", 0.5]]},
     {"name": "a", "objective": "fair", "form": ["votes"]},
+    {"name": "a", "objective": None},
+    {"name": "a", "objective": "fair", "changes": ["abc"]},
+    *({"name": "a", "objective": "fair", "repaired": [[1, *pin]]} for pin in (("p", 7), ("p", -1e-300), ("error", 3))),
+    {"name": "a", "objective": "fair", "repaired": [[True, "p", 0.5]]},
 ]
 
 
@@ -157,6 +161,10 @@ def test_a_link_returns_to_its_state_and_says_when_it_is_gone(monkeypatch):
     assert [str(change) for change in found.document.changes] == ["Objective: Fair → Balanced"]
     found.undo()
     assert found.document.name == "Contradictory values"
+    found.show_step(0, "three-voters", GALLERY["three-voters"].make)
+    found.reopen(first)
+    assert (found.step, found.document.objective, found.notice) == (None, "balanced", ""), "the story ends"
+    found.undo()
     found.bookmark()
     found.reopen(first)
     assert "no longer stored" in found.notice

@@ -230,3 +230,17 @@ def test_a_tally_is_named_by_its_counts_in_the_order_of_its_label():
     found.select("dataset", found.document.problem.graph.index("5,9"))
     assert texts(panels.dataset_summary(found)).startswith("5,9permanent 5, elected 9The true answer is adopted.")
     assert panels.describe_selection(found).startswith("Dataset 5,9, permanent 5, elected 9, true answer: adopted")
+
+
+def test_edges_with_an_infinite_epsilon_are_not_presented_as_private():
+    for values, kind, words in (
+        ((1.0, float("inf")), "good", "Verified exactly on all 2 edges. 1 of them has an infinite ε"),
+        ((float("inf"), float("inf")), "caution", "Nothing is promised: every ε is infinite"),
+    ):
+        session = session_of(path_of(3))
+        for edge, value in enumerate(values):
+            session.set_parameter(edge, "epsilon", value)
+        found, shown = panels.verdict(session)
+        assert found == kind
+        assert words in texts(shown)
+        assert kind == "good" or "Private" not in texts(shown)

@@ -295,10 +295,13 @@ def edge_widths(epsilon: Floats, scale: WidthScale | None = None) -> Floats:
 
     >>> edge_widths(np.array([0.0, 0.1, 1.0, np.inf])).tolist()
     [4.2, 4.2, 0.7, 0.7]
+    >>> edge_widths(np.array([0.2, 1e308])).tolist()
+    [4.2, 0.7]
     """
     least, most = width_scale(epsilon) if scale is None else scale
     with np.errstate(divide="ignore"):
-        weak = np.clip(np.log(epsilon / least) / np.log(most / least), 0.0, 1.0)
+        above, whole = np.log(epsilon) - np.log(least), np.log(most) - np.log(least)  # quotients could overflow
+        weak = np.clip(above / whole, 0.0, 1.0)
     return np.asarray(THIN * weak + THICK * (1.0 - weak)).round(9)
 
 

@@ -101,6 +101,7 @@ BEST_AT = {
     "balanced": "in the worst case",
     "average": "on average",
 }
+LOSSES = ("epsilon", "mu")  # how names of parameters begin that bound what may be learnt
 USEFUL_RUNS = 51  # of 100 runs: if no dataset is answered right as often, the mechanism is not presented as a success
 USELESS_NOTE = f"no dataset is answered right in {USEFUL_RUNS} of 100 runs, and a coin is right in 50"
 MOST_NEIGHBOURS = 40
@@ -192,6 +193,16 @@ def _private_status(session: Session, mechanism: LocalMechanism) -> tuple[str, l
             html.P(f"{same} Check the question.", className="notice", role="alert"),
             html.P(proved),
         ]
+    free = _free_edges(session)
+    if free and free == problem.graph.edge_count:
+        return "caution", [
+            html.H2("Nothing is promised: every ε is infinite"),
+            html.P(
+                "Any values would pass. Give a finite ε where privacy matters.", className="notice", role="alert"
+            ),
+        ]
+    if free:
+        proved += f" {free:,} of them {'has' if free == 1 else 'have'} an infinite ε: nothing is promised there."
     if coin.is_better and not _is_hardly_better(mechanism):
         head = f"Private, and as accurate as possible {best}" if best else "Private"
         hardest = [" At the hardest dataset, ", *_worst_words(session, coin)] if coin.datasets else []
@@ -210,6 +221,13 @@ def _private_status(session: Session, mechanism: LocalMechanism) -> tuple[str, l
         html.P(warning, className="notice", role="alert"),
         html.P(f"{proved}{limit}"),
     ]
+
+
+def _free_edges(session: Session) -> int:
+    """The number of edges with an infinite ε or μ, as far as edges are listed."""
+    listed = session.edge_list
+    losses = [] if listed is None else [x for name, x in listed.columns.items() if name.startswith(LOSSES)]
+    return int(np.isinf(np.minimum.reduce(losses)).sum()) if losses else 0
 
 
 def _only_answer(problem: Problem) -> str:

@@ -425,6 +425,7 @@ class Session:
             if found is None:
                 self.refuse(NO_BOOKMARK)
                 return
+            self.end_story()
             now, self.last_control = self.document, ""
             if (found.problem, found.pins, found.objective) != (now.problem, now.pins, now.objective):
                 self._opened += 1

@@ -62,8 +62,8 @@ def document_of_state(document: Document, state: Any) -> Document:
         UsageError: the state is not one that the studio has saved.
     """
     try:
-        objective, chosen = str(state["objective"]), state.get("selected", ["", -1])
-        changes = tuple(Change(*map(_require_text, change)) for change in state.get("changes", []))
+        objective, chosen = _require_text(state["objective"]), state.get("selected", ["", -1])
+        changes = tuple(Change(*map(_require_text, _require_list(one))) for one in state.get("changes", []))
         repaired = {
             _require_index(one[0], document.problem): _require_pin(*one[1:]) for one in state.get("repaired", [])
         }
@@ -116,8 +116,14 @@ def _require_text(value: Any) -> str:
     return value
 
 
+def _require_list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError
+    return value
+
+
 def _require_index(value: Any, problem: Problem) -> int:
-    if not isinstance(value, int) or not 0 <= value < problem.graph.size:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < problem.graph.size:
         raise ValueError
     return value
 
@@ -125,4 +131,7 @@ def _require_index(value: Any, problem: Problem) -> int:
 def _require_pin(kind: Any, value: Any) -> tuple[str, float]:
     if kind not in ("p", "z", "error") or isinstance(value, bool):
         raise ValueError
-    return kind, float(value)
+    number = float(value)
+    if number != number or (kind != "z" and not 0.0 <= number <= 1.0):
+        raise ValueError
+    return kind, number

@@ -70,6 +70,7 @@
     if (place("glossary").open) { place("glossary").close(); }
     window.dash_clientside.set_props("shade", { hidden: true });
     window.dash_clientside.set_props("tab", { value: "inspect" });
+    window.dash_clientside.set_props("view", { value: "network" }); // the words are about its marks and lines
     origin = place("help");
     window.hetdp.whenSettled(() => window.setTimeout(() => goTo(0), 0));
   }
