@@ -77,7 +77,7 @@ SYMBOLS = {  # by the class of the symbol in the legend
     "highlightline loose": Term(
         "Dashed green line", "A part of the path that leaves room: the value could be better as far as this edge goes."
     ),
-    "diamond": Term("Diamond", "The median of the mechanism that is chosen under Compare with, in What if?"),
+    "diamond": Term("Diamond", "The median of the mechanism that the tab What if? compares with."),
     "selectedline": Term("Selected edge", "The edge whose numbers are shown in Details."),
     "selectedring": Term("Selected", "The dataset whose numbers are shown in Details."),
     "border": Term("Line on the map", "Where the true answer changes. Cells on both sides of it are on the boundary."),

@@ -197,9 +197,7 @@ def _private_status(session: Session, mechanism: LocalMechanism) -> tuple[str, l
     if free and free == problem.graph.edge_count:
         return "caution", [
             html.H2("Nothing is promised: every ε is infinite"),
-            html.P(
-                "Any values would pass. Give a finite ε where privacy matters.", className="notice", role="alert"
-            ),
+            html.P("Any values would pass. Give a finite ε where privacy matters.", className="notice", role="alert"),
         ]
     if free:
         proved += f" {free:,} of them {'has' if free == 1 else 'have'} an infinite ε: nothing is promised there."
