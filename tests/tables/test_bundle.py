@@ -242,6 +242,27 @@ def test_what_is_given_once_holds_for_every_question_that_does_not_say_otherwise
     ]
 
 
+def test_one_epsilon_of_a_question_never_protects_a_level_less_than_the_epsilon_by_level(table):
+    shared = {"group": "role", "epsilon": None, "epsilon_by": {"pupil": "0.02", "staff": "0.2", "guest": 1}}
+    words = (
+        "question 2 ('May dogs run free?'): epsilon=0.05 for everybody; epsilon_by= protects 'pupil' (0.02) more, and"
+        " one number for a question is at least as strict. Hint: give the question epsilon_by, with a number for each"
+        " level, or leave epsilon out"
+    )
+    with pytest.raises(hetdp.UsageError) as refused:
+        ask(table, MOVE, DOGS | {"epsilon": 0.05}, **shared)
+    assert str(refused.value) == words
+    deciding = {"deciding_epsilon_by": {"pupil": "0.01"}}
+    refused_too = r"deciding_epsilon=0\.02 .* deciding_epsilon_by= protects 'pupil' \(0\.01\)"
+    with pytest.raises(hetdp.UsageError, match=refused_too):
+        ask(table, MOVE, DOGS | {"deciding_epsilon": "0.02"}, **shared, **deciding)
+    asked = ask(
+        table, MOVE | {"epsilon": "0.02"}, DOGS | {"epsilon_by": dict.fromkeys(PEOPLE["role"], "0.1")}, **shared
+    )
+    sources = [[*one["privacy"]["epsilon"]] for one in asked.plan["questions"]]
+    assert sources == [["constant"], ["by_group"]]
+
+
 FILES = {
     "questions.toml": """
         schema_version = 1

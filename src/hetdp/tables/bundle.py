@@ -16,6 +16,7 @@ import numpy as np
 
 from hetdp.documents import open_envelope, parse_json, parse_toml, read_document
 from hetdp.errors import UsageError
+from hetdp.people.privacy.epsilons import epsilon_in_words
 from hetdp.people.privacy.meaning import strength
 from hetdp.people.questions.question import Question
 from hetdp.people.questions.reading import read_part
@@ -24,7 +25,7 @@ from hetdp.releases.charges import EPSILON, EVERYBODY
 from hetdp.releases.ledger.amounts import add_units, currency_of, format_units, units_spent_each
 from hetdp.tables.preparation import Preparation
 from hetdp.tables.promise import people_line, people_of, promise_lines
-from hetdp.tables.request import AskRequest, build_request, name_question, question_name
+from hetdp.tables.request import AskRequest, Epsilon, build_request, epsilon_of, name_question, question_name
 from hetdp.text import did_you_mean, format_value, pluralize
 
 KIND, CONTENT = "questions", "questions"
@@ -121,7 +122,31 @@ def _build(body: Body, shared: Mapping[str, Any]) -> AskRequest:
         arguments["question"] = _question(given["question"])
     if "counted" not in arguments:
         raise UsageError("count= is missing", "it says which rows are yes", "count=\"vote = 'yes'\"")
-    return build_request(**arguments)
+    found = build_request(**arguments)
+    for key, epsilon in (("epsilon", found.epsilon), ("deciding_epsilon", found.deciding)):
+        if key in given and epsilon is not None:
+            _require_as_strict(key, epsilon, shared.get(ARGUMENTS[f"{key}_by"]))
+    return found
+
+
+def _require_as_strict(key: str, epsilon: Epsilon, by_group: Mapping[str, Any] | None) -> None:
+    """Refuses one ε of a question that would protect a level less than the ε by level for all questions.
+
+    Args:
+        key: the key of the question.
+        epsilon: what it says.
+        by_group: the ε of each level for all questions, if there is one.
+    """
+    if epsilon.constant is None or by_group is None:
+        return
+    shared = epsilon_of(None, by_group, "level", argument=key).by_group
+    less = [
+        f"{format_value(name)} ({epsilon_in_words(strict)})" for name, strict in shared if strict < epsilon.constant
+    ]
+    if less:
+        rule = f"{key}_by= protects {', '.join(less)} more, and one number for a question is at least as strict"
+        hint = f"give the question {key}_by, with a number for each level, or leave {key} out"
+        raise UsageError(f"{key}={epsilon_in_words(epsilon.constant)} for everybody", rule, hint)
 
 
 def _question(given: Any) -> Any:
