@@ -59,6 +59,14 @@ def test_toml_keeps_decimals_and_is_refused_in_one_sentence():
     assert faults_of(documents.parse_toml, "a = ", "the file")[0].what == "not TOML:"
 
 
+def test_a_toml_name_that_needs_quotation_marks_gets_a_hint():
+    for text in ("größe = 1", "über = 1", "two words = 1", "a = {geschützt = 1}", "a = {über = 1}"):
+        (fault,) = faults_of(documents.parse_toml, text, "the file")
+        assert fault.hint == "put a name with spaces, or with letters such as ä, ö and ü, in quotation marks", text
+    for text in ("a = ", "a = 1\na = 2", "a 1", "= 2", "a = 'ü"):
+        assert faults_of(documents.parse_toml, text, "the file")[0].hint == "", text
+
+
 @pytest.mark.parametrize(("path", "words"), [("", "an empty path"), (b"a", "got a bytes"), (3, "got an int")])
 def test_a_path_is_text(path, words):
     with pytest.raises(UsageError, match=words):

@@ -122,7 +122,19 @@ def parse_toml(text: str, subject: str) -> Any:
     try:
         return tomllib.loads(text, parse_float=Decimal)
     except (ValueError, RecursionError) as refusal:
-        refuse(subject, Fault("not TOML:", subject, str(refusal), "the text must be one TOML document"))
+        hint = _hint_about_names(text, str(refusal))
+        refuse(subject, Fault("not TOML:", subject, str(refusal), "the text must be one TOML document", hint))
+
+
+def _hint_about_names(text: str, refusal: str) -> str:
+    """The hint for a name that TOML takes only in quotation marks; empty if the text is wrong in another way."""
+    place = re.search(r"\(at line (\d+), column (\d+)\)", refusal)
+    if place is None:
+        return ""
+    rest = text.split("\n")[int(place[1]) - 1][int(place[2]) - 1 :]
+    if rest[:1].isascii() and not ("Expected '='" in refusal and rest[:1].isalpha()):
+        return ""
+    return "put a name with spaces, or with letters such as ä, ö and ü, in quotation marks"
 
 
 def _require_text(text: Any, subject: str) -> None:

@@ -143,8 +143,37 @@ def did_you_mean(name: object, known: Iterable[Any], most: int = 1) -> str:
 
     >>> did_you_mean("epsilom", ["source", "target", "epsilon"]), did_you_mean("1", [0, 1, 2]), did_you_mean("x", [])
     ("did you mean 'epsilon'?", 'did you mean 1?', '')
+    >>> did_you_mean("at_most", ["at_least", "more_than"])
+    "ask for 'more_than' instead: its no is your yes"
     """
-    return ask_if_meant(map(format_value, closest(name, known, most)))
+    return ask_for_opposite(name, known) or ask_if_meant(map(format_value, closest(name, known, most)))
+
+
+OPPOSITES = {  # limits from above, which no question has, and the limit from below that asks the opposite
+    **dict.fromkeys(("at_most", "no_more_than", "not_more_than", "up_to"), "more_than"),
+    **dict.fromkeys(("less_than", "fewer_than", "below", "under"), "at_least"),
+}
+
+
+def ask_for_opposite(name: object, known: Iterable[Any]) -> str:
+    """The hint for a limit from above: to ask for the opposite, since a similar name would invert the question.
+
+    >>> ask_for_opposite("--fewer-than", ["--at-least", "--more-than"]), ask_for_opposite("at_leest", ["at_least"])
+    ('ask for --at-least instead: its no is your yes', '')
+    >>> ask_for_opposite("at_most", ["at_least"])
+    "ask for 'at_least' with the next larger number instead: its no is your yes"
+    """
+    plain = name.lstrip("-").replace("-", "_") if isinstance(name, str) else ""
+    base, by = plain.removesuffix("_by"), "_by" if plain.endswith("_by") else ""
+    if base not in OPPOSITES:
+        return ""
+    options = {str(one).lstrip("-").replace("-", "_"): one for one in known}
+    wanted, least = options.get(OPPOSITES[base] + by), options.get("at_least")
+    if wanted is None and least is None:
+        return ""
+    larger = "" if wanted is not None else " with the next larger number"
+    one = str(least if wanted is None else wanted)
+    return f"ask for {one if one[:1] == '-' else format_value(one)}{larger} instead: its no is your yes"
 
 
 def ask_if_meant(names: Iterable[str]) -> str:

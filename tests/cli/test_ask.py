@@ -216,7 +216,7 @@ def test_a_changed_plan_is_compared_with_the_approved_one_and_names_nobody(hetdp
         assert words in refused.err
     assert "s3cret" not in refused.err
     refused = hetdp("ask", people, *ASK_OPTIONS, DRY, "--plan", "plan.json")
-    assert (refused.code, "people_sha256: differs: approved " in refused.err) == (3, True)
+    assert (refused.code, "people_sha256: differs: the people are not the approved ones" in refused.err) == (3, True)
     assert "s3cret" not in refused.err
 
 

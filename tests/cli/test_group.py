@@ -30,6 +30,9 @@ def test_every_verb_is_a_file(hetdp):
     assert [name for name in VERBS if not (FOLDER / f"{name}.py").is_file()] == []
 
 
+QUOTES = "a name or value with spaces needs quotation marks around it"
+
+
 @pytest.mark.parametrize("verb", [None, *VERBS])
 def test_help_begins_with_examples(hetdp, verb):
     result = hetdp(*([verb] if verb else []), "--help")
@@ -82,7 +85,12 @@ def test_the_version_output_contains_what_a_bug_report_needs(hetdp):
         ("xyz", f"there is no verb 'xyz'; the verbs are {', '.join(VERBS)}."),
         ("extend --enginee cpu poll.json", "there is no option --enginee; did you mean --engine?"),
         ("extend", "missing argument 'PROBLEM'."),
-        ("extend a b", "got unexpected extra argument (b)."),
+        ("extend a b", f"got unexpected extra argument (b); {QUOTES}."),
+        ("studio Umfrage Umzug.xlsx", f"got unexpected extra argument (Umzug.xlsx); {QUOTES}."),
+        (
+            "ask a --more-than 50 % --epsilon 1",
+            "got unexpected extra argument (%); a percentage is written without a space, such as 50%.",
+        ),
         (
             "extend a --engine gpu",
             "--engine gpu is not for a command; it searches the votes and tallies of hetdp.spaces, in Python"
@@ -112,6 +120,11 @@ def test_the_version_output_contains_what_a_bug_report_needs(hetdp):
             "invalid value for 'ACTION': 'vrify' is not one of 'verify', 'statement', 'plan'; did you mean verify?",
         ),
         ("ask a --majority", "there is no option --majority; did you mean --more-than 50%?"),
+        ("ask a --at-most 10%", "there is no option --at-most; ask for --more-than instead: its no is your yes."),
+        (
+            "ask a --less-than-by A=3",
+            "there is no option --less-than-by; ask for --at-least-by instead: its no is your yes.",
+        ),
         ("ask a --sheet X", "there is no option --sheet; did you mean --table?"),
         ("ask a --id X", "there is no option --id; did you mean --person?"),
         (

@@ -89,7 +89,7 @@ def test_an_approved_plan_opens_the_step_release():
     [
         ("mechanism.csv", "is a table of datasets, or a mechanism", 2),
         ("edges.csv", "is a table of edges", 2),
-        ("notes.txt", "no format is known", 2),
+        ("notes.txt", "rename it to .csv: the delimiter is found in its header row", 2),
         ("nowhere.csv", "does not exist", 3),
     ],
 )

@@ -95,7 +95,8 @@ def test_a_plan_and_a_record_have_the_question_of_each_area(tmp_path, capsys):
     [
         (
             {"at_least_by": {"Town": 2}},
-            "no threshold for the area 'Harbour'; if one area has a threshold of its own, each",
+            "no threshold for the area 'Harbour'; if one area has a threshold of its own, each of them has. Hint:"
+            " at_least_by= or more_than_by= names every area: Harbour=…,Town=…",
         ),
         ({"at_least_by": {"Town": 2, "Harbuor": 3}}, r"'Harbuor'.*did you mean 'Harbour'"),
         ({"at_least_by": {"Town": 2, "Harbour": 3}, "by": None}, "no column of areas; .* Hint: by= names it"),

@@ -309,6 +309,10 @@ def test_questions_are_read_from_a_file(name, table, tmp_path):
         (7, "questions=7; it is a list with one mapping for each question"),
         ([MOVE, 7], "question 2 is 7; questions= is a list with one mapping"),
         ([MOVE, DOGS | {"at_leest": 3}], r"question 2 \('May dogs run free\?'\) has the key 'at_leest'.*'at_least'"),
+        (
+            [MOVE, DOGS | {"at_most": 3}],
+            r"has the key 'at_most'.*Hint: ask for 'more_than' instead: its no is your yes",
+        ),
         ([MOVE | {"person": "eps"}], "question 1 .* has the key 'person'; person= is the same for all questions"),
         ([MOVE | {"group": "role"}], "question 1 .* has the key 'group'; group= is the same for all questions"),
         ([MOVE, {"at_least": 3}], "question 2: count= is missing"),

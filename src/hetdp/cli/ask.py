@@ -53,7 +53,11 @@ OPTIONS = [
         help="The answer is yes if at least this many rows are: 1 is one person; 50%, 2/3 and 0.5 are shares, and"
         " 100% is everyone.",
     ),
-    click.Option(["--more-than"], metavar="K|SHARE", help="Like --at-least, but exactly this many counts as no."),
+    click.Option(
+        ["--more-than"],
+        metavar="K|SHARE",
+        help="Like --at-least, but exactly this many counts as no. Its no means: at most this many.",
+    ),
     click.Option(
         ["--at-least-by"],
         metavar="AREA=K,…",

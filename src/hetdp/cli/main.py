@@ -9,7 +9,7 @@ import sys
 import click
 
 from hetdp.cli.output import abandon_output, flush_messages, write_message
-from hetdp.text import ask_if_meant, closest
+from hetdp.text import ask_for_opposite, ask_if_meant, closest
 
 TYPE_CHECKING = False  # as in hetdp/__init__.py
 
@@ -65,8 +65,14 @@ def _sentence(error: click.ClickException, meant: Mapping[str, str]) -> str:
     """The message of click; its versions differ in how they name an unknown option."""
     if isinstance(error, click.NoSuchOption):
         likely = closest(error.option_name, error.possibilities or (), 2)
-        close = ask_if_meant([meant[error.option_name]] if error.option_name in meant else likely)
-        return f"there is no option {error.option_name}" + (f"; {close}" if close else ".")
+        options = [] if error.ctx is None else [name for one in error.ctx.command.params for name in one.opts]
+        close = ask_for_opposite(error.option_name, options)
+        close = close or ask_if_meant([meant[error.option_name]] if error.option_name in meant else likely)
+        return (
+            f"there is no option {error.option_name}"
+            + (f"; {close.removesuffix('?')}" if close else "")
+            + ("?" if close.endswith("?") else ".")
+        )
     if (
         isinstance(error, click.BadParameter)
         and error.param is not None
@@ -74,7 +80,7 @@ def _sentence(error: click.ClickException, meant: Mapping[str, str]) -> str:
     ):
         return words
     words = f"{error.format_message().strip().rstrip('.')}{_suggest_choice(error, meant)}"
-    words = words[:1].lower() + words[1:]
+    words = words[:1].lower() + words[1:] + _of_surplus(error)
     return words if words[-1:] in ".?" else f"{words}."
 
 
@@ -97,6 +103,17 @@ def _of_parameter(error: click.BadParameter, param: click.Parameter) -> str:
         number = "whole number" if isinstance(known, click.types.IntParamType) else "number"
         return f"{name} {value}; it must be a {number}{_range_words(known)}."
     return ""
+
+
+def _of_surplus(error: click.ClickException) -> str:
+    """What may have split a word in two, for a word too many."""
+    surplus = re.search(r"unexpected extra arguments? \((.*)\)", error.format_message())
+    context = getattr(error, "ctx", None)
+    if surplus is None or context is None or not any(isinstance(one, click.Argument) for one in context.command.params):
+        return ""
+    if surplus[1].split(" ")[0] == "%":
+        return "; a percentage is written without a space, such as 50%"
+    return "; a name or value with spaces needs quotation marks around it"
 
 
 def _range_words(known: object) -> str:

@@ -16,7 +16,7 @@ from hetdp.studio.people.session import PeopleSession
 from hetdp.studio.session import Document, Session
 from hetdp.studio.uploads import document_from_path
 from hetdp.tables.description import describe_table
-from hetdp.tables.formats import OPENERS
+from hetdp.tables.formats import ADVICE, OPENERS
 from hetdp.tables.sources import require_exists
 from hetdp.text import format_value
 
@@ -76,7 +76,7 @@ def _is_problem(place: Path) -> bool:
         return any(entry.name in FOLDER_FILES for entry in place.iterdir())
     suffix = place.suffix.lower()
     if suffix not in OPENERS and suffix not in SUFFIXES:
-        raise UsageError(f"no format is known for {format_value(str(place))}", RULE)
+        raise UsageError(f"no format is known for {format_value(str(place))}", RULE, ADVICE.get(suffix, ""))
     return suffix == DOCUMENT and not is_plan(place)
 
 

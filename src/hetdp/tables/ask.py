@@ -263,7 +263,7 @@ def ask(
             which it is unknown, because a value is missing, is blank.
         at_least: how many yes rows the answer yes needs: a whole number, or a share such as ``"50%"``, ``"2/3"`` or
             0.5.
-        more_than: the same, where exactly that many give the answer no.
+        more_than: the same, where exactly that many give the answer no. It also asks "at most": its no is your yes.
         at_least_by: area → such a threshold, for every area of `by`, instead.
         more_than_by: the same, where exactly that many give the answer no.
         of: a share of ``"all"`` rows, or of ``"respondents"``, which leaves out blank rows.

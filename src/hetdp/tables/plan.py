@@ -80,6 +80,14 @@ KEYS = (
 QUESTION = "question"
 STATED_KEYS = ("software", "table", *REQUEST_KEYS, ABOUT, "counts")  # the other keys follow from these and the table
 
+SAME_PEOPLE = {  # digests of people → what has changed if they differ, where the number of people is the same
+    "policy_sha256": "the ε, groups or areas of the people are not the approved ones",
+    "people_sha256": (
+        "the people are not the approved ones: somebody joined as somebody left, or an id, ε, level, group or area was"
+        " changed"
+    ),
+}
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -116,6 +124,9 @@ class Plan:
             if key == QUESTION and _text(before) != _text(now):
                 words = approved.request.question_words, self.request.question_words
                 before, now = words if words[0] != words[1] else (before, now)
+            if key in SAME_PEOPLE and None not in (before, now) and before != now:
+                yield key, SAME_PEOPLE[key]
+                continue
             for where, old, new in _differences(key, before, now):
                 yield where, f"approved {old}, now {new}"
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from hetdp import progress
 from hetdp.errors import Fault, InputError, UsageError
-from hetdp.people.names import require_known
+from hetdp.people.names import quote_if_needed, require_known
 from hetdp.problem.answer_words import TITLE
 from hetdp.problem.space import Floats
 from hetdp.tables.conditions import condition
@@ -181,6 +181,9 @@ def _maker(request: AskRequest) -> Callable[..., Any] | None:
     return tally_people if request.objective == FAIR else people_of
 
 
+MOST_NAMED = 8  # areas in a hint
+
+
 def _require_groups(request: AskRequest, policy: Policy) -> None:
     """Refuses a question about a group or area without people, and an area without a question; both are public."""
     if isinstance(request.question, AreaQuestions) and policy.areas is not None:
@@ -189,7 +192,10 @@ def _require_groups(request: AskRequest, policy: Policy) -> None:
         left = [area for area in policy.areas.names if area not in given]
         if left:
             rule = "if one area has a threshold of its own, each of them has"
-            raise UsageError(f"no threshold for the area {format_value(left[0])}", rule)
+            named = ",".join(f"{quote_if_needed(area)}=…" for area in policy.areas.names[:MOST_NAMED])
+            more = ",…" if len(policy.areas.names) > MOST_NAMED else ""
+            hint = f"at_least_by= or more_than_by= names every area: {named}{more}"
+            raise UsageError(f"no threshold for the area {format_value(left[0])}", rule, hint)
     used = sorted(request.question.groups_used())
     if not used or policy.groups is None:
         return
