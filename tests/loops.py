@@ -21,11 +21,11 @@ def for_each(names: str | Sequence[str], values: Iterable[Any]) -> Callable[[Cal
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
-        def run(**fixtures: Any) -> None:
+        def run(*own: Any, **fixtures: Any) -> None:  # a method has itself
             faults: list[BaseException] = []
             for case in cases:
                 try:
-                    test(**fixtures, **case)
+                    test(*own, **fixtures, **case)
                 except (Exception, pytest.fail.Exception, BaseExceptionGroup) as fault:
                     fault.add_note("with " + ", ".join(f"{name}={value!r}" for name, value in case.items()))
                     faults.append(fault)

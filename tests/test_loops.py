@@ -37,3 +37,16 @@ def test_a_case_may_have_several_arguments_and_may_fail_because_nothing_was_rais
     (outer,) = found.value.exceptions
     assert outer.__notes__ == ["with number=2, word='two'"]
     assert [fault.__notes__[-1] for fault in outer.exceptions] == ["with sign='-'"]
+
+
+def test_a_method_is_a_test_of_many_cases_too():
+    seen = []
+
+    class TestOfNumbers:
+        @for_each("number", range(3))
+        def test_number(self, number):
+            seen.append((self, number))
+
+    one = TestOfNumbers()
+    one.test_number()
+    assert seen == [(one, number) for number in range(3)]

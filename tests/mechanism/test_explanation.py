@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -252,6 +252,26 @@ def test_a_path_says_where_its_first_value_comes_from():
     )
     assert str(path()) == "p(a) = 0.25 is given\nover ε = 0.5 (class 'x'): p(b) at most 0.4"
     assert str(path(origin="")).startswith("p(a) = 0.25, exactly")
+
+
+@pytest.mark.parametrize("z", [0.0, PURE.meet(1.0), 0.5])
+def test_of_neighbours_that_bind_alike_the_first_is_named_however_they_are_listed(z):
+    """Dataset 0 has the neighbours 1 and 2 across the boundary, and 3 and 4 on its own side; both pairs are alike."""
+    values = {0: z, 1: -z, 2: -z, 3: z + 1.0, 4: z + 1.0}
+
+    def listed(order):
+        def adjacent_datasets(at):
+            ends = [other for other in order if other != at and 0 in (at, other)]
+            return [
+                AdjacentDataset(other, values[other], (other in (1, 2)) == (at in (1, 2)), True, other > 2, (1.0,))
+                for other in ends
+            ]
+
+        return find_across(PURE, 0, 1.0, values.__getitem__, adjacent_datasets)
+
+    found = listed([0, 1, 2, 3, 4])
+    assert found.across is None or found.across.number == 1
+    assert all(listed(order) == found for order in permutations(range(5)))
 
 
 def test_of_parallel_edges_the_tightest_binds_and_of_equals_the_first():

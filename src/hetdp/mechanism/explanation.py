@@ -254,7 +254,8 @@ def find_across(
         own = sign * z_of(at)
         room = TIGHT_WITHIN * max(1.0, abs(own)) if math.isfinite(own) else 0.0
         bounds = [(sign * notion.step(sign * one.z, *one.edge), one) for one in adjacent_datasets(at)]
-        across = sorted(((bound, one) for bound, one in bounds if not one.same), key=lambda pair: sign * pair[0])
+        bounds.sort(key=lambda pair: (sign * pair[0], pair[1].number))  # partitions list neighbours in another order
+        across = [(bound, one) for bound, one in bounds if not one.same]
         tight = [(bound, one) for bound, one in across if own >= sign * bound - room]
         binding = [(bound, one) for bound, one in tight if -sign * one.z <= own + room]
         if binding:
