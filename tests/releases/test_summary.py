@@ -12,6 +12,7 @@ import pytest
 
 import hetdp
 from hetdp.mechanism.formatting import promise_in_runs
+from hetdp.problem.answer_words import split_right_answer
 from hetdp.releases.record import page
 from hetdp.releases.record.document import DIGEST, digest_of
 from hetdp.releases.record.page import page_of
@@ -95,9 +96,14 @@ def test_a_page_says_how_sure_it_is_at_true_shares_and_margins_of_the_promise(re
     areas = record["plan"]["areas"][0]
     shown = text_of(record)
     assert len(areas["accuracy_by_share"]) == 4
+    names = {"yes": "Yes, we move (yes)", "no": "No, we stay (no)"}
+    right = []
     for where, promise in areas["accuracy_by_share"].items():
-        assert f"{where.removeprefix('if ')} {promise_in_runs(promise)} " in shown
-    assert f"1 person decides {promise_in_runs(areas['accuracy_by_margin']['1'])} " in shown
+        situation, answer = split_right_answer(where)
+        right.append(answer)
+        assert f"{situation.removeprefix('if ')} {names[answer]} {promise_in_runs(promise)} " in shown
+    assert right == ["no", "no", "yes", "yes"]
+    assert f"1 person decides yes or no {promise_in_runs(areas['accuracy_by_margin']['1'])} " in shown
     assert "More" not in shown
     assert "Which of these situations comes closest to the truth is not published." in shown
 
@@ -232,7 +238,7 @@ def test_statements_of_all_kinds_are_two_sentences_at_most(records):
         assert not any(words in found.casefold() for words in ("cannot", "guarantee", "always"))
     areas = statement(records["areas"])
     assert "it is the same for any data" in statement(records["constant"])
-    example = r"; in Harbour, for example, in at least \d+ of 100 if [0-9.]+% [a-z ]+ \(\d+ of 80\)\. For"
+    example = r"; in Harbour, for example, in at least \d+ of 100 if [0-9.]+% [a-z ]+ \(\d+ of 80; (yes|no) is right\)\. For"
     assert re.search(rf"each would be right in at least 52 of 100 runs where 1 person decides{example}", areas)
     assert "each site, more than half of its people count as yes?)" in areas
     assert "(open): no promise is made to these people" in statement(records["unprotected"])

@@ -85,7 +85,13 @@ def test_a_plan_and_a_record_have_the_question_of_each_area(tmp_path, capsys):
     verdict = hetdp.verify_record(tmp_path / "record.json", ledger=ledger, plan=plan)
     assert verdict.valid, str(verdict)
     assert [one.partition(": ")[0] for one in ledger.history()[-1].published] == ["Harbour", "Town"]
-    assert "at least 2 people count as yes" in (tmp_path / "record.html").read_text()
+    page = (tmp_path / "record.html").read_text()
+    assert "at least 2 people count as yes" in page
+    assert '<th scope="col">yes needs</th>' in page
+    assert '<th scope="row">Harbour</th><td>at least 60%</td>' in page
+    stated = hetdp.statement(tmp_path / "record.json")
+    assert "Harbour (at least 60%)" in stated
+    assert "Town (at least 2)" in stated
     assert main([*words, "--at-least-by", "Town=3,Harbour=60%", "--dry-run", "--plan", plan]) == 3
     assert "plan.json, question: differs" in capsys.readouterr().err
 

@@ -23,7 +23,7 @@ def people(size: int, **columns: Any) -> pandas.DataFrame:
 def test_the_promise_states_the_accuracy_at_a_few_shares_and_never_rounds_it_up():
     asked = hetdp.ask(people(600), **STAFF, epsilon=0.1)
     found = re.findall(
-        r"^  ([\d,]+) of ([\d,]+) runs if (\d+)% count as yes \((\d+) of 600\)$", asked.promise, re.MULTILINE
+        r"^  ([\d,]+) of ([\d,]+) runs if (\d+)% count as yes \((\d+) of 600; (?:yes|no) is right\)$", asked.promise, re.MULTILINE
     )
     assert [(int(percent), int(number)) for *_, percent, number in found] == [
         (40, 240),
@@ -31,6 +31,8 @@ def test_the_promise_states_the_accuracy_at_a_few_shares_and_never_rounds_it_up(
         (55, 330),
         (60, 360),
     ]
+    answers = re.findall(r"of 600; (yes|no) is right", asked.promise)
+    assert answers == ["no", "no", "yes", "yes"]
     for right, runs, percent, _ in found:
         point = asked.promises[0].at_share(f"{percent}%")
         right, runs = int(right.replace(",", "")), int(runs.replace(",", ""))
@@ -65,7 +67,7 @@ def test_every_area_and_design_has_its_own_curve(design):
 
 def test_shares_of_respondents_are_stated_for_all_and_for_half_of_the_people():
     asked = hetdp.ask(people(40), **STAFF, of="respondents", epsilon=0.3)
-    assert "if 60% of those who answer count as yes, and all 40 people answer" in asked.promise
+    assert "if 60% of those who answer count as yes, and all 40 people answer (yes is right)" in asked.promise
     assert "if 60% of those who answer count as yes, and at least 20 of 40 people answer" in asked.promise
     (promise,) = asked.promises
     assert promise.curves().assumption == "everybody answers"
@@ -73,7 +75,7 @@ def test_shares_of_respondents_are_stated_for_all_and_for_half_of_the_people():
     assert everybody.error == promise.at_share("60%").error < half.error
     assert (half.number, half.answered, half.document()["answered"]) == (12, 20, 20)
     counted = hetdp.ask(people(40), **STAFF, epsilon=0.3)
-    assert "(22 of 40)\n" in counted.promise
+    assert "(22 of 40; yes is right)\n" in counted.promise
 
 
 def test_a_share_of_respondents_with_too_many_sums_is_stated_if_everybody_answers(monkeypatch):

@@ -117,3 +117,27 @@ def margin_words(margin: int) -> str:
     ('where 1 person decides', 'where it takes 2,000 people to change it')
     """
     return "where 1 person decides" if margin == 1 else f"where it takes {margin:,} people to change it"
+
+
+def right_answer_words(where: str, answer: str) -> str:
+    """A situation with the answer that is right there; `split_right_answer` takes it off again.
+
+    >>> right_answer_words("if 45% count as yes (180 of 400)", "no"), right_answer_words("if all answer", "yes")
+    ('if 45% count as yes (180 of 400; no is right)', 'if all answer (yes is right)')
+    """
+    return f"{where[:-1]}; {answer} is right)" if where.endswith(")") else f"{where} ({answer} is right)"
+
+
+def split_right_answer(where: str) -> tuple[str, str]:
+    """A situation, and the answer that is right there; empty if it says none.
+
+    >>> split_right_answer("if 45% count as yes (180 of 400; no is right)")
+    ('if 45% count as yes (180 of 400)', 'no')
+    >>> split_right_answer("where 1 person decides")
+    ('where 1 person decides', '')
+    """
+    for answer in YES_AND_NO:
+        for ending, closing in ((f"; {answer} is right)", ")"), (f" ({answer} is right)", "")):
+            if where.endswith(ending):
+                return where.removesuffix(ending) + closing, answer
+    return where, ""

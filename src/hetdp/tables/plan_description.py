@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,15 @@ from hetdp.mechanism.formatting import promise_in_runs
 from hetdp.people.populations.mechanism import coin_caution
 from hetdp.people.privacy.epsilons import parse_epsilon
 from hetdp.people.privacy.meaning import strength
-from hetdp.problem.answer_words import TITLE, YES_AND_NO, answer_name, constant_words, margin_words
+from hetdp.problem.answer_words import (
+    TITLE,
+    YES_AND_NO,
+    answer_name,
+    constant_odds,
+    constant_words,
+    margin_words,
+    quote_answer,
+)
 from hetdp.tables.plan import (
     NEIGHBOURS,
     Plan,
@@ -44,10 +51,6 @@ SHAPE = {
     "counts": {"people": COUNT, "areas": COUNT, "groups": COUNT},
     "areas": [AREA_SHAPE],
 }
-BY_EPSILON_ALONE = (
-    "The sentences about answering differently follow from the ε that is charged, and hold for any method. Those that"
-    " the person who made the plan has seen are about this method, and may state a smaller difference."
-)
 COMPARE = (
     "Compare this digest with the one that the person who made the plan sees. It is of the plan's content, not of the"
     " file's bytes. The numbers come from the plan; a release computes them again from the table, and refuses a plan"
@@ -58,8 +61,8 @@ COMPARE = (
 def describe_plan(path: str | Path) -> str:
     """Describes a plan in plain words, without its table: the question, the promise, the price and the digest.
 
-    The digest is computed from the content of the plan. The sentence about each group holds for any mechanism that
-    uses this ε, as the text says; the promise that `ask` prints may be stronger.
+    The digest is computed from the content of the plan. The sentence about each group follows from what it is charged
+    and is that of the promise; only the plan's table says which people are promised nothing.
 
     Args:
         path: the file of the plan.
@@ -120,20 +123,19 @@ def _question_lines(plan: Plan, name: str) -> Iterator[str]:
     for area in facts["areas"]:
         indent = "" if area["area"] is None else "  "
         yield from [f"area {area['area']!r}: {count_people(area['people'])}"] if indent else []
-        yield from (indent + line for line in _area_lines(area, name))
+        yield from (indent + line for line in _area_lines(area, name, request.answers))
 
 
-def _area_lines(area: dict[str, Any], name: str) -> Iterator[str]:
-    is_bound = False
+def _area_lines(area: dict[str, Any], name: str, answers: tuple[str, str]) -> Iterator[str]:
+    constant = area["constant"] in YES_AND_NO
+    same = constant_odds(quote_answer(answers[YES_AND_NO.index(area["constant"])]), "you answer") if constant else ""
     for one in area["charges"]:
         whom, allowed, used = people_of(one["people"], one["group"]), one["allowed"], one["used"]
         found = strength(_epsilon(used, name))
         yield f"protected: {whom}: up to ε = {allowed} allowed, at most {used} charged"
-        yield f"  {found.questionnaire}"
+        yield f"  {same or found.questionnaire_about(quote_answer(answers[0]))}"
         yield from [f"  caution: {found.warning}"] if found.warning and _epsilon(used, name).is_finite() else []
         _epsilon(allowed, name)
-        is_bound = is_bound or 0 < _epsilon(used, name) < math.inf
-    yield from [BY_EPSILON_ALONE] if is_bound else []
     if area["constant"] is not None:
         yield constant_words(area["constant"])
         return

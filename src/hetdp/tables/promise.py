@@ -34,6 +34,7 @@ from hetdp.problem.answer_words import (
     constant_words,
     margin_words,
     quote_answer,
+    right_answer_words,
 )
 from hetdp.tables.comparison import group_similar_names
 from hetdp.tables.plan import NEIGHBOURS, meaning_of_missing
@@ -54,7 +55,8 @@ class Protection:
         used: the largest privacy loss of any of them over all tables, rounded up: the largest charge.
         unprotected: the number of people with ε = ∞, also where they decide.
         only_deciding: the number of people who are protected only where the answer depends on them.
-        odds: a sentence about what one of their answers changes.
+        odds: what one of their answers changes at most: the sentence for a questionnaire, by `used` alone, so that it
+            is the same wherever it stands.
     """
 
     group: str | None
@@ -231,8 +233,10 @@ def _protection(
     unprotected = int(epsilon.sizes[np.searchsorted(levels, np.inf) :].sum()) - only
     least, largest = float(levels[0]), float(levels[-1])
     same = constant_odds(quote_answer(answers[constant - 1]), "you answer") if constant else ""
-    odds_words = same or odds.sentence(answers)
-    return Protection(group, epsilon.people, least, largest, min(loss, largest), unprotected, only, odds_words)
+    used = min(loss, largest)
+    stated = strength(used if np.isfinite(used) else min(odds.loss, odds.epsilon))
+    odds_words = same or odds.sentence(answers, stated.questionnaire_about(quote_answer(answers[0])))
+    return Protection(group, epsilon.people, least, largest, used, unprotected, only, odds_words)
 
 
 # The promise in words -------------------------------------------------------------------------------------------------
@@ -342,10 +346,10 @@ def _listed_shares(mechanism: Any) -> Iterator[tuple[str, float]]:
     >>> people = hetdp.spaces.population(hetdp.questions.majority(), 0.1, size=600)
     >>> for where, error in _listed_shares(people.design()):
     ...     print(format_runs(error), where)
-    998 of 1,000 if 40% count as yes (240 of 600)
-    97 of 100 if 45% count as yes (270 of 600)
-    97 of 100 if 55% count as yes (330 of 600)
-    998 of 1,000 if 60% count as yes (360 of 600)
+    998 of 1,000 if 40% count as yes (240 of 600; no is right)
+    97 of 100 if 45% count as yes (270 of 600; no is right)
+    97 of 100 if 55% count as yes (330 of 600; yes is right)
+    998 of 1,000 if 60% count as yes (360 of 600; yes is right)
     """
     try:
         scale = _curves_of(mechanism).share_scale
@@ -366,7 +370,7 @@ def _listed_shares(mechanism: Any) -> Iterator[tuple[str, float]]:
     for people, percent in product(_numbers_answered(mechanism, scale), percents):
         point, share = mechanism.accuracy_at_share(percent / 100, people), f"{float(percent):g}%"
         where = scale.words(share, point.number) + assumed if people is None else scale.words_answered(share, people)
-        yield f"if {where}", point.error
+        yield right_answer_words(f"if {where}", point.answer), point.error
 
 
 def _numbers_answered(mechanism: Any, scale: ShareScale) -> list[int | None]:

@@ -57,11 +57,18 @@ class PopulationOdds(ClassOdds):
     def __str__(self) -> str:
         return self.sentence()
 
-    def sentence(self, answers: tuple[str, str] = YES_AND_NO) -> str:
-        """The sentence for the people concerned, with the words for answers 1 and 2."""
+    def sentence(self, answers: tuple[str, str] = YES_AND_NO, protected: str = "") -> str:
+        """The sentence for the people concerned.
+
+        Args:
+            answers: the words for answers 1 and 2.
+            protected: what to say to those who are promised something wherever they are; by default, these numbers.
+        """
         parts, only = [], 0 if self.deciding is None else self.deciding.people
         if self.unprotected + only < self.people:
-            parts.append(f"If you answer differently, the published answer is {self._answer_words(answers)}.")
+            parts.append(
+                protected or f"If you answer differently, the published answer is {self._answer_words(answers)}."
+            )
         if self.deciding is not None:
             where = "only where the answer depends on one of them (elsewhere ε = ∞)"
             there = f"there, if they answer differently, the published answer is {self.deciding._answer_words(answers)}"

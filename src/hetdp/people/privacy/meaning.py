@@ -38,12 +38,20 @@ class Strength:
     @property
     def questionnaire(self) -> str:
         """The sentence for a questionnaire: what answering differently does to the published answer at most."""
+        return self.questionnaire_about(YES)
+
+    def questionnaire_about(self, answer: str) -> str:
+        """The same sentence, with the words for the answer yes.
+
+        Args:
+            answer: these words, quoted if they need it.
+        """
         if math.isinf(self.epsilon):
             return "No promise is made: the published answer may reveal your answer with certainty."
         if self.epsilon == 0.0:
-            return f"If you answer differently, the published answer is {YES} just as often."
+            return f"If you answer differently, the published answer is {answer} just as often."
         how = describe_frequency(self.low, self.high)
-        return f"If you answer differently, the published answer is {YES} {how}. {LARGEST_CHANGE}"
+        return f"If you answer differently, the published answer is {answer} {how}. {LARGEST_CHANGE}"
 
     @property
     def belief(self) -> str:

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from hetdp.mechanism.formatting import promise_in_runs
-from hetdp.problem.answer_words import constant_words
+from hetdp.problem.answer_words import YES_AND_NO, answer_name, answer_words, constant_words, split_right_answer
 from hetdp.releases.record.document import TOGETHER, mark_of
 from hetdp.releases.record.summary import (
     answer_of,
@@ -19,6 +19,7 @@ from hetdp.releases.record.summary import (
     promises_together,
     protections_of,
     sureness_of,
+    thresholds_of,
     warning_of,
 )
 from hetdp.text import count_people, escape_unprintable
@@ -75,6 +76,7 @@ SHARED_LISTS = ("not_protected", "security")
 SOME_AREAS = "In some areas the answer involves no randomness:"
 DRAWN_MANY_TIMES = "The answer was drawn once. If it could be drawn many times from the same data, it would be right"
 EACH_MANY_TIMES = "Each answer was drawn once. If it could be drawn many times from the same data, it would be right"
+EITHER = "yes or no"
 NOT_PUBLISHED = "Which of these situations comes closest to the truth is not published."
 MEANING = (
     "One change like this makes no larger difference, whatever everybody else answered and whatever anyone knows."
@@ -247,11 +249,16 @@ def _answers(record: dict[str, Any]) -> Iterator[str]:
         yield f'<p class="answer">{_text(answer_of(answers[0]))}</p>'
         return
     shares, certain = sureness_of(record).by_share, {one["area"] for one in record["constant"]}
-    rows = [(one["area"], answer_of(one), _area_sureness(one["area"], shares, certain)) for one in answers[:MOST_SHOWN]]
-    if any(row[2] for row in rows):
-        yield from _table(("area", "answer", "right in at least"), rows)
-    else:
-        yield from _table(("area", "answer"), (row[:2] for row in rows))
+    thresholds = thresholds_of(record)
+    columns = {
+        "area": lambda one: str(one["area"]),
+        "yes needs": lambda one: thresholds.get(one["area"], ""),
+        "answer": answer_of,
+        "right in at least": lambda one: _area_sureness(one["area"], shares, certain),
+    }
+    cells = {name: [words(one) for one in answers[:MOST_SHOWN]] for name, words in columns.items()}
+    shown = {name: column for name, column in cells.items() if any(column)}
+    yield from _table([*shown], zip(*shown.values(), strict=True))
     yield from _count_of_others(answers)
 
 
@@ -286,13 +293,29 @@ def _sureness(record: dict[str, Any]) -> Iterator[str]:
         runs = promise_in_runs(sureness.worst)
         yield f"<p>{_text(f'{many_times} in at least {runs} runs, whatever the data is.')}</p>"
     shares = [] if several else [one for listed in sureness.by_share.values() for one in listed]
-    rows = [(_situation(where), promise_in_runs(promise)) for where, promise in (*shares, *sureness.by_margin)]
+    situations = [(*split_right_answer(where), promise) for where, promise in (*shares, *sureness.by_margin)]
+    names = _answer_names(record)
+    rows = [(_situation(where), names.get(right, ""), promise_in_runs(promise)) for where, right, promise in situations]
+    has_right = any(row[1] for row in rows)
     if rows:
         yield f"<p>{_text(f'{many_times} at least this often:')}</p>"
-        yield from _table(("if in truth", "right in at least"), rows)
+        head = ("if in truth", "the right answer is", "and published in at least")
+        rows = [(where, right or EITHER, runs) for where, right, runs in rows]
+        yield from _table(head, rows) if has_right else _table(("if in truth", "right in at least"), map(_ends, rows))
         yield f"<p>{_text(NOT_PUBLISHED)}</p>"
     yield from (f"<p><strong>Caution.</strong> {_text(words)}</p>" for words in cautions[:MOST_SHOWN])
     yield "</section>"
+
+
+def _ends(row: Sequence[str]) -> tuple[str, str]:
+    return row[0], row[-1]
+
+
+def _answer_names(record: dict[str, Any]) -> dict[str, str]:
+    """The names of yes and no in the words of those who asked."""
+    about = (record["plan"] or {}).get("about")
+    words = answer_words(about if isinstance(about, dict) else {}, YES_AND_NO)
+    return {plain: answer_name(one, at + 1) for at, (plain, one) in enumerate(zip(YES_AND_NO, words, strict=True))}
 
 
 def _situation(where: str) -> str:

@@ -6,14 +6,15 @@ The page of a record and its statement are made from these parts.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hetdp.documents import require_path
-from hetdp.errors import Fault, InputError
+from hetdp.errors import Fault, InputError, UsageError
 from hetdp.mechanism.formatting import promise_in_runs
-from hetdp.numbers import EXACT
+from hetdp.numbers import EXACT, format_share, parse_exact
 from hetdp.people.privacy.meaning import strength
 from hetdp.problem.answer_words import BARE_NUMBERS, quote_answer
 from hetdp.releases.charges import EVERYBODY
@@ -31,6 +32,7 @@ from hetdp.theory.pure import PURE
 
 NEARLY_SURE = Decimal("0.95")
 MOST_NAMED = 8  # groups or areas in one sentence
+BY_AREA = "by_area"  # of a question with a threshold for each area
 ASKED = "Is it true that "
 WORST_CASE = "in the worst case"
 
@@ -79,6 +81,32 @@ def answer_of(answer: Document) -> str:
     """A published answer in words: those of the question, or its number."""
     words: str = answer["words"]
     return f"Answer {words}" if words in BARE_NUMBERS else words
+
+
+def thresholds_of(record: Document) -> dict[str, str]:
+    """What the answer yes needs in each area, if each has a threshold of its own; nothing if the plan is malformed."""
+    plan: Any = record["plan"] or {}
+    try:
+        asked = plan["question"]["question"]
+        areas = asked["areas"] if asked["asks"] == BY_AREA else {}
+        return {area: words for area, body in areas.items() if (words := _threshold_in_words(body))}
+    except (AttributeError, KeyError, TypeError, ValueError, UsageError):
+        return {}
+
+
+def _threshold_in_words(body: Document) -> str:
+    """A threshold of a count or a share in a few words; empty for other questions.
+
+    >>> _threshold_in_words({"asks": "share", "at_least": "2/3", "strict": True}), _threshold_in_words({"asks": "all"})
+    ('more than 2/3', '')
+    >>> _threshold_in_words({"asks": "count", "at_least": 1200})
+    'at least 1,200'
+    """
+    if body["asks"] == "count":
+        return f"at least {body['at_least']:,}"
+    if body["asks"] != "share":
+        return ""
+    return f"{'more than' if body['strict'] else 'at least'} {format_share(parse_exact(body['at_least'], 'the share'))}"
 
 
 class Protection(NamedTuple):
@@ -271,7 +299,8 @@ def statement(record: str | Path | Document) -> str:
 def _sentence_about_answers(record: Document) -> str:
     answers, sureness = record["answers"], sureness_of(record)
     several = len(answers) > 1
-    start = f"To the question {_question_in_words(record)}, the published answer {_answers_in_words(answers)}"
+    published = _answers_in_words(answers, thresholds_of(record))
+    start = f"To the question {_question_in_words(record)}, the published answer {published}"
     if len(record["constant"]) == len(answers):
         return f"{start}; {'these answers are' if several else 'it is'} the same for any data, without any randomness."
     drawn = f"{start}; a little randomness was added to protect privacy"
@@ -307,12 +336,13 @@ def _question_in_words(record: Document) -> str:
     return f"“{headline}”{asked}"
 
 
-def _answers_in_words(answers: list[Document]) -> str:
+def _answers_in_words(answers: list[Document], thresholds: Mapping[str, str]) -> str:
     if len(answers) == 1 and answers[0]["area"] is None:
         return f"is {_answer_in_sentence(answers[0])}"
     areas: dict[str, list[str]] = {}
     for one in answers:
-        areas.setdefault(_answer_in_sentence(one), []).append(str(one["area"]))
+        needs = thresholds.get(one["area"])
+        areas.setdefault(_answer_in_sentence(one), []).append(f"{one['area']} ({needs})" if needs else str(one["area"]))
     return f"is {', but '.join(f'{words} in {join_some(names)}' for words, names in areas.items())}"
 
 
