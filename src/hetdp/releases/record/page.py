@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -250,7 +250,7 @@ def _answers(record: dict[str, Any]) -> Iterator[str]:
         return
     shares, certain = sureness_of(record).by_share, {one["area"] for one in record["constant"]}
     thresholds = thresholds_of(record)
-    columns = {
+    columns: dict[str, Callable[[dict[str, Any]], str]] = {
         "area": lambda one: str(one["area"]),
         "yes needs": lambda one: thresholds.get(one["area"], ""),
         "answer": answer_of,
