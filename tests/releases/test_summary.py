@@ -238,7 +238,8 @@ def test_statements_of_all_kinds_are_two_sentences_at_most(records):
         assert not any(words in found.casefold() for words in ("cannot", "guarantee", "always"))
     areas = statement(records["areas"])
     assert "it is the same for any data" in statement(records["constant"])
-    example = r"; in Harbour, for example, in at least \d+ of 100 if [0-9.]+% [a-z ]+ \(\d+ of 80; (yes|no) is right\)\. For"
+    where = r"[0-9.]+% [a-z ]+ \(\d+ of 80; (yes|no) is right\)"
+    example = rf"; in Harbour, for example, in at least \d+ of 100 if {where}\. For"
     assert re.search(rf"each would be right in at least 52 of 100 runs where 1 person decides{example}", areas)
     assert "each site, more than half of its people count as yes?)" in areas
     assert "(open): no promise is made to these people" in statement(records["unprotected"])

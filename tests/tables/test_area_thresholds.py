@@ -87,8 +87,8 @@ def test_a_plan_and_a_record_have_the_question_of_each_area(tmp_path, capsys):
     assert [one.partition(": ")[0] for one in ledger.history()[-1].published] == ["Harbour", "Town"]
     page = (tmp_path / "record.html").read_text()
     assert "at least 2 people count as yes" in page
-    assert '<th scope="col">yes needs</th>' in page
-    assert '<th scope="row">Harbour</th><td>at least 60%</td>' in page
+    assert '<th scope="row">Harbour (yes needs at least 60%)</th>' in page
+    assert '<th scope="row">Town (yes needs at least 2)</th>' in page
     stated = hetdp.statement(tmp_path / "record.json")
     assert "Harbour (at least 60%)" in stated
     assert "Town (at least 2)" in stated

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -250,15 +250,15 @@ def _answers(record: dict[str, Any]) -> Iterator[str]:
         return
     shares, certain = sureness_of(record).by_share, {one["area"] for one in record["constant"]}
     thresholds = thresholds_of(record)
-    columns: dict[str, Callable[[dict[str, Any]], str]] = {
-        "area": lambda one: str(one["area"]),
-        "yes needs": lambda one: thresholds.get(one["area"], ""),
-        "answer": answer_of,
-        "right in at least": lambda one: _area_sureness(one["area"], shares, certain),
-    }
-    cells = {name: [words(one) for one in answers[:MOST_SHOWN]] for name, words in columns.items()}
-    shown = {name: column for name, column in cells.items() if any(column)}
-    yield from _table([*shown], zip(*shown.values(), strict=True))
+    rows = []
+    for one in answers[:MOST_SHOWN]:
+        area, needs = str(one["area"]), thresholds.get(one["area"])
+        named = f"{area} (yes needs {needs})" if needs else area
+        rows.append((named, answer_of(one), _area_sureness(one["area"], shares, certain)))
+    if any(row[2] for row in rows):
+        yield from _table(("area", "answer", "right in at least"), rows)
+    else:
+        yield from _table(("area", "answer"), (row[:2] for row in rows))
     yield from _count_of_others(answers)
 
 
