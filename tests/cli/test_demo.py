@@ -10,6 +10,8 @@ import pytest
 
 from hetdp.cli import demo as story
 
+OWN = ["hetdp studio YOURTABLE.xlsx", "docs/tutorials/steward.md"]  # the last lines, about your own table
+
 
 def test_the_story_has_three_parts_and_says_what_to_look_at(hetdp):
     result = hetdp("demo")
@@ -39,20 +41,20 @@ def test_the_numbers_are_those_of_the_story(hetdp):
 
 
 def last_lines(printed):
-    return [line.split(":   ")[1].strip() for line in printed.splitlines()[-2:]]
+    return [line.split(":   ")[1].strip() for line in printed.splitlines()[-4:]]
 
 
 def test_no_picture_is_drawn_unless_requested(hetdp, folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     before = sorted(folder.iterdir())
-    assert last_lines(hetdp("demo").out) == ["hetdp demo -o demo.svg", "hetdp studio"]
+    assert last_lines(hetdp("demo").out) == ["hetdp demo -o demo.svg", "hetdp studio", *OWN]
     assert sorted(folder.iterdir()) == before
 
 
 def test_the_five_voters_are_drawn_with_the_path_that_the_story_explains(hetdp):
     result = hetdp("demo", "-o", "seen.svg")
     assert (result.code, result.err) == (0, "wrote seen.svg\n")
-    assert last_lines(result.out) == ["seen.svg", "hetdp studio"]
+    assert last_lines(result.out) == ["seen.svg", "hetdp studio", *OWN]
     drawn = Path("seen.svg").read_text(encoding="utf-8")
     assert "path that binds 11111" in drawn
     assert drawn.count(">11122</") == 1
@@ -67,7 +69,7 @@ def test_without_matplotlib_the_demo_says_why_there_is_no_picture(hetdp, monkeyp
         "no picture: pictures are drawn by matplotlib, which is not installed; it comes with the extra plots."
         " Hint: pip install '.[plots]', in the folder of hetdp's sources\n"
     )
-    assert last_lines(result.out) == ["hetdp demo -o demo.svg", "hetdp studio"]
+    assert last_lines(result.out) == ["hetdp demo -o demo.svg", "hetdp studio", *OWN]
     assert not Path("seen.svg").exists()
     assert hetdp("demo", "--json", "-o", "seen.svg").document["output"] is None
 
@@ -87,7 +89,12 @@ def test_a_wrong_name_for_the_picture_is_refused_before_anything_is_printed(hetd
 def test_commands_to_type_have_the_path_of_hetdp_if_the_shell_does_not_find_it(hetdp, monkeypatch):
     monkeypatch.setattr(sys, "argv", [".venv/bin/hetdp", "demo"])
     monkeypatch.setenv("PATH", "/nowhere")
-    assert last_lines(hetdp("demo").out) == [".venv/bin/hetdp demo -o demo.svg", ".venv/bin/hetdp studio"]
+    assert last_lines(hetdp("demo").out) == [
+        ".venv/bin/hetdp demo -o demo.svg",
+        ".venv/bin/hetdp studio",
+        ".venv/bin/hetdp studio YOURTABLE.xlsx",
+        OWN[1],
+    ]
 
 
 def test_it_takes_no_problem(hetdp):

@@ -182,6 +182,8 @@ def _next_steps(picture: str | None) -> Iterator[str]:
     else:
         yield f"   The five voters, drawn:          {picture}"
     yield f"   Examples to edit in a browser:   {command} studio"
+    yield f"   Your own table of people:        {command} studio YOURTABLE.xlsx"
+    yield "   What it asks, step by step:      docs/tutorials/steward.md"
 
 
 def _own_command() -> str:

@@ -24,7 +24,7 @@ VERBS = {  # in the order of use; each is a module of this package, imported by 
     "make": "write a problem file for people, a question and privacy rules",
     "ask": "ask a table of people a yes/no question, without a graph",
     "release": "draw one private answer exactly, and pay for it",
-    "record": "verify the record of a release",
+    "record": "verify the record of a release, or describe it",
     "accuracy": "compare mechanisms and baselines, before anything is spent",
     "odds": "state what a change in the data does to the published answer",
     "solve": "find how much ε an accuracy takes",
@@ -33,7 +33,7 @@ VERBS = {  # in the order of use; each is a module of this package, imported by 
     "audit": "test by many draws whether a mechanism keeps its promise",
     "explain": "show why a dataset is not answered more accurately",
     "plot": "draw a problem, a mechanism, or its accuracy",
-    "studio": "open a page to explore and edit a problem",
+    "studio": "open a page for a table of people, or for a problem",
     "completion": "print a script that completes hetdp commands in a shell",
 }
 NAME = "hetdp"
