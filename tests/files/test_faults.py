@@ -34,7 +34,9 @@ def document_with_edge(**changes) -> dict:
 
 
 NOTIONS = "a notion is one of approximate, bounded-range, directed, gaussian, pure, renyi."
-KEYS = "the keys are schema_version, kind, notion, alpha, grid, positive, about, labels, classes, studio, datasets, edges."
+KEYS = (
+    "the keys are schema_version, kind, notion, alpha, grid, positive, about, labels, classes, studio, datasets, edges."
+)
 NO_LABEL = "a label is text, a finite number, or a list or tuple of these."
 DOCUMENTS = {
     "no JSON": ("{", "FILE: not JSON: Expecting property name enclosed in double quotes"),

@@ -23,7 +23,9 @@ def people(size: int, **columns: Any) -> pandas.DataFrame:
 def test_the_promise_states_the_accuracy_at_a_few_shares_and_never_rounds_it_up():
     asked = hetdp.ask(people(600), **STAFF, epsilon=0.1)
     found = re.findall(
-        r"^  ([\d,]+) of ([\d,]+) runs if (\d+)% count as yes \((\d+) of 600; (?:yes|no) is right\)$", asked.promise, re.MULTILINE
+        r"^  ([\d,]+) of ([\d,]+) runs if (\d+)% count as yes \((\d+) of 600; (?:yes|no) is right\)$",
+        asked.promise,
+        re.MULTILINE,
     )
     assert [(int(percent), int(number)) for *_, percent, number in found] == [
         (40, 240),

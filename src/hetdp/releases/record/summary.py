@@ -32,6 +32,7 @@ from hetdp.theory.pure import PURE
 
 NEARLY_SURE = Decimal("0.95")
 MOST_NAMED = 8  # groups or areas in one sentence
+TECHNICAL = "every combination of the published answers becomes"  # left to the page: an e-mail says what can be learnt
 BY_AREA = "by_area"  # of a question with a threshold for each area
 ASKED = "Is it true that "
 WORST_CASE = "in the worst case"
@@ -357,7 +358,8 @@ def _sentence_about_people(promises: list[Document], notion: str) -> str:
     if not protections:
         return "Its record says what it may reveal about people."
     least = max(protections, key=lambda one: one.used)
-    parts = least.odds.removesuffix(".").split(". ") + list(filter(None, [warning_of(least, notion)]))
+    said = least.odds.removesuffix(".").split(". ")
+    parts = [part for part in said if TECHNICAL not in part] + list(filter(None, [warning_of(least, notion)]))
     odds = "; ".join(f"{part[:1].lower()}{part[1:]}" for part in parts) + "."
     if len(protections) == 1:
         return odds[:1].upper() + odds[1:]
