@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 import hetdp
-from benchmarks.studio import open_page
+from benchmarks.studio import Page, open_page, serve
 from hetdp.problem.parameters import LETTERS
-from hetdp.studio.callbacks import take_action
+from hetdp.studio.callbacks import _fill_tab, take_action
 from hetdp.studio.gallery import GALLERY
+from hetdp.studio.panels import scope_rows
 from hetdp.studio.screen import MOST_RECEIVERS, PageContents, Received
 from hetdp.studio.session import STALE, Session
+from hetdp.studio.verdict import verdict_page
 
 
 @pytest.mark.parametrize("view", ["network", "summary"])
@@ -155,3 +157,47 @@ def test_only_the_parameters_that_edges_have_can_be_edited():
         page.move()
         shown = [name for name in LETTERS if not page._known[f"mover-{name}.hidden"]]
         assert shown == list(session.edge_list.columns) == ["epsilon"]
+
+
+def test_people_without_protection_are_drawn_named_and_keep_their_slider():
+    session = Session(GALLERY["three-voters"].make())
+    with serve(session) as address:
+        page = Page(address, session, "network")
+        page.act("undo", None)  # its first move
+        session.select("edge", 7)
+        page.send()
+        ends, whole = [int(x[7]) for x in (session.edge_list.source, session.edge_list.target)], session.edge_list
+        scope = {"kind": "class", "at": 0, "control": "number"}
+        edges = []
+        for action, details in (
+            ("scope", {**scope, "value": "inf"}),
+            ("scope", {**scope, "value": "0.3"}),
+            ("undo", None),
+            ("scope", {**scope, "value": "0"}),
+            ("undo", None),
+            ("undo", None),
+            ("scope", {"kind": "all", "at": 0, "control": "number", "value": "0"}),
+        ):
+            page.act(action, details)
+            assert not session.notice
+            elements = str(page._known["graph.elements"])
+            edges.append(elements.count("'source'"))
+            assert [row["words"] for row in scope_rows(session)["rows"]][:4] == ["Every ε", "Ann", "Bob", "Cyd"]
+            is_free = len(session.edge_list.source) == 8
+            words = str(page._known["status.children"])
+            assert is_free == ("Ann is not protected: ε = ∞" in words)
+            assert is_free == ("Nothing is promised there" in words)
+            is_coin = session.answer.mechanism.against_coin.worse or not session.answer.mechanism.against_coin.is_better
+            assert page._known["verdict.className"] == ("card caution" if is_free or is_coin else "card good")
+            assert is_free == ("Ann is not protected" in str(_fill_tab(session, "odds")))
+            assert is_free == ("<dt>Not protected</dt><dd>Ann: ε = ∞</dd>" in verdict_page(session))
+            assert is_free == ("all 8 edges with a finite ε" in words)
+            if session.selection.kind:  # it is the same edge, wherever it is listed
+                at = session.selection.number
+                assert [int(x[at]) for x in (session.edge_list.source, session.edge_list.target)] == ends
+        assert edges[:6] == [8, 12] * 3
+        assert whole.has_same_edges(session.edge_list)
+        for at in range(3):
+            page.act("scope", {**scope, "at": at, "value": "inf"})
+        assert "Nothing is promised: every ε is infinite" in str(page._known["status.children"])
+        assert [row["text"] for row in scope_rows(session)["rows"]] == ["1", "∞", "∞", "∞"]

@@ -55,6 +55,11 @@ class EdgeList(NamedTuple):
         found = np.flatnonzero((self.source == low) & (self.target == high)).tolist()
         return next((at for at in found if self.classes[at] == edge_class), -1)
 
+    def has_same_edges(self, other: EdgeList) -> bool:
+        """True if both list the same edges, whatever their parameters."""
+        ends = np.array_equal(self.source, other.source) and np.array_equal(self.target, other.target)
+        return ends and self.classes == other.classes
+
     def parallel(self) -> Mask:
         """True for edges that share both ends with another edge."""
         same = (self.source[1:] == self.source[:-1]) & (self.target[1:] == self.target[:-1])

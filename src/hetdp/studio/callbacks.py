@@ -33,7 +33,7 @@ from hetdp.studio.state import STATE, state_text
 from hetdp.studio.story import begin_tour, present
 from hetdp.studio.uploads import document_from_files
 from hetdp.studio.views import cells_of, dataset_near
-from hetdp.studio.what_if import SLIDERS, Scope
+from hetdp.studio.what_if import SLIDERS, Scope, unprotected_classes
 from hetdp.text import escape_unprintable
 
 DATASET, EDGE = "dataset", "edge"
@@ -192,11 +192,14 @@ def _fill_tab(session: Session, name: str) -> dict[str, Any]:
             return {name: change_list(session)}
         if name == "export":
             return code_lines(session.document, session.answer)._asdict()
+        free = unprotected_classes(problem, session.edge_list)
     if found is None:
         return {name: html.P("There is no mechanism.", className="quiet")}
     try:
         return {
-            name: _compare(problem, found) if name == "accuracy" else odds_list([*edge_odds(problem, found).values()])
+            name: _compare(problem, found)
+            if name == "accuracy"
+            else odds_list([*edge_odds(problem, found).values()], free)
         }
     except HetdpError as refusal:
         return {name: html.P(escape_unprintable(str(refusal)), className="quiet")}

@@ -5,7 +5,7 @@ They are Dash components whose texts are shown as they are: nothing in a label i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -41,7 +41,7 @@ from hetdp.studio.drawing import answer_names, probability_at, shorten_label
 from hetdp.studio.glossary import OBJECTIVES, find_term
 from hetdp.studio.session import BEFORE, MOST_MOVED, OPENED, Session
 from hetdp.studio.views import counts_in_words
-from hetdp.studio.what_if import ALL
+from hetdp.studio.what_if import ALL, LONGEST_CLASS, LOSSES, unprotected_classes
 from hetdp.text import escape_unprintable, pluralize
 
 LONGEST = 80  # characters of a label
@@ -101,7 +101,6 @@ BEST_AT = {
     "balanced": "in the worst case",
     "average": "on average",
 }
-LOSSES = ("epsilon", "mu")  # how names of parameters begin that bound what may be learnt
 USEFUL_RUNS = 51  # of 100 runs: if no dataset is answered right as often, the mechanism is not presented as a success
 USELESS_NOTE = f"no dataset is answered right in {USEFUL_RUNS} of 100 runs, and a coin is right in 50"
 MOST_NEIGHBOURS = 40
@@ -178,7 +177,7 @@ def verdict(session: Session) -> tuple[str, list[Any]]:
 
 def _private_status(session: Session, mechanism: LocalMechanism) -> tuple[str, list[Any]]:
     """The kind of the verdict on a private mechanism, and its texts."""
-    problem, coin, proof = session.document.problem, mechanism.against_coin, mechanism.certificate
+    problem, proof = session.document.problem, mechanism.certificate
     proved = f"Verified exactly on {_all_edges(problem.graph.edge_count)}."
     best = BEST_AT.get(mechanism.objective) if proof is not None and proof.optimal else None
     if best and session.document.repaired and mechanism.objective == GIVEN:
@@ -193,18 +192,53 @@ def _private_status(session: Session, mechanism: LocalMechanism) -> tuple[str, l
             html.P(f"{same} Check the question.", className="notice", role="alert"),
             html.P(proved),
         ]
-    free = _free_edges(session)
-    if free and free == problem.graph.edge_count:
+    free, classes = _free_edges(session), unprotected_classes(problem, session.edge_list)
+    if free == problem.graph.edge_count and (free or classes):
         return "caution", [
             html.H2("Nothing is promised: every ε is infinite"),
             html.P("Any values would pass. Give a finite ε where privacy matters.", className="notice", role="alert"),
         ]
     if free:
         proved += f" {free:,} of them {'has' if free == 1 else 'have'} an infinite ε: nothing is promised there."
+    elif classes:
+        proved = f"{proved.removesuffix('.')} with a finite ε."
+    kind, head, words = _worth(session, mechanism, proved, best)
+    if classes:
+        promised = html.P(f"Where ε is finite: {head[:1].lower()}{head[1:]}.")
+        notice = html.P(NOTHING_PROMISED, className="notice", role="alert")
+        return "caution", [html.H2(unprotected_words(classes)), notice, promised, *words]
+    return kind, [html.H2(head), *words]
+
+
+UNPROTECTED, PARTLY = "ε = ∞", "ε = ∞ on some edges"
+NOTHING_PROMISED = "Nothing is promised there: the published answer may reveal these data. A finite ε protects them."
+MOST_UNPROTECTED = 5  # classes that are named
+
+
+def unprotected_words(classes: Mapping[Any, bool]) -> str:
+    """The classes without protection, in one sentence.
+
+    >>> unprotected_words({"Ann": True}), unprotected_words({"Ann": True, "Bob": True})
+    ('Ann is not protected: ε = ∞', 'Ann and Bob are not protected: ε = ∞')
+    >>> unprotected_words({"Ann": False})
+    'Ann is not always protected: ε = ∞ on some edges'
+    """
+    names = [name for name, is_whole in classes.items() if is_whole] or list(classes)
+    is_whole = classes[names[0]]
+    named = [spell_label(name)[:LONGEST_CLASS] for name in names[:MOST_UNPROTECTED]]
+    named += [f"{len(names) - MOST_UNPROTECTED:,} more"] * (len(names) > MOST_UNPROTECTED)
+    words = " and ".join([*filter(None, [", ".join(named[:-1])]), named[-1]])
+    verb = "is" if len(names) == 1 else "are"
+    return f"{words} {verb} not {'' if is_whole else 'always '}protected: {UNPROTECTED if is_whole else PARTLY}"
+
+
+def _worth(session: Session, mechanism: LocalMechanism, proved: str, best: str | None) -> tuple[str, str, list[Any]]:
+    """The kind of the verdict on a private mechanism by its accuracy, its head, and its other texts."""
+    coin = mechanism.against_coin
     if coin.is_better and not _is_hardly_better(mechanism):
         head = f"Private, and as accurate as possible {best}" if best else "Private"
         hardest = [" At the hardest dataset, ", *_worst_words(session, coin)] if coin.datasets else []
-        return "good", [html.H2(head), html.P([proved, *hardest])]
+        return "good", head, [html.P([proved, *hardest])]
     if coin.worse:
         counted = escape_unprintable(coin.worse_words())
         if session.document.repaired:
@@ -214,11 +248,8 @@ def _private_status(session: Session, mechanism: LocalMechanism) -> tuple[str, l
         words = USELESS_NOTE if coin.is_better else str(coin)
         warning = [f"{words[:1].upper()}{words[1:]}. At the hardest dataset, ", *_worst_words(session, coin)]
     limit = f" No private mechanism is more accurate {best}." if best else ""
-    return "caution", [
-        html.H2(f"Private, but {coin.short() or 'hardly better than a coin'}"),
-        html.P(warning, className="notice", role="alert"),
-        html.P(f"{proved}{limit}"),
-    ]
+    rest = [html.P(warning, className="notice", role="alert"), html.P(f"{proved}{limit}")]
+    return "caution", f"Private, but {coin.short() or 'hardly better than a coin'}", rest
 
 
 def _free_edges(session: Session) -> int:
@@ -467,9 +498,11 @@ def term_button(name: str) -> Any:
     return html.Button(name, className="term", **data)
 
 
-def odds_list(given: list[EdgeOdds]) -> list[Any]:
-    """One sentence for each person or kind of change."""
-    rows = []
+def odds_list(given: list[EdgeOdds], unprotected: Mapping[Any, bool] | None = None) -> list[Any]:
+    """One sentence for each person or kind of change, after those that have no odds because they have no protection."""
+    known = {one.edge_class for one in given}
+    free = {name: is_whole for name, is_whole in (unprotected or {}).items() if is_whole and name not in known}
+    rows = [html.Li(html.P(f"{unprotected_words({name: True})}. {NOTHING_PROMISED}")) for name in [*free][:30]]
     for one in given[:30]:
         name = "Everyone" if one.edge_class is None else spell_label(one.edge_class)[:60]
         small = f"ε used: {one.loss:.4g} of {one.epsilon:g}" if np.isfinite(one.loss) else ""

@@ -52,7 +52,7 @@ Element = dict[str, Any]
 class Frame(NamedTuple):
     """The datasets and edges that are drawn, and their positions. It stays the same while numbers are edited."""
 
-    key: tuple[int, bytes]  # the opening and the datasets
+    key: tuple[int, int, bytes]  # the opening, the list of edges, and the datasets
     chosen: Indices
     across: Floats
     down: Floats
@@ -201,6 +201,7 @@ def edge_elements(
     drawn, numbers = session.document.opening, frame.edges[rows]
     pairs = {frozenset(pair): at for at, pair in enumerate(pairwise(appearance.path.datasets), 1)}
     few, has_epsilon = len(frame.edges) <= MOST_LABELLED_EDGES, "mu" not in edge_list.columns
+    relisted = f".{session.relisted}" if session.relisted else ""  # cytoscape keeps the ends of an id
     columns = (
         numbers,
         edge_list.source[numbers],
@@ -222,7 +223,7 @@ def edge_elements(
         kinds += ["loose"] * (step == 1 and appearance.path.is_loose)
         labelled = has_epsilon and ((few and value != appearance.usual) or step is not None or at == appearance.edge)
         data = {
-            "id": f"e{drawn}-{at}",
+            "id": f"e{drawn}{relisted}-{at}",
             "source": f"n{drawn}-{source}",
             "target": f"n{drawn}-{target}",
             "width": width,
@@ -306,7 +307,7 @@ class Picture:
         """The frame of the current document: the existing one, if it still fits."""
         problem = session.document.problem
         chosen = np.arange(problem.graph.size) if is_drawable(session) else self._neighbourhood(session, edge_list)
-        key = (session.document.opening, chosen.tobytes())
+        key = (session.document.opening, session.relisted, chosen.tobytes())
         if self._frame is not None and self._frame.key == key:
             return self._frame
         if len(chosen) == problem.graph.size:

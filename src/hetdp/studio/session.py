@@ -275,6 +275,8 @@ class Session:
         self._bookmarks: dict[int, Document] = {}
         self._bookmark_count = 0
         self._before = ""  # the value before the changes that are merged
+        self.edge_list: EdgeList | None = None
+        self.relisted = 0  # how often other edges were listed; a space of people has none where ε = ∞
         self._dragged_to = 1.0  # the number that the last change has set for a scope
         self.comparison = BEFORE  # or OPENED, or an objective
         self._answers: list[tuple[Document, Answer]] = []  # newest first
@@ -287,7 +289,7 @@ class Session:
         fresh = self.revision == 0 or document.opening != self.document.opening
         if fresh or document.problem is not self.document.problem:
             few = document.problem.graph.arc_count <= 2 * MOST_LISTED_EDGES
-            self.edge_list: EdgeList | None = list_edges(document.problem) if few else None
+            self._list_edges(list_edges(document.problem) if few else None, fresh)
             self.objectives: list[str] = list_objectives(document.problem)
         self.document: Document = document
         if document.objective not in self.objectives:
@@ -299,6 +301,17 @@ class Session:
             self.selection = self._existing(document.selected)
         self.milliseconds = round(1000 * (time.perf_counter() - begun))
         self._advance()
+
+    def _list_edges(self, found: EdgeList | None, fresh: bool) -> None:
+        """Replaces the list of edges. The selected edge stays selected, as long as there is one."""
+        before, self.edge_list = self.edge_list, found
+        if fresh or before is None or found is None or found.has_same_edges(before):
+            return
+        self.relisted += 1
+        kind, at = self.selection
+        if kind == "edge":
+            ends = int(before.source[at]), int(before.target[at])
+            self.selection = self._existing(Selection("edge", found.number(*ends, before.classes[at])))
 
     def _advance(self) -> None:
         """Starts another revision, which other pages have not seen."""

@@ -25,6 +25,7 @@ from hetdp.studio.drawing import answer_names
 from hetdp.studio.export import MECHANISM, PROBLEM, picture_text
 from hetdp.studio.glossary import OBJECTIVES, objective_name
 from hetdp.studio.session import Session
+from hetdp.studio.what_if import unprotected_classes
 from hetdp.text import escape_unprintable, pluralize
 from hetdp.version import VERSION
 
@@ -152,10 +153,13 @@ def _problem_facts(session: Session) -> list[tuple[str, str]]:
         if len(values):
             low, high = float(values.min()), float(values.max())
             ranges.append(f"{name} {low:g}" if low == high else f"{name} from {low:g} to {high:g}")
+    free = unprotected_classes(problem, listed).items()
+    unprotected = [f"{spell_label(name)}: {panels.UNPROTECTED if whole else panels.PARTLY}" for name, whole in free]
     return [
         ("Answers", f"1: {one}; 2: {two}"),
         ("Size", size),
         ("Privacy", f"{problem.notion}; {', '.join(ranges)}".replace("inf", "∞")),
+        ("Not protected", "; ".join(unprotected)),
         ("Rules", problem.about.get("privacy", "").replace("\n", "; ")),
         ("Unit of privacy", problem.about.get("privacy_unit", "")),
         ("Neighbours", problem.about.get("neighbour_relation", "") or problem.about.get("change", "")),

@@ -6,6 +6,7 @@ methods of `Problem`, and `code_of_scope` is the line of Python that does the sa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from hetdp.text import pluralize
 ALL, CLASS, RULE, PAIR = "all", "class", "rule", "pair"
 SLIDERS = (ALL, CLASS, RULE)  # the scopes that have a slider
 EPSILON = "epsilon"
+LOSSES = (EPSILON, "mu")  # how names of parameters begin that bound what may be learnt
 MOST_CLASSES = 12  # that have a slider
 MOST_RULES = 4  # different ε up to which each has a slider
 MOST_RULE_EDGES = 20_000  # edges up to which ε are set by rule: the function of a rule is called for each of them
@@ -85,8 +87,7 @@ def list_scopes(problem: Problem, edge_list: EdgeList | None, near: Any = None) 
         for number in sorted(chosen):
             mine = epsilon[of_edge == number]
             words = spell_label(names[number])[:LONGEST_CLASS]
-            if len(mine):
-                found.append(_setting(Scope(CLASS, number), words, mine))
+            found.append(_setting(Scope(CLASS, number), words, mine))
     values = np.unique(epsilon[np.isfinite(epsilon)])
     if 1 < len(values) <= MOST_RULES and len(epsilon) <= MOST_RULE_EDGES:
         found += [
@@ -96,7 +97,37 @@ def list_scopes(problem: Problem, edge_list: EdgeList | None, near: Any = None) 
 
 
 def _setting(scope: Scope, words: str, epsilon: Any) -> Setting:
+    if np.isinf(epsilon).all():  # or none: a space of people drops edges with ε = ∞
+        return Setting(scope, words, "not protected", np.inf, np.inf)
     return Setting(scope, words, pluralize(len(epsilon), "edge"), float(epsilon.min()), float(epsilon.max()))
+
+
+def unprotected_classes(problem: Problem, edge_list: EdgeList | None) -> dict[Any, bool]:
+    """The classes with an infinite ε or μ: False if only some of their edges have it.
+
+    A space of people has no edges where ε is infinite, so its list of edges does not show that it has left some out.
+    """
+    whole: dict[Any, bool] = {}  # by class: whether nothing protects it
+    partly: set[Any] = set()  # classes that have unprotected edges
+    for name, finite, every in _protected_edges(problem, edge_list):
+        whole[name] = whole.get(name, True) and not finite
+        partly |= {name} if finite < every else set()
+    return {name: is_whole for name, is_whole in whole.items() if name in partly}
+
+
+def _protected_edges(problem: Problem, edge_list: EdgeList | None) -> Iterator[tuple[Any, int, int]]:
+    """The classes, each with the number of edges that have a finite ε, and of all; a class may come again."""
+    space = problem.graph
+    if isinstance(space, ProductSpace):
+        for at, axis in enumerate(space.axes):
+            lines = space.lines(at)
+            yield axis.name, space.arcs_along(at), lines.high * lines.low * len(lines.moves.kinds)
+    elif edge_list is not None:
+        losses = [values for name, values in edge_list.columns.items() if name.startswith(LOSSES)]
+        finite = np.isfinite(np.minimum.reduce(losses)) if losses else np.ones(len(edge_list.source))
+        for name, is_finite in zip(edge_list.classes, finite.tolist(), strict=True):
+            if name is not None:
+                yield name, int(is_finite), 1
 
 
 def apply_scope(problem: Problem, edge_list: EdgeList | None, scope: Scope, value: float) -> Problem:
