@@ -89,6 +89,9 @@ OWN_PROCESS = {
     "ledger, postgres",
 }  # the others in `make stress`
 
+# A release from a table looks for another ledger that has the answer: at ledgers, and at the first bytes of documents.
+LOOKED_AT = {"ask, csv": re.compile(r"getdents64 \.|(newfstatat|openat) [\w.-]+(\.ledger(-journal|-wal)?|\.json)")}
+
 SCRIPT = """
 import hetdp
 asked = hetdp.read_problem("poll.json")
@@ -387,7 +390,8 @@ def test_every_verb_with_workers_is_tested_with_them():
 def test_no_verb_runs_or_reads_what_lies_in_the_working_folder(name, trap_folder):
     words = [new_address(POSTGRES) if word == "POSTGRES" else word for word in [name.partition(",")[0], *RUNS[name]]]
     seen = trap_folder.run([HETDP, *words], words)
-    assert (seen.code, seen.marks, seen.touched) == (0, [], []), seen.words
+    touched = [one for one in seen.touched if name not in LOOKED_AT or not LOOKED_AT[name].fullmatch(one)]
+    assert (seen.code, seen.marks, touched) == (0, [], []), seen.words
 
 
 ONE_AFTER_ANOTHER = """

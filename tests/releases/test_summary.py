@@ -35,7 +35,11 @@ PEOPLE = pandas.DataFrame(
 
 def released(folder: Any, **given: Any) -> dict[str, Any]:
     """The record of an answer about the people above."""
-    ledger = hetdp.Ledger.create(folder / f"{len(list(folder.iterdir()))}.ledger", source="offices", cap="inf")
+    own = folder / str(
+        len(list(folder.iterdir()))
+    )  # so that no other ledger beside it has the answer
+    own.mkdir()
+    ledger = hetdp.Ledger.create(own / "a.ledger", source="offices", cap="inf")
     options: dict[str, Any] = {"more_than": "50%", "person": "id", "payment": hetdp.Payment(ledger)}
     release = hetdp.ask(PEOPLE, "answer = 'move'", **options | given).release
     assert release is not None

@@ -2,6 +2,7 @@
 
 - `request`: a `DrawRequest`, what one release needs as data; `tables` makes its own.
 - `release`, `price`: publish an answer, or say what that would cost. `proof`: the proof of a mechanism, cached.
+- `other_ledgers`: refuses a question that a ledger beside the files of the release has answered.
 - `draw`: one exact bit. `audit`: many of them against the promise. `simulation`: draws from a seed, never released.
 - `opendp`: a mechanism as a measurement of OpenDP.
 - `charges`: what a mechanism costs each account. `ledger/`: what was spent. `record/`: what was published.

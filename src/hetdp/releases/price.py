@@ -12,6 +12,7 @@ from hetdp.releases.ledger.chain import Entry, normalize_version
 from hetdp.releases.ledger.charging import ClassPrice, largest_amount
 from hetdp.releases.ledger.ledger import core_of
 from hetdp.releases.ledger.ledger_core import LedgerCore
+from hetdp.releases.other_ledgers import require_known_ledger
 from hetdp.releases.request import DrawRequest, check_version, open_request
 from hetdp.text import format_value, pluralize
 
@@ -106,7 +107,8 @@ def price(what: Any, *, ledger: Any, source: str | None = None, version: str = "
         version: the version of the data.
 
     Raises:
-        UsageError: the release would be refused for a reason other than its price, such as another neighbour relation.
+        UsageError: the release would be refused for a reason other than its price, such as another neighbour
+            relation, or another ledger that has the answer.
         InputError: the table is no longer the one that the promise is about.
         VerificationError: the mechanism is not private.
         LedgerError: the ledger cannot be used.
@@ -128,6 +130,7 @@ def price(what: Any, *, ledger: Any, source: str | None = None, version: str = "
 
 def _price(requests: Sequence[DrawRequest], core: LedgerCore, source: str | None, version: str) -> Price:
     source, currency = core.find_source(source)
+    require_known_ledger(core, requests, version)
     charges = [(charge_of(one.costs, currency), one.digest) for one in requests]
     terms, earlier, rows = core.quote(source, version, charges, requests[0].neighbours)
     released = ["" if one is None else f"on {one.time[:10]}, of version {format_value(one.version)}" for one in earlier]

@@ -21,6 +21,7 @@ from hetdp.releases.ledger.chain import AREAS, QUESTION, TITLE, WORDS
 from hetdp.releases.ledger.database import SPENDING
 from hetdp.releases.ledger.ledger import core_of
 from hetdp.releases.ledger.ledger_core import Question, SpendRequest, SpendResult
+from hetdp.releases.other_ledgers import require_known_ledger
 from hetdp.releases.price import similar_words
 from hetdp.releases.record.document import (
     TOGETHER,
@@ -195,8 +196,8 @@ def release(
             `hetdp.price` says it as well.
 
     Raises:
-        UsageError: a file cannot be written, the ledger has no such source, or the same was asked of another table;
-            nothing is spent.
+        UsageError: a file cannot be written, the ledger has no such source, or the same was asked of another table
+            or, as a ledger or record beside these files or the table says, with another ledger; nothing is spent.
         InputError: the problem has no such dataset; nothing is spent.
         VerificationError: the mechanism is not private; nothing is spent.
         BudgetError: the budget of an account does not suffice; nothing is spent, and nothing is shown.
@@ -218,6 +219,7 @@ def release(
     core, is_only = core_of(ledger), source is None
     source, currency = core.find_source(source)
     with open_request(what, dataset) as asked:
+        require_known_ledger(core, asked.requests, version, (record, html))
         head = asked.head()
         receipts = [read_record(path)["ledger"] for path in _as_list(after)]
         facts = [_facts_of(one, source, version) for one in asked.requests]

@@ -12,6 +12,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,7 @@ class DrawRequest(AnyRequest):
         areas: the area of each answer; None for the one answer about everybody.
         answers: the names of answer 1 and answer 2.
         neighbours: the privacy unit and the neighbour relation of the promises.
+        folders: where the files of its data lie; None if it cannot be recognised in another ledger.
     """
 
     def __init__(
@@ -78,12 +80,14 @@ class DrawRequest(AnyRequest):
         areas: tuple[str | None, ...],
         answers: tuple[str, str],
         neighbours: Neighbours,
+        folders: tuple[Path, ...] | None = None,
     ) -> None:
         self.digest = digest
         self.costs = costs
         self.areas = areas
         self.answers = answers
         self.neighbours = neighbours
+        self.folders = folders
 
     def open_request(self) -> AbstractContextManager[DrawRequest]:
         """Returns itself."""
@@ -131,6 +135,15 @@ class DrawRequest(AnyRequest):
         Raises:
             UsageError: it must not.
         """
+
+    def is_about(self, plan: Any, people: Any) -> bool:
+        """True if a release of this question was about the same people.
+
+        Args:
+            plan: the plan of that release, as its entry or its record has it.
+            people: SHA-256 of its people; None if that is not known.
+        """
+        return False
 
     def differences(self, entry: Entry) -> list[str]:
         """The parts of this question that differ from a similar one in the ledger, by name."""

@@ -356,7 +356,7 @@ def ask(
     asked = _read_asked(count, options, questions, approved, plan)
     identified = plan is not None or payment is not None  # a digest of all people takes time, so only where it is used
     with reader.open_table(table, file_options, curator) as rows:
-        prepared, joint, whole = _prepare_all(rows, asked, identified, plan is not None)
+        prepared, joint, whole = _prepare_all(rows, asked, identified, table, plan)
         again = partial(_prepare_again, reader, table, file_options, curator, asked, whole, plan)
         to_draw = None if payment is None else _request_to_draw(prepared, whole)
         paid = {} if to_draw is None or payment is None else _price(to_draw, payment, dry_run)
@@ -406,10 +406,12 @@ def _read_asked(
 
 
 def _prepare_all(
-    rows: PeopleTable, asked: _Asked, identified: bool, approved: bool
+    rows: PeopleTable, asked: _Asked, identified: bool, table: Any, plan: Any
 ) -> tuple[list[Preparation], tuple[JointPromise, ...], AnyPlan]:
     """Everything that is fixed before the answers are read, and the plan of all of it."""
-    prepared = [replace(one, approved=approved) for one in prepare_all(rows, asked.requests, identified=identified)]
+    files = [Path(one).absolute() for one in (plan, table) if isinstance(one, str | Path)]
+    more: dict[str, Any] = {"approved": plan is not None, "folders": tuple(file.parent for file in files)}
+    prepared = [replace(one, **more) for one in prepare_all(rows, asked.requests, identified=identified)]
     if not asked.is_bundle:
         return prepared, (), prepared[0].plan
     require_different(prepared)
@@ -479,7 +481,7 @@ def _prepare_again(
     first = whole.plans[0] if isinstance(whole, PlanBundle) else whole
     identified = first.facts["people_sha256"] is not None
     with reader.open_table(table, options, curator) as rows:
-        prepared, _, now = _prepare_all(rows, asked, identified, plan is not None)
+        prepared, _, now = _prepare_all(rows, asked, identified, table, plan)
         require_same_plan(now, whole, "what was promised")
         yield prepared, now
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ class Preparation:
         identity: identifies the question in a ledger.
         same_people: SHA-256 of the people, as far as the identity depends on them; None if the plan has none.
         approved: True if the plan is saved in a file. It then holds for the table that it names, not for copies.
+        folders: where the table and the plan lie, as far as they are files.
     """
 
     source: PeopleTable
@@ -56,6 +58,7 @@ class Preparation:
     same_people: str | None
     _stamp: Any
     approved: bool = False
+    folders: tuple[Path, ...] = ()
 
     def losses(self) -> Floats:
         """The largest privacy loss of each entry of the policy, over all tables."""

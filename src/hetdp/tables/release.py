@@ -120,6 +120,7 @@ class TableRequest(DrawRequest):
             tuple(promise.area for promise in prepared.promises),
             prepared.request.answers,
             parse_neighbours(prepared.plan.facts["unit"], prepared.plan.facts["neighbours"]),
+            prepared.folders,
         )
 
     def facts(self) -> Document:
@@ -174,6 +175,16 @@ class TableRequest(DrawRequest):
                 "a version of the data is one table of the same people, and a plan is about the table that it names",
                 "a new version=, if the data is new; a copy of the same data is asked without plan=",
             )
+
+    def is_about(self, plan: Any, people: Any) -> bool:
+        """True if the people are the same; of a release that has no digest of them, if its table has the same name."""
+        if not isinstance(plan, dict):
+            return False
+        own, same = self.prepared.plan.facts, self.prepared.same_people
+        for before, now in ((people, same), (plan["people_sha256"], own["people_sha256"])):
+            if None not in (before, now):
+                return bool(before == now)
+        return bool(plan["table"] == own["table"])
 
     def _facts_as_first_worded(self, facts: Document, entry: Entry) -> Document:
         """The facts of the same question in the words in which it was asked first."""

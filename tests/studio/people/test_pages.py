@@ -745,6 +745,20 @@ def test_a_second_ledger_is_offered_another_name_than_the_first(pages):
 LISTED = ("open", "strict")
 
 
+def test_a_question_that_was_released_gets_no_second_ledger(pages, tmp_path):
+    pages.fill_in()
+    pages.save()
+    pages.make_ledger()
+    pages.release()
+    assert "use the ledger 'staff.ledger': the same answer, and nothing is charged" in pages.make_ledger("new.ledger")
+    assert not (tmp_path / "new.ledger").exists()
+    hetdp.Ledger.create(tmp_path / "new.ledger", source="staff", cap=5, unit="person", relation="replace-one")
+    shown = pages.send("release", {"ledger": "new.ledger"})
+    assert "with the ledger 'staff.ledger'" in shown
+    assert 'id="release"' not in shown, "there is nothing to release with this ledger"
+    assert "Nothing is charged" in pages.send("release", {"ledger": "staff.ledger"})
+
+
 def test_several_questions_are_approved_released_and_published_together(pages, tmp_path):
     pages.fill_in()
     pages.add_second()

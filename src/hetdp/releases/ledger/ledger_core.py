@@ -388,6 +388,18 @@ class LedgerCore:
         similar = (one for one in entries if (one.kind, one.source, one.facts.get("theme")) == (SPEND, source, theme))
         return list(islice(similar, most))
 
+    def answers_to(self, request: str) -> list[Entry]:
+        """The entries of a question, for any source and version of the data, latest first.
+
+        Args:
+            request: a digest of what is asked.
+        """
+        with self.database.read_transaction() as connection:
+            head = self.read_head(connection)
+            rows = SIMILAR.rows(connection, words=f'%"request":"{request}"%')
+        entries = (read_entry(self.database, head, row) for row in rows)
+        return [one for one in entries if (one.kind, one.request) == (SPEND, request)]
+
     def largest_payments(self, entries: Iterable[Entry]) -> dict[str, str]:
         """For each charge of these entries the largest amount that anybody pays, in words.
 

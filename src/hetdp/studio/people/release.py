@@ -15,6 +15,7 @@ from hetdp.numbers import parse_whole
 from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.releases.ledger.chain import normalize_version
 from hetdp.releases.ledger.ledger import Ledger
+from hetdp.releases.other_ledgers import require_known_ledger
 from hetdp.releases.price import Price
 from hetdp.studio.people.draft import MISSING
 from hetdp.studio.people.folder import LEDGER, LONGEST_NAME, PAGE, PLAN, RECORD
@@ -41,12 +42,15 @@ def make_ledger(session: PeopleSession, name: str, source: str, times: str) -> N
     """Makes a ledger in which everybody can pay for a number of questions like this one.
 
     Raises:
-        HetdpError: the name is taken or not accepted, or the number is not a whole number.
+        HetdpError: the name is taken or not accepted, the number is not a whole number, or the
+            question was released with another ledger of the folder.
     """
     if not source.strip():
         raise UsageError("the name of the data is missing", "the ledger knows the data by a name, such as a survey")
     cap, caps = caps_of(session, times)
     place = session.folder.place_to_save(name, LEDGER)
+    with session.dry_run().open_request() as asked:
+        require_known_ledger(None, asked.requests, version_of(session))
     Ledger.create(place, source=source.strip(), cap=cap, caps=caps, unit=UNIT, relation=RELATION)
     session.revision += 1
     session.draft.set("ledger", place.name)
