@@ -80,6 +80,8 @@ COMMANDS = [  # each with its exit code; for every verb one that works and one t
     (0, f"ask survey.csv {QUESTION} --epsilon eps --deciding-epsilon 0.1 --dry-run"),
     (0, f"ask survey.csv {QUESTION} --epsilon eps --group county --deciding-epsilon-by S=0.1 --dry-run"),
     (0, f"ask survey.csv {QUESTION} --epsilon eps --deciding-epsilon 0.1 --by county --want 60% --at-share 100%"),
+    (0, f"ask survey.csv {QUESTION} --epsilon 1 --by county --at-share 60%"),
+    (0, "ask survey.csv --questions questions.json --epsilon 1 --person id --at-share 60%"),
     (2, f"ask survey.csv {QUESTION} --epsilon eps"),
     (3, f"ask survey.csv {QUESTION} --epsilon county --dry-run"),
     (0, "release good.json mechanism.json --ledger class.ledger --dry-run"),

@@ -190,8 +190,11 @@ def test_json_has_the_need_its_levels_and_those_of_areas(staff, capsys):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--want", "95%"], "one of --want and --at-share without the other"),
-        (["--at-share", "60%"], "one of --want and --at-share without the other"),
+        (["--want", "95%"], "--want without --at-share"),
+        (["--at-share", "60%", "--epsilon", "1", "--simulate"], "--simulate together with --at-share"),
+        (["--at-share", "60%", "--epsilon", "1", "--ledger", "a.ledger"], "a ledger together with --at-share"),
+        (["--at-share", "160%", "--epsilon", "1"], "the share is '160%'; a share is a number from 0 to 1"),
+        (["--at-share", "60%"], "no ε"),
         (["--want", "100%", "--at-share", "60%"], "--want 100%; the wanted accuracy is more than 50%"),
         (["--want", "95%", "--at-share", "6"], "--at-share 6; the accuracy is wanted at a true share"),
         ([*WANT, "--plan", "plan.json"], "--plan together with --want"),
@@ -204,3 +207,23 @@ def test_json_has_the_need_its_levels_and_those_of_areas(staff, capsys):
 def test_want_needs_a_share_and_no_option_that_uses_epsilon(staff, capsys, more, message):
     assert main([*staff, *more]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_the_accuracy_at_a_share_is_printed_for_each_question_and_area(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{at},{'North' if at % 4 else 'South'},yes" for at in range(80)]
+    (tmp_path / "people.csv").write_text("\n".join(["id,area,vote", *rows]) + "\n")
+    (tmp_path / "two.json").write_text(
+        """{"schema_version": 1, "kind": "questions", "questions": [
+        {"count": "vote = 'yes'", "at_least": "50%"}, {"count": "vote = 'no'", "at_least": 81}]}"""
+    )
+    words = ["ask", "people.csv", "--person", "id", "--epsilon", "0.5", "--at-share", "60%"]
+    assert main([*words, "--count", "vote = 'yes'", "--more-than", "60%", "--by", "area"]) == 0
+    north, south = capsys.readouterr().out.splitlines()[1:]
+    assert north.startswith("area 'North': if 60% count as yes (36 of 60; no is right), the published answer is right")
+    assert south.startswith("area 'South': if 60% count as yes (12 of 20; no is right), ")
+    assert main([*words, "--questions", "two.json", "--dry-run"]) == 0
+    one, two = capsys.readouterr().out.splitlines()[1:]
+    assert one.startswith("question 1: if 60% count as yes (48 of 80; yes is right), ")
+    assert one.endswith(" runs, whoever these people are")
+    assert two.startswith("question 2: The answer is the same for every table: no.")

@@ -164,7 +164,8 @@ OPTIONS = [
     click.Option(
         ["at", "--at-share"],
         metavar="SHARE",
-        help="The true share of yes at which --want holds, such as 55%, whoever these people are.",
+        help="The true share of yes at which --want holds, such as 55%, whoever these people are. Without --want: say"
+        " how often the answer is right there.",
     ),
     click.Option(["--simulate"], is_flag=True, help="Draw a trial answer, which is not a release."),
     click.Option(["--seed"], type=click.IntRange(min=0), metavar="N", help="The seed of --simulate. Default: 0."),
@@ -217,8 +218,7 @@ def ask(
     arguments: dict[str, Any] = {"payment": payment, "workers": workers, **given}
     arguments |= _parse_all_pairs(given)
     if target is not None or at is not None:
-        _require_want(target, at, {"plan=": plan, "simulate=True": simulate, "a ledger": payment})
-        return _show_needed(out, table, arguments, target, at, as_json)
+        return _show_accuracy(out, table, arguments, plan, simulate, target, at, as_json)
     promised_before: list[AskResult] = []
 
     def announce(promised: AskResult) -> None:
@@ -258,13 +258,30 @@ def _parse_all_pairs(given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _require_want(target: str | None, at: str | None, others: dict[str, Any]) -> None:
-    """Refuses --want or --at-share alone, and options that would use an ε before somebody has chosen it."""
+def _show_accuracy(
+    out: Output,
+    table: str,
+    arguments: dict[str, Any],
+    plan: str | None,
+    simulate: bool,
+    target: str | None,
+    at: str | None,
+    as_json: bool,
+) -> int:
+    """Shows what --want and --at-share ask for."""
+    if target is None:
+        return _show_at_share(out, table, arguments | {"plan": plan, "simulate": simulate}, str(at), as_json)
+    _require_want(at, {"plan=": plan, "simulate=True": simulate, "a ledger": arguments["payment"]})
+    return _show_needed(out, table, arguments, target, at, as_json)
+
+
+def _require_want(at: str | None, others: dict[str, Any]) -> None:
+    """Refuses --want without --at-share, and options that would use an ε before somebody has chosen it."""
     from hetdp.errors import UsageError
 
-    if target is None or at is None:
+    if at is None:
         rule = "target= says how often the answer must be right, and at= at which true share"
-        raise UsageError("one of target= and at= without the other", rule, "target='95%' at='55%'")
+        raise UsageError("target= without at=", rule, "target='95%' at='55%'")
     for what, given in others.items():
         if given:
             rule = "target= only says which ε it takes; you decide whether to promise it"
@@ -287,6 +304,30 @@ def _show_needed(
         out.emit_document(shapes.needed_epsilon(asked, solved))
     else:
         out.emit([asked.read, str(solved)])
+    return 0
+
+
+def _show_at_share(out: Output, table: str, arguments: dict[str, Any], at: str, as_json: bool) -> int:
+    """Shows how often the answers are right at a true share."""
+    from hetdp.cli import shapes
+    from hetdp.errors import UsageError
+    from hetdp.tables.ask import ask as ask_table
+
+    for what, given in (("simulate=True", arguments.pop("simulate")), ("a ledger", arguments["payment"])):
+        if given:
+            rule = "at= only says how often the answer is right there; no answer is drawn"
+            raise UsageError(f"{what} together with at=", rule, "leave at= out")
+    asked = ask_table(table, dry_run=True, **arguments)
+    if as_json:
+        out.emit_document(shapes.at_share(asked, at))
+    else:
+        several = len(asked.questions) > 1
+        lines = [
+            f"question {number}: {one.share_words(at)}" if several else one.share_words(at)
+            for number, question in enumerate(asked.questions, 1)
+            for one in question.promises
+        ]
+        out.emit([asked.read, *([asked.plan_file] if asked.plan_file else []), *lines])
     return 0
 
 

@@ -271,6 +271,24 @@ def solved(problem: Problem, given: SolvedEpsilon, output: str | None) -> Shape:
     return document("solve", **written, counts=counts(problem), solved=facts | found | proof)
 
 
+def at_share(asked: AskResult, share: str) -> Shape:
+    """How often the answers are right at a true share."""
+    names = ("number", "share", "answer", "accuracy", "error")
+    points = [
+        (number, one.area, one.at_share(share), one.share_words(share))
+        for number, question in enumerate(asked.questions, 1)
+        for one in question.promises
+    ]
+    return document("ask", released=False, read=asked.read) | {
+        "at_share": [
+            {"area": area, "message": words}
+            | {name: getattr(point, name) for name in names}
+            | _of_question(number if asked.together else None)
+            for number, area, point, words in points
+        ]
+    }
+
+
 def needed_epsilon(asked: AskResult, given: SolvedEpsilon) -> Shape:
     """The ε that a wanted accuracy takes."""
     found = document("ask", released=False, read=asked.read)

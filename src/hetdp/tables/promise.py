@@ -21,7 +21,14 @@ from hetdp.people.populations.mechanism import METHOD, coin_caution
 from hetdp.people.populations.population import WEIGHTED_VOTE
 from hetdp.people.populations.population import population as population_of
 from hetdp.people.populations.scores import constant_answer
-from hetdp.people.populations.shares import NOT_OFFERED, AccuracyCurves, AccuracyPoint, ComputesCurves, ShareScale
+from hetdp.people.populations.shares import (
+    NOT_OFFERED,
+    AccuracyCurves,
+    AccuracyPoint,
+    ComputesCurves,
+    ShareScale,
+    parse_share,
+)
 from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.people.privacy.meaning import Strength, strength
 from hetdp.people.questions.question import Question
@@ -132,6 +139,29 @@ class Promise:
             UsageError: it is not a share, or the accuracy by share is not known for the question.
         """
         return _curves_of(self.mechanism).accuracy_at_share(share, answered)
+
+    def share_words(self, share: Any) -> str:
+        r"""The same in words.
+
+        Raises:
+            UsageError: it is not a share, or the accuracy by share is not known for the question.
+
+        >>> import hetdp, pandas
+        >>> staff = pandas.DataFrame({"id": range(600), "vote": ["yes"] * 600})
+        >>> asked = hetdp.ask(staff, "vote = 'yes'", at_least="50%", epsilon=0.1, person="id", dry_run=True)
+        >>> print(asked.promises[0].share_words("55%").replace(", ", ",\n"))
+        if 55% count as yes (330 of 600; yes is right),
+        the published answer is right in at least 97 of 100 runs,
+        whoever these people are
+        """
+        point, area = self.at_share(share), "" if self.area is None else f"area {self.area!r}: "
+        if self.constant is not None:
+            return area + constant_words(self.constant)
+        scale = _curves_of(self.mechanism).share_scale
+        assumed = f" and {scale.assumption}" if scale.assumption else ""
+        words = scale.words(f"{float(parse_share(share) * 100):g}%", point.number or 0) + assumed
+        where = right_answer_words(f"if {words}", point.answer or "")
+        return f"{area}{where}, the published answer is right in at least {format_runs(point.error)} runs, {WHOEVER}"
 
     def curves(self, baselines: bool = True) -> AccuracyCurves:
         """The guaranteed accuracy by margin and by true share, beside *one ε* and *geometric noise*.
@@ -330,6 +360,7 @@ def _accuracy_lines(promise: Promise) -> Iterator[str]:
     yield from (f"  {format_runs(wrong)} runs {where}" for where, wrong in promise.listed_shares)
 
 
+WHOEVER = "whoever these people are"
 FEWEST_PEOPLE = 20  # for accuracy by share in words; of fewer people, the margins say it all
 STEPS = [Fraction(size, 10**power) for power in range(7) for size in (5, 2, 1)]  # between shares, in per cent
 RIGHT = "if the answer could be drawn many times, it would be right in at least"
