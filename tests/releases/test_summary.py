@@ -35,9 +35,7 @@ PEOPLE = pandas.DataFrame(
 
 def released(folder: Any, **given: Any) -> dict[str, Any]:
     """The record of an answer about the people above."""
-    own = folder / str(
-        len(list(folder.iterdir()))
-    )  # so that no other ledger beside it has the answer
+    own = folder / str(len(list(folder.iterdir())))  # so that no other ledger beside it has the answer
     own.mkdir()
     ledger = hetdp.Ledger.create(own / "a.ledger", source="offices", cap="inf")
     options: dict[str, Any] = {"more_than": "50%", "person": "id", "payment": hetdp.Payment(ledger)}

@@ -172,3 +172,35 @@ def test_several_questions_share_the_levels():
     assert "people of 'open': at most" in found.promise
     with pytest.raises(hetdp.UsageError, match="level= is the same for all questions"):
         hetdp.ask(table_of(20, 1), questions=[two[0] | {"level": "level"}, two[1]], **asked)
+
+
+def test_a_cap_for_a_level_that_the_table_spells_differently_is_refused_before_the_first_charge(tmp_path, capsys):
+    people = pandas.DataFrame(
+        {"id": range(40), "level": ["geschützt", "normal"] * 20, "vote": ["yes", "yes", "no", "yes"] * 10}
+    )
+    people.to_csv(tmp_path / "people.csv", index=False)
+    question = {
+        "count": "vote = 'yes'",
+        "person": "id",
+        "level": "level",
+        "epsilon_by": {"geschützt": "0.1", "normal": "0.3"},
+    }
+    ledger = hetdp.Ledger.create(tmp_path / "a.ledger", source="mistyped", cap=2, caps={"geschuetzt": "0.5"})
+    ledger.declare("right", cap=2, caps={"geschützt": "0.5"})
+    ledger.declare("more", cap=2, caps={"geschützt": "0.5", "normal": 2, "guests": 1})
+    words = r"'mistyped' has a cap for 'geschuetzt', but these people are of 'geschützt', 'normal'; .*Hint: nothing was"
+    for more in ({}, {"dry_run": True}):
+        with pytest.raises(hetdp.UsageError, match=words):
+            hetdp.ask(people, **question, at_least="50%", payment=hetdp.Payment(ledger, "mistyped"), **more)
+    options = ["--at-least", "50%", "--count", "vote = 'yes'", "--person", "id", "--level", "level"]
+    options += ["--epsilon-by", "geschützt=0.1,normal=0.3", "--ledger", str(tmp_path / "a.ledger")]
+    assert main(["ask", str(tmp_path / "people.csv"), *options, "--source", "mistyped"]) == 2
+    assert "has a cap for 'geschuetzt'" in capsys.readouterr().err
+    assert ledger.status("mistyped")[0].people == 0
+    for at_least, source in enumerate(
+        ("right", "more"), 10
+    ):  # a cap that nobody needs yet is harmless if all others have one
+        assert hetdp.ask(people, **question, at_least=at_least, payment=hetdp.Payment(ledger, source)).released
+    nobody_protected = people.assign(level="normal")
+    later = question | {"epsilon_by": {"normal": "0.3"}}
+    assert hetdp.ask(nobody_protected, **later, at_least=12, payment=hetdp.Payment(ledger, "right", "2")).released

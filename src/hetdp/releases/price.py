@@ -13,7 +13,7 @@ from hetdp.releases.ledger.charging import ClassPrice, largest_amount
 from hetdp.releases.ledger.ledger import core_of
 from hetdp.releases.ledger.ledger_core import LedgerCore
 from hetdp.releases.other_ledgers import require_known_ledger
-from hetdp.releases.request import DrawRequest, check_version, open_request
+from hetdp.releases.request import DrawRequest, check_version, classes_of, open_request
 from hetdp.text import format_value, pluralize
 
 SHOWN = 20  # classes, in words
@@ -131,6 +131,7 @@ def price(what: Any, *, ledger: Any, source: str | None = None, version: str = "
 def _price(requests: Sequence[DrawRequest], core: LedgerCore, source: str | None, version: str) -> Price:
     source, currency = core.find_source(source)
     require_known_ledger(core, requests, version)
+    core.require_capped_classes(source, classes_of(requests))
     charges = [(charge_of(one.costs, currency), one.digest) for one in requests]
     terms, earlier, rows = core.quote(source, version, charges, requests[0].neighbours)
     released = ["" if one is None else f"on {one.time[:10]}, of version {format_value(one.version)}" for one in earlier]

@@ -36,7 +36,16 @@ from hetdp.releases.record.document import (
 from hetdp.releases.record.facts import composition_of
 from hetdp.releases.record.page import bundle_page_of, page_of
 from hetdp.releases.record.summary import headline_of
-from hetdp.releases.request import THEME, AnyRequest, Document, DrawRequest, check_version, open_request, words_of_entry
+from hetdp.releases.request import (
+    THEME,
+    AnyRequest,
+    Document,
+    DrawRequest,
+    check_version,
+    classes_of,
+    open_request,
+    words_of_entry,
+)
 from hetdp.text import format_value, html_table
 from hetdp.version import VERSION as SOFTWARE
 
@@ -220,6 +229,7 @@ def release(
     source, currency = core.find_source(source)
     with open_request(what, dataset) as asked:
         require_known_ledger(core, asked.requests, version, (record, html))
+        core.require_capped_classes(source, classes_of(asked.requests))
         head = asked.head()
         receipts = [read_record(path)["ledger"] for path in _as_list(after)]
         facts = [_facts_of(one, source, version) for one in asked.requests]

@@ -187,6 +187,11 @@ def words_of_entry(entry: Entry, answers: tuple[str, str]) -> tuple[str, str]:
     return answers
 
 
+def classes_of(requests: Sequence[DrawRequest]) -> set[str]:
+    """The classes of all people who pay; empty if their classes are not stated, or classes pay."""
+    return {name for request in requests for name in request.costs.groups or ()}
+
+
 def check_version(version: Any) -> str:
     """The version of the data, if it is one.
 

@@ -45,6 +45,9 @@ ADD_STATED = Statement(insert(schema.sources), ("source", "entry"))
 MOVE_STATED = Statement(update(schema.sources).where(_of_source), ("entry",))
 
 
+MOST_NAMED = 10  # classes in a message
+
+
 class ChargeResult(NamedTuple):
     """The result of one charge, or of several at once.
 
@@ -83,6 +86,27 @@ def charge_all(
     for one in sealed:
         store_charge(connection, one)
     return ChargeResult(sealed, total.accounts, exceeded, names)
+
+
+def require_capped_classes(connection: Connection, terms: Terms, classes: Iterable[str]) -> None:
+    """Refuses the first charge to all people of a source if nobody has a class with a cap, but somebody one without.
+
+    The name was probably written in another way. Those people would have the general cap, and caps cannot be changed.
+
+    Args:
+        connection: a transaction.
+        terms: the source.
+        classes: the classes of the people who pay; none if they are not stated.
+    """
+    given = set(classes)
+    missing, uncapped = sorted(terms.caps.keys() - given - {EVERYBODY}), given - terms.caps.keys()
+    if missing and uncapped and not is_charged(connection, terms):
+        has = ", ".join(format_value(name) for name in sorted(given)[:MOST_NAMED])
+        more = f", … ({len(given):,} in all)" if len(given) > MOST_NAMED else ""
+        what = f"the source {format_value(terms.source)} has a cap for {format_value(missing[0])}"
+        rule = "a class without a cap of its own has the general one, and caps cannot be changed later"
+        hint = "nothing was spent yet: declare a new source, or make a new ledger, with the names of the table"
+        raise UsageError(f"{what}, but these people are of {has}{more}", rule, hint)
 
 
 def require_currency(terms: Terms, charge: Charge) -> None:

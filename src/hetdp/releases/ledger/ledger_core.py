@@ -45,6 +45,7 @@ from hetdp.releases.ledger.charging import (
     largest_amount,
     neighbours_after,
     read_terms,
+    require_capped_classes,
     require_currency,
     require_same_charge,
     require_terms,
@@ -234,6 +235,15 @@ class LedgerCore:
                 self.sources.update(self.database, connection, head)
         terms = self.sources.only()
         return terms.source, terms.currency.name
+
+    def require_capped_classes(self, source: str, classes: Iterable[str]) -> None:
+        """Refuses the first charge of a source to all of its people if a class with a cap is missing; see `charging`.
+
+        Raises:
+            UsageError: there is no such source, or another class has no cap of its own.
+        """
+        with self.database.read_transaction() as connection:
+            require_capped_classes(connection, self.find_terms(connection, self.read_head(connection), source), classes)
 
     def spend(self, asked: SpendRequest) -> list[SpendResult]:
         """Charges everybody for all questions or nobody, draws answers, and returns them when all of it is durable.
