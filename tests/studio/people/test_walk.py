@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
@@ -80,6 +81,7 @@ class Browsed:
     def choose(self, name: str, words: str) -> None:
         """Chooses an option by typing its first words."""
         self.tab_to(name)
+        chosen = ""
         for _ in range(3):  # a browser that gets the keys more than a second apart begins the word again
             self.page.keyboard.type(words)
             chosen = self.page.evaluate("() => document.activeElement.selectedOptions[0].text")
@@ -292,6 +294,8 @@ def test_mistakes_are_said_beside_their_fields(browse, tmp_path):
 
 def pass_roles(one: Browsed) -> None:
     """Passes "public" with the keys, however slowly, which must not show what a column holds; then returns."""
+    table = one.session.table
+    assert table is not None
     one.tab_to("role-3")
     for _ in range(2):
         one.page.keyboard.press("ArrowDown")
@@ -300,12 +304,12 @@ def pass_roles(one: Browsed) -> None:
     one.page.evaluate("() => document.getElementById('role-0').dispatchEvent(new Event('input', {bubbles: true}))")
     one.settle()  # another field has been sent, and the menu has not
     assert "when you leave the menu" in one.page.inner_text("#live-role-3")
-    assert one.session.table.roles == {}
-    assert one.session.table.seen == set()
+    assert table.roles == {}
+    assert table.seen == set()
     one.page.keyboard.press("ArrowDown")
     one.page.keyboard.press("Shift+Tab")
     one.settle()
-    assert one.session.table.roles == {"answer": "counted"}
+    assert table.roles == {"answer": "counted"}
     assert "Private" in one.page.inner_text("#live-role-3")
     one.page.select_option("#role-1", "public")  # as a pointer does, which passes nothing
     one.page.wait_for_selector("#live-role-1:has-text('Town 80')")
@@ -313,7 +317,7 @@ def pass_roles(one: Browsed) -> None:
 
 def press_before_the_answer(one: Browsed) -> None:
     """Types on and presses Enter while an answer about the first letters is on its way."""
-    late = []
+    late: list[Any] = []
 
     def answer_late(route) -> None:
         if late or "live=yes" not in (route.request.post_data or ""):
