@@ -17,6 +17,7 @@ from hetdp.cli.main import main
 from hetdp.mechanism.formatting import format_percentage
 from hetdp.studio.drawing import NEIGHBOURHOOD_SIZE
 from hetdp.studio.gallery import GALLERY, document_from_form
+from hetdp.studio.panels import BEST_AT
 from hetdp.studio.server import create_server
 from hetdp.studio.session import PageView, Session, new_document
 
@@ -394,6 +395,17 @@ def test_a_second_page_and_a_second_studio_in_one_browser_do_not_mix(studio):
             second.goto(address)
             second.wait_for_selector("#status h2")
         assert page.context.cookies() == []
+        choose = "(value) => document.querySelector(`#objective input[value=${value}]`).click()"
+        settled = "() => document.querySelector('#studio').getAttribute('aria-busy') === 'false'"
+        shows = "(words) => document.querySelector('#verdict').innerText.includes(words)"
+        for chosen in (("balanced", "average"), ("fair",)):  # by two pages almost at once, and by one
+            for one, value in zip((second, page), chosen, strict=False):
+                one.evaluate(choose, value)
+            for one in (second, page):
+                one.wait_for_function(settled)
+            assert opened.session.document.objective in chosen
+            for one in (page, second):  # a page that has lost shows the other's change without being asked
+                one.wait_for_function(shows, arg=BEST_AT[opened.session.document.objective])
         page.locator("#tab label", has_text="Export").click()
         page.wait_for_selector("#save-problem:visible")
         with opened.session.acting_for(PageView("another page", opened.session.revision, 0)):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 import hetdp
+from hetdp.studio.panels import status
 from hetdp.studio.session import STALE, PageView, Session, new_document
+from hetdp.studio.verdict import NEWER, verdict_page
 
 PATH = ["a", "b", "c", "d"]
 
@@ -73,6 +75,18 @@ def test_a_refusal_does_not_outdate_other_pages(session):
     with session.acting_for(PageView("two", report, 0)):
         session.set_pin(0, 0.8)
     assert session.document.pins[0] == ("p", 0.8)
+
+
+def test_a_refusal_is_shown_on_the_page_that_was_refused_and_the_printed_verdict_says_that_a_page_is_outdated(session):
+    seen = session.revision
+    with session.acting_for(PageView("two", seen, 0)):
+        session.set_pin(0, 0.9)
+    with session.acting_for(PageView("one", seen, 0)):
+        session.set_pin(0, 0.1)
+    shown = {page: STALE in str(status(session, page)[1]) for page in ("one", "two", "")}
+    assert shown == {"one": True, "two": False, "": True}
+    assert NEWER in verdict_page(session, shown=seen)
+    assert NEWER not in verdict_page(session, shown=session.revision) + verdict_page(session)
 
 
 def test_several_actions_of_a_page_are_handled_before_the_answer(session):

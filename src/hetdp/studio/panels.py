@@ -136,10 +136,10 @@ def title(session: Session) -> list[Any]:
     ]
 
 
-def status(session: Session) -> tuple[str, list[Any]]:
-    """The kind of the verdict, and its texts after a refusal of the last action."""
+def status(session: Session, page: str = "") -> tuple[str, list[Any]]:
+    """The kind of the verdict, and its texts after a refusal of the last action of a page."""
     kind, words = verdict(session)
-    refusal = escape_unprintable(session.notice)[:600]
+    refusal = escape_unprintable(session.notice_for(page))[:600]
     notice = [html.P(refusal, className="notice", role="alert")] if refusal else []
     return kind, [*notice, *words]
 

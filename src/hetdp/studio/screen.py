@@ -297,7 +297,7 @@ class Screen:
             found = {
                 "announcement": describe_selection(self.session),
                 "story": story_of(self.session),
-                **self._words(known["objectives"], known["objective"]),
+                **self._words(page, known["objectives"], known["objective"]),
                 **self._comparison(known["comparisons"], known["comparison"]),
                 **_inspector(self.session, known["movers"]),
                 **views,
@@ -319,9 +319,9 @@ class Screen:
                 **found,
             }
 
-    def _words(self, listed: Any, objective: Any) -> dict[str, Any]:
+    def _words(self, page: str, listed: Any, objective: Any) -> dict[str, Any]:
         session = self.session
-        kind, words = panels.status(session)
+        kind, words = panels.status(session, page)
         found, document = session.answer, session.document
         options = [{"label": OBJECTIVES[name][0], "value": name} for name in session.objectives]
         return {

@@ -262,6 +262,7 @@ class Session:
         self.past: list[Document] = []
         self.future: list[Document] = []
         self.notice = ""
+        self._refused_page = ""  # the page that the notice is for; empty if it is for all
         self.revision = 0
         self.milliseconds = 0  # that the current document took; the page sends fewer requests if this is much
         self.last_control = ""  # the control that made the last change; its slider is not moved while it is dragged
@@ -701,8 +702,12 @@ class Session:
     def refuse(self, words: str) -> None:
         """Shows why nothing was done."""
         with self.lock:
-            self.notice = words
+            self.notice, self._refused_page = words, self._page_view.page
             self.revision += 1
+
+    def notice_for(self, page: str) -> str:
+        """Why nothing was done, for the page that asked for it; without a page, in any case."""
+        return self.notice if not page or self._refused_page in ("", page) else ""
 
     # Selection --------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 
 from hetdp.errors import HetdpError, UsageError
 from hetdp.mechanism.accuracy.report import accuracy
@@ -31,6 +31,7 @@ from hetdp.version import VERSION
 
 PATH = "verdict"  # of the page, below the token
 MOST_LISTED = 200  # given values and changes that are listed; the files hold all
+NEWER = "This is the newest state of the studio. The page that opened it showed an earlier one."
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #1a1f26; background: #fff; }
 body { max-width: 46em; margin: 2em auto; padding: 0 1em; }
@@ -52,12 +53,13 @@ li, dd, img { break-inside: avoid; }
 """
 
 
-def verdict_page(session: Session, now: datetime | None = None) -> str:
+def verdict_page(session: Session, now: datetime | None = None, shown: int | None = None) -> str:
     """The page of the current verdict as HTML.
 
     Args:
         session: the session.
         now: the time that the page states; by default the current time.
+        shown: the revision that the page showed from which this one was opened, if it is known.
     """
     with session.lock:
         document, found = session.document, session.answer.mechanism
@@ -66,6 +68,7 @@ def verdict_page(session: Session, now: datetime | None = None) -> str:
         title = about.get("title", "") or document.name
         body = [
             f"<h1>{_text(document.name)}</h1>",
+            f"<p><strong>{NEWER}</strong></p>" if shown is not None and shown < session.revision else "",
             f"<p>{_text(title)}</p>" if title != document.name else "",
             '<p class="screen">Print this page, or save it as PDF, with Ctrl+P.</p>',
             f'<div class="verdict {kind[0]}">{"".join(f"<p>{_text(words)}</p>" for words in _lines(kind[1]))}</div>',
@@ -94,7 +97,7 @@ def connect_verdict(server: Any, token: str, session: Session) -> None:
 
     @server.route(f"/{token}/{PATH}")  # type: ignore[untyped-decorator]
     def show() -> Response:
-        return Response(verdict_page(session), mimetype="text/html")
+        return Response(verdict_page(session, shown=request.args.get("shown", type=int)), mimetype="text/html")
 
 
 def _text(words: str) -> str:

@@ -69,6 +69,7 @@
         requestTab(window.hetdp.read("tab", "value"));
         window.hetdp.acknowledge(received.textContent);
         window.hetdp.revealPath();
+        tellPages();
       }
     };
     new MutationObserver(acknowledge).observe(received, { characterData: true, childList: true, subtree: true });
@@ -93,14 +94,45 @@
     window.hetdp.drawFrames(2); // it moves all below
   }
 
-  // A page that becomes visible again shows what other pages have changed.
+  // Pages of one studio in one browser tell each other the revision that they show; those that show an older one ask for
+  // the newest, one request at a time. A page that becomes visible or gets the focus asks in any case: another browser may
+  // have changed something.
+  const others = new BroadcastChannel("hetdp " + window.location.pathname);
+  let newest = 0; // the newest revision that any page shows
+  let asked = 0; // the revision that was asked for
+  let told = 0;
   let returns = 0;
-  document.addEventListener("visibilitychange", function () {
-    if (document.visibilityState === "visible" && document.getElementById("studio")) {
+  function shownRevision() { return window.hetdp.read("shown", "data") || 0; }
+  function refresh() {
+    if (document.visibilityState === "visible" && document.getElementById("studio") && window.hetdp.isReady()) {
       returns += 1;
+      asked = newest;
       window.dash_clientside.set_props("refresh", { data: "return " + returns });
     }
-  });
+  }
+  function follow() {
+    if (newest > shownRevision() && asked <= shownRevision()) { refresh(); }
+  }
+  function tellPages() {
+    const shown = shownRevision();
+    newest = Math.max(newest, shown);
+    if (shown > told) { others.postMessage(shown); }
+    told = Math.max(told, shown);
+    follow();
+  }
+  others.onmessage = function (event) {
+    newest = Math.max(newest, Number(event.data) || 0);
+    follow();
+  };
+  document.addEventListener("visibilitychange", refresh);
+  window.addEventListener("focus", refresh);
+
+  // The verdict to print shows the newest state, and says so if this page shows an older one.
+  function nameRevision(event) {
+    const link = event.target.closest && event.target.closest("#verdict-link");
+    if (link) { link.search = "?shown=" + shownRevision(); }
+  }
+  ["click", "auxclick", "contextmenu"].forEach((kind) => document.addEventListener(kind, nameRevision, true));
 
   // Dash restores the caret position of a moment ago, which is wrong for a person who types fast.
   const put = HTMLInputElement.prototype.setSelectionRange;
