@@ -85,6 +85,12 @@ def text_of(record: dict[str, Any]) -> str:
 def test_the_headline_is_the_title_or_the_question_as_one_sentence(records):
     assert headline_of(records["titled"]) == "Should we move?"
     assert headline_of(records["untitled"]) == "Is it true that more than half of all people count as yes?"
+    exact = records["untitled"]["question"]
+    assert exact == (
+        "Is it true that more than half of all people count as yes? Exactly half is not enough. People without an"
+        " answer do not count as yes. (Yes means: answer = 'move'.)"
+    )
+    assert exact in text_of(records["untitled"])
     assert headline_of(records["constant"]) == "Is it true that at least 700 people count as yes?"
     assert headline_of(records["bare problem"]) == "A yes/no question about the data"
     joined = "Is it true that (at least half of all rows of A count as yes; blank) and (b; c)? (Yes means: x = 1.)"

@@ -39,6 +39,7 @@ from hetdp.releases.record.facts import (
     security_words,
     unprotected_words,
 )
+from hetdp.releases.record.summary import question_in_sentences
 from hetdp.releases.record.verification import (
     RecordCheck,
     RecordVerdict,
@@ -109,7 +110,9 @@ def planned_facts(plan: Plan) -> Document:
     words = dict(zip(YES_AND_NO, request.answers, strict=True))
     titled = {TITLE: request.about[TITLE]} if TITLE in request.about else {}
     return titled | {
-        "question": escape_unprintable(f"Is it true that {request.question_words}? (Yes means: {request.counted}.)"),
+        "question": escape_unprintable(
+            f"{question_in_sentences(request.question_words)} (Yes means: {request.counted}.)"
+        ),
         "privacy": {
             "notion": PURE.key,
             "flavour": PURE.description,

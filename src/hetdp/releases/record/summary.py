@@ -40,7 +40,24 @@ WORST_CASE = "in the worst case"
 
 # Of the parts of a question, what an exact tie and a missing answer mean, which a headline leaves out
 _explained = re.compile(r"; (?:exactly|people without|blank|any other value)[^()']*(\))").sub
+EXPLANATIONS = ("exactly ", "people without ", "blank ", "any other value")
+_first_sentence = re.compile(rf"({ASKED}[^?;]*\?) (?:{'|'.join(part.capitalize() for part in EXPLANATIONS)})").match
 _asks_by_area = re.compile(rf"{ASKED}for each (?P<area>.+?), about its own people: (?P<words>.*)").fullmatch
+
+
+def question_in_sentences(words: str) -> str:
+    """A question and what is explained about it, each as a sentence; `headline_of` takes the first of them.
+
+    >>> question_in_sentences("more than half count as yes; exactly half is not enough; blank rows do not count as yes")
+    'Is it true that more than half count as yes? Exactly half is not enough. Blank rows do not count as yes.'
+    >>> question_in_sentences("(a; exactly half is enough) and (b)")
+    'Is it true that (a; exactly half is enough) and (b)?'
+    """
+    first, *rest = words.split("; ")
+    is_whole = first.count("(") == first.count(")") and not first.count("'") % 2 and "?" not in first
+    if not (rest and is_whole and all(part.startswith(EXPLANATIONS) for part in rest)):
+        return f"{ASKED}{words}?"
+    return " ".join([f"{ASKED}{first}?", *(f"{part[:1].upper()}{part[1:]}." for part in rest)])
 
 
 def headline_of(record: Document) -> str:
@@ -62,6 +79,8 @@ def headline_of(record: Document) -> str:
     if by_area:
         words = by_area["words"].replace("of all people", "of its people", 1)
         question = f"{ASKED}for each {by_area['area']}, {words}"
+    if first := _first_sentence(question):
+        return first[1]
     question = _explained(r"\1", question)
     short = question.partition(";")[0]
     is_whole = short.count("(") == short.count(")") and not short.count("'") % 2
