@@ -531,6 +531,23 @@ def test_going_on_opens_the_sheet_that_was_chosen(tmp_path):
     assert pages.place == "table"
 
 
+def test_a_refused_sheet_leaves_the_choice_of_another_one_and_asks_nothing_about_csv(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.title = "Twice"
+    book.active.append(["id", "id"])
+    book.create_sheet("Staff").append(["id", "vote"])
+    book.save(tmp_path / "staff.xlsx")
+    pages = Pages(PeopleSession(OpenedFolder(tmp_path)))
+    pages.send("table", {"open": "staff.xlsx"})
+    shown = pages.send("table", {"sheet": "Twice", "go": "next"})
+    assert "have the same name 'id'" in shown
+    assert '<option value="Twice" selected>' in shown
+    assert "Encoding" not in shown
+    assert 'href="#open"' in shown
+    assert "Column vote is" in pages.send("table", {"sheet": "Staff", "do": "reopen"})
+    assert 'href="#role-0"' in pages.send("table", {"go": "next"}), "what is missing leads to a menu"
+
+
 def test_a_file_in_an_old_encoding_is_opened_again(tmp_path):
     (tmp_path / "old.csv").write_bytes("id;täglich\n1;ja\n".encode("cp1252"))
     pages = Pages(PeopleSession(OpenedFolder(tmp_path)))

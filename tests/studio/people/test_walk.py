@@ -280,6 +280,9 @@ def test_mistakes_are_said_beside_their_fields(browse, tmp_path):
     one.press("next", "table")
     assert "one column must identify each person" in one.page.inner_text("#faults")
     assert one.page.evaluate("() => document.activeElement.id") == "faults"
+    for role, missing in (("person", "at least one column is private"), ("", "one column must identify each person")):
+        one.page.select_option("#role-0", role)  # the box follows although it has the focus
+        one.page.wait_for_selector(f"#faults:has-text('{missing}')")
     pass_roles(one)
     for at, role in enumerate(("identifies", "public", "public", "private")):
         one.choose(f"role-{at}", role)

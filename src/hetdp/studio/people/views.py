@@ -50,10 +50,17 @@ from hetdp.studio.people.wording import (
     similar_words,
 )
 from hetdp.tables.ask import AskedQuestion, AskResult
+from hetdp.tables.formats import list_sheets
 from hetdp.tables.promise import MOST_AREAS, RIGHT_BY_SHARE, SIMILAR_RULE, Promise
 from hetdp.tables.request import ABOUT, plain_words
 from hetdp.text import count_people, escape_unprintable, pluralize
 
+CSV = ".csv"
+PLACES = {
+    "person": "role-0",
+    "counted": "role-0",
+    "table": "open",
+}  # faults that are of no one field → where to mend them
 LABELS = {
     "person": "A column that identifies each person",
     "counted": "A column that is private, to be counted",
@@ -113,6 +120,7 @@ def context_of(session: PeopleSession, step: str, root: str, here: str, quiet: b
         "gap": gap if gap != step else "",
         "faults": faults,
         "labels": LABELS,
+        "places": PLACES if step == "table" else {},
         "label_of": lambda name: _label_of(session, name),
         "notices": notices,
         "quiet": quiet,
@@ -142,9 +150,18 @@ def _label_of(session: PeopleSession, field: str) -> str:
 
 
 def _table(session: PeopleSession) -> dict[str, Any]:
-    table = session.table
-    sheets = [] if table is None else [(one, one) for one in table.description.sheets]
+    table, wanted = session.table, session.wanted
+    names: tuple[str, ...] = () if table is None else table.description.sheets
+    is_csv = table is not None and bool(table.description.delimiter)
+    if table is None and wanted is not None:  # it was refused
+        is_csv = wanted.is_dir() or wanted.suffix.lower() == CSV
+        try:
+            names = list_sheets(wanted)
+        except HetdpError:
+            names = ()
+    sheets = [(one, one) for one in names]
     return {
+        "is_csv": is_csv,
         "tables": session.folder.tables(),
         "plans": session.folder.plans(),
         "sheets": sheets,

@@ -76,7 +76,8 @@
     box.querySelector("p").textContent = words;
   }
 
-  // Takes the parts of another page that may change, but none that holds the focus.
+  // Takes the parts of another page that may change, but none that holds the focus. The list of what is missing has the
+  // focus when it appears, and is taken all the same: it would stay after everything was mended.
   function adopt(page, newest) {
     const revision = page.getElementById("studio").dataset.revision;
     studio.dataset.revision = form.elements.revision.value = revision;
@@ -88,7 +89,8 @@
     }
     for (const part of [...document.querySelectorAll("[data-live]")]) {
       const other = page.getElementById(part.id);
-      if (!part.isConnected || !other || part.contains(document.activeElement)) { continue; }
+      if (!part.isConnected || !other) { continue; }
+      if (part.contains(document.activeElement) && part.id !== "live-faults") { continue; }
       if (held && part.id === "live-" + held.id) { continue; }
       if (part.innerHTML !== other.innerHTML) {
         const opened = [...part.querySelectorAll("details")].map((one) => one.open);
