@@ -18,8 +18,9 @@ from hetdp.releases.proof import digest_of
 from hetdp.studio import export, uploads
 from hetdp.studio.answers import GIVEN
 from hetdp.studio.gallery import GALLERY
-from hetdp.studio.session import Session
-from hetdp.studio.state import STATE, state_text
+from hetdp.studio.panels import change_list
+from hetdp.studio.session import MOST_CHANGES, Session
+from hetdp.studio.state import LONGEST_CHANGE, STATE, state_text
 from hetdp.studio.verdict import verdict_page
 from hetdp.studio.what_if import ALL, CLASS, RULE, Scope
 from tests.studio.sessions import path_of, session_of
@@ -140,9 +141,20 @@ def test_a_state_that_the_studio_has_not_saved_is_refused_by_the_studio_alone(tm
     document = json.loads(state_text(session, export.problem_text(session)))
     for broken in BROKEN_STATES:
         path.write_text(json.dumps(document | {"studio": broken}), encoding="utf-8")
-        with pytest.raises(hetdp.UsageError, match="a state of the studio that cannot be read"):
+        with pytest.raises(hetdp.UsageError, match=r"^state\.json: a state of the studio that cannot be read: studio"):
             uploads.document_from_path(str(path))
         assert hetdp.read_problem(path).problem.identity == session.document.problem.identity
+    for broken, words in (
+        ({"changes": [["a"], ["only one", 3]]}, "studio.changes[1] is ['only one', 3]; "),
+        ({"changes": [["x" * (LONGEST_CHANGE + 1)]]}, "studio.changes[0] is ['xxxxx"),
+        ({"changes": [["a"]] * (MOST_CHANGES + 1)}, "studio.changes has 1,001 entries; it has at most 1,000"),
+        ({"repaired": [[99, "p", 0.5]]}, "studio.repaired[0] is [99, 'p', 0.5]; "),
+        ({"repaired": [[0, "p", 0.5]] * 6}, "studio.repaired has 6 entries; it has at most 5"),
+    ):
+        bad = {"studio": {"name": "a", "objective": "fair", **broken}}
+        path.write_text(json.dumps(document | bad), encoding="utf-8")
+        with pytest.raises(hetdp.UsageError, match=re.escape(words)):
+            uploads.document_from_path(str(path))
     odd = {"name": "a", "objective": "none", "selected": ["dataset", 10**6], "form": ["votes", "x", "", "", "", ""]}
     path.write_text(json.dumps(document | {"studio": odd}), encoding="utf-8")
     found = Session(uploads.document_from_path(str(path)))
@@ -169,6 +181,26 @@ def test_a_link_returns_to_its_state_and_says_when_it_is_gone(monkeypatch):
     found.reopen(first)
     assert "no longer stored" in found.notice
     assert found.document.name == "Contradictory values"
+
+
+def test_changes_that_only_a_file_states_are_called_so(tmp_path, monkeypatch):
+    session, path = session_with("contradiction", apply_repair), tmp_path / "mine.json"
+    path.write_text(state_text(session, export.problem_text(session)), encoding="utf-8")
+    again = Session(uploads.document_from_path(str(path)))
+    stated = len(again.document.changes)
+    assert stated == again.document.stated > 0
+    assert "moved by the repair; it was 0.05, as stated in the file that was opened" in verdict_page(again)
+    assert "<h2>Changes as stated in the file that was opened</h2>" in verdict_page(again)
+    assert "Changes since" not in verdict_page(again)
+    assert f"The first {stated} are as stated in the file that was opened." in str(change_list(again))
+    assert "as stated in the file" not in verdict_page(session) + str(change_list(session))
+    again.set_objective("balanced")
+    assert "<h2>Changes since the file was opened</h2><ol><li>Objective: " in verdict_page(again)
+    monkeypatch.setattr("hetdp.studio.session.MOST_CHANGES", stated)
+    again.set_objective("fair")
+    assert (len(again.document.changes), again.document.stated) == (stated, max(0, stated - 2))
+    again.undo()
+    assert again.document.stated == stated
 
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)

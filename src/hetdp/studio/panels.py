@@ -39,7 +39,7 @@ from hetdp.studio.answers import GIVEN, Pins
 from hetdp.studio.binding import binding_path
 from hetdp.studio.drawing import answer_names, probability_at, shorten_label
 from hetdp.studio.glossary import OBJECTIVES, find_term
-from hetdp.studio.session import BEFORE, MOST_MOVED, OPENED, Session
+from hetdp.studio.session import BEFORE, MOST_CHANGES, MOST_MOVED, OPENED, Session
 from hetdp.studio.views import counts_in_words
 from hetdp.studio.what_if import ALL, LONGEST_CLASS, LOSSES, unprotected_classes
 from hetdp.text import escape_unprintable, pluralize
@@ -149,7 +149,9 @@ def verdict(session: Session) -> tuple[str, list[Any]]:
     found = session.answer
     if found.mechanism is not None:
         kind, words = _private_status(session, found.mechanism)
-        return kind, [*words, *_moved_values(session, session.document.repaired, REPAIRED)]
+        repaired, stated = session.document.repaired, session.document.stated_repairs
+        is_stated = any(stated.get(dataset) == pin for dataset, pin in repaired.items())
+        return kind, [*words, *_moved_values(session, repaired, f"{REPAIRED}, {STATED}" if is_stated else REPAIRED)]
     if found.witness is not None:
         path = found.witness.path
         first, last = path.names[0][:60], path.names[-1][:60]
@@ -281,6 +283,7 @@ def _worst_words(session: Session, coin: CoinComparison) -> list[Any]:
 
 PREVIEW = "The repair would move {}"
 REPAIRED = "The repair moved {}"
+STATED = "as stated in the file that was opened"
 
 
 def _moved_values(session: Session, before: Pins, words: str) -> list[Any]:
@@ -526,7 +529,10 @@ def change_list(session: Session) -> list[Any]:
     if not changes:
         return [html.P("Nothing was changed since this problem was opened.", className="quiet")]
     rows = [html.Li(isolate(escape_unprintable(str(change)))) for change in changes]
-    return [html.P("Undo (Ctrl+Z) takes back the last change.", className="quiet"), html.Ol(rows, className="changes")]
+    words = "Undo (Ctrl+Z) takes back the last change." if session.past else ""
+    words += f" The first {stated:,} are {STATED}." if (stated := session.document.stated) else ""
+    words += f" Only the last {MOST_CHANGES:,} changes are listed." if len(changes) == MOST_CHANGES else ""
+    return [html.P(words.strip(), className="quiet"), html.Ol(rows, className="changes")]
 
 
 def side_effect(session: Session) -> list[Any]:

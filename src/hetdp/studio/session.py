@@ -109,6 +109,8 @@ class Document:
         repaired: the given values that a repair has moved, as they were before; without those set again since.
         changes: the changes made since it was opened, oldest first; those that were undone are not among them.
         selected: what is selected when it is opened.
+        stated: how many of the changes, from the first, are only known from a file.
+        stated_repairs: the values of `repaired` that are only known from a file.
     """
 
     name: str
@@ -120,6 +122,8 @@ class Document:
     repaired: Pins = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
     selected: Selection = NOTHING
+    stated: int = 0
+    stated_repairs: Pins = field(default_factory=dict)
 
     def with_pins(self, pins: Pins, changed: Collection[int]) -> Document:
         """Another document with other given values; those in `changed` are no longer called repaired."""
@@ -230,6 +234,7 @@ class PageViews:
 
 PRESENTING = "Nothing was changed, because the story is shown. Escape returns to the work."
 MOST_UNDO = 200
+MOST_CHANGES = 1_000  # that are listed, the last ones
 MOST_BOOKMARKS = 100  # states that are stored for links
 NO_BOOKMARK = (
     "The state of this link is no longer stored. A link works as long as the studio runs. A state that was saved as a"
@@ -368,7 +373,10 @@ class Session:
         self.future, self._merge_key, self.notice = [], merge, ""
         self._replace(document)
         if change is not None:
-            self.document = replace(self.document, changes=self._changes_with(change))
+            changes = self._changes_with(change)
+            older = max(0, len(changes) - MOST_CHANGES)
+            stated = max(0, self.past[-1].stated - older)
+            self.document = replace(self.document, changes=changes[older:], stated=stated)
 
     def _changes_with(self, change: Change) -> tuple[Change, ...]:
         """The changes up to the last document, with another one, which may also have changed the objective."""

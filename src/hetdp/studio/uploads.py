@@ -87,7 +87,7 @@ def document_from_files(names: list[str], contents: list[str]) -> Document:
             raise _without_path(refusal, f"{folder}/", str(folder), next(iter(files))) from None
     title = next(iter(files)) if alone else "dropped tables"
     document = new_document(escape_unprintable(title)[:80], problem, partial)
-    return with_saved_state(document, files[title]) if alone else document
+    return with_saved_state(document, files[title], document.name) if alone else document
 
 
 def document_from_path(
@@ -97,7 +97,7 @@ def document_from_path(
     problem, partial = read_problem(path, duplicates, positive)
     name = "standard input" if path == "-" else Path(path).name or str(path)
     document = new_document(escape_unprintable(name)[:80], problem, partial)
-    return with_saved_state(document, Path(path).read_bytes()) if Path(path).is_file() else document
+    return with_saved_state(document, Path(path).read_bytes(), document.name) if Path(path).is_file() else document
 
 
 def _last_part(name: str) -> str:

@@ -65,7 +65,8 @@ def verdict_page(session: Session, now: datetime | None = None, shown: int | Non
         document, found = session.document, session.answer.mechanism
         about, kind = document.problem.about, panels.verdict(session)
         moment = (now or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC")
-        title = about.get("title", "") or document.name
+        stated = document.stated
+        title, changes = about.get("title", "") or document.name, [str(change) for change in document.changes]
         body = [
             f"<h1>{_text(document.name)}</h1>",
             f"<p><strong>{NEWER}</strong></p>" if shown is not None and shown < session.revision else "",
@@ -80,7 +81,8 @@ def verdict_page(session: Session, now: datetime | None = None, shown: int | Non
             f" {_text(OBJECTIVES[document.objective].words)}</p>",
             *([] if found is None else ["<h2>Accuracy</h2>", _facts(_accuracy_facts(session, found))]),
             *_list("Given values", _given_values(session)),
-            *_list("Changes since the problem was opened", [str(change) for change in document.changes]),
+            *_list(f"Changes {panels.STATED}", changes[:stated]),
+            *_list(f"Changes since the {'file' if stated else 'problem'} was opened", changes[stated:]),
             "<h2>How to check it</h2>",
             _facts(_proof_facts(session, found)),
             *_check_words(session, found),
@@ -192,6 +194,7 @@ def _given_values(session: Session) -> list[str]:
         if dataset in document.repaired:
             before = session.pin_words(dataset, document.repaired[dataset])
             words += f", moved by the repair; it was {before}"
+            words += f", {panels.STATED}" if document.stated_repairs.get(dataset) == document.repaired[dataset] else ""
         rows.append(words)
     return rows
 
