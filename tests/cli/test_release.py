@@ -68,7 +68,7 @@ def test_an_answer_is_released_recorded_and_verified(hetdp, release):
     assert result.err.splitlines()[1:] == [
         f"paid; entry 3 of the ledger, {json.loads(Path('record.json').read_text())['ledger']['hash'][:16]}…",
         "wrote record.json",
-        "wrote page.html",
+        "wrote page.html; until you let others read it, only you can open it: chmod a+r page.html",
     ]
     assert [stat.S_IMODE(Path(name).stat().st_mode) for name in ("record.json", "page.html")] == [0o600, 0o600]
     assert result.out.split()[-1] in Path("page.html").read_text(encoding="utf-8")
@@ -603,7 +603,10 @@ def test_a_released_answer_is_shown_or_said_to_be_lost(monkeypatch, capsys):
 
     assert publish(html="r.html") == 0
     assert written == ["released answer: aye"]
-    assert heard.words[-2:] == ["wrote r.json", "wrote r.html"]
+    assert heard.words[-2:] == [
+        "wrote r.json",
+        "wrote r.html; until you let others read it, only you can open it: chmod a+r r.html",
+    ]
     assert publish(as_json=True) == 0
     assert written[-1] == ("r.json", None, None)
     heard.words.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Literal
 
 import click
@@ -220,8 +221,10 @@ def publish_release(
     if unwritten is not None:
         write_message(f"hetdp: {unwritten}")
     else:
-        for path in filter(None, (output, html)):
-            out.say(f"wrote {path}")
+        if output is not None:
+            out.say(f"wrote {output}")
+        if html is not None:
+            out.say(f"wrote {html}; until you let others read it, only you can open it: chmod a+r {shlex.quote(html)}")
     return code
 
 

@@ -199,6 +199,7 @@ def release(
         version: the version of the data. A new version is for data that changed; it is drawn and charged anew.
         record: a ``.json`` file for the record.
         html: an ``.html`` file for the record as a page. Neither file replaces anything but an earlier copy of itself.
+            Only you can read them, until you publish them.
         after: records of earlier releases, or one. A ledger that lacks them is an old copy, and is refused.
         announce: called before anything is spent if a similar question was asked before, with a description: the new
             question is then drawn and charged anew. By default the description is a warning of the logger ``hetdp``.

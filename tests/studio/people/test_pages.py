@@ -75,6 +75,7 @@ def test_a_new_version_of_the_data_has_a_record_and_a_page_of_its_own(pages, tmp
     pages.make_ledger(times="3")
     pages.release()
     first = (tmp_path / "plan-record.json").read_bytes()
+    assert "chmod a+r plan-page.html" in pages.get("record")
     longest, odd = "v" * 190, "2027/28"
     for version, stem in (("2", "plan-version-2"), (" 02 ", "plan-version-2"), (odd, "plan-version-2027-28-")):
         assert stem in pages.send("release", {"version": version})
