@@ -264,6 +264,15 @@ def test_one_epsilon_of_a_question_never_protects_a_level_less_than_the_epsilon_
     assert sources == [["constant"], ["by_group"]]
 
 
+def test_the_promise_says_where_one_epsilon_replaces_the_column_of_everybodys_own(table):
+    note = (
+        "  note: here ε = 0.5 replaces the column eps; whoever has a smaller ε there is protected less in this question"
+    )
+    assert ask(table, MOVE, LOCAL_DOGS).promise.splitlines().count(note) == 1
+    assert "note:" not in ask(table, MOVE, DOGS).promise
+    assert "note:" not in ask(table, MOVE, DOGS | {"epsilon": 0.5}, epsilon="1").promise
+
+
 FILES = {
     "questions.toml": """
         schema_version = 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from hetdp.documents import open_envelope, parse_json, parse_toml, read_document
 from hetdp.errors import UsageError
+from hetdp.people.names import quote_if_needed
 from hetdp.people.privacy.epsilons import epsilon_in_words
 from hetdp.people.privacy.meaning import strength
 from hetdp.people.questions.question import Question
@@ -25,7 +26,15 @@ from hetdp.releases.charges import EPSILON, EVERYBODY
 from hetdp.releases.ledger.amounts import add_units, currency_of, format_units, units_spent_each
 from hetdp.tables.preparation import Preparation
 from hetdp.tables.promise import people_line, people_of, promise_lines
-from hetdp.tables.request import AskRequest, Epsilon, build_request, epsilon_of, name_question, question_name
+from hetdp.tables.request import (
+    AskRequest,
+    Epsilon,
+    build_request,
+    epsilon_of,
+    name_question,
+    question_name,
+    resembles_number,
+)
 from hetdp.text import did_you_mean, format_value, pluralize
 
 KIND, CONTENT = "questions", "questions"
@@ -126,6 +135,12 @@ def _build(body: Body, shared: Mapping[str, Any]) -> AskRequest:
     for key, epsilon in (("epsilon", found.epsilon), ("deciding_epsilon", found.deciding)):
         if key in given and epsilon is not None:
             _require_as_strict(key, epsilon, shared.get(ARGUMENTS[f"{key}_by"]))
+    column = shared.get("epsilon")
+    is_column = isinstance(column, str) and not resembles_number(column)
+    if "epsilon" in given and found.epsilon.constant is not None and is_column:
+        one = epsilon_in_words(found.epsilon.constant)
+        note = f"here ε = {one} replaces the column {quote_if_needed(str(column))}; whoever has a smaller ε there is"
+        return replace(found, note=f"{note} protected less in this question")
     return found
 
 

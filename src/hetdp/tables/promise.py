@@ -299,6 +299,7 @@ def promise_lines(request: AskRequest, policy: Policy, promises: Sequence[Promis
         people_line(request, policy),
         f"design: {request.objective}",
     ]
+    lines += [f"note: {request.note}"] if request.note else []
     if request.deciding is not None:
         lines.append(f"where the answer depends on one person, ε is at most {request.deciding.words()}")
     by, what = (policy.groups, "groups") if policy.levels is None else (policy.levels, "levels")

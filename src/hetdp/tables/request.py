@@ -230,6 +230,7 @@ class AskRequest:
         level: the column of levels of protection, if any: ε by group is ε by level then.
         about: the words of those who ask, for the page and the record, by the keys of a problem's `about`. The identity
             of the question does not depend on them.
+        note: what the promise says about these arguments beside the request, which a plan does not repeat.
     """
 
     counted: Predicate
@@ -243,6 +244,7 @@ class AskRequest:
     objective: str
     level: str | None = None
     about: Mapping[str, str] = field(default_factory=dict)
+    note: str = field(default="", compare=False)
 
     @property
     def answers(self) -> tuple[str, str]:
