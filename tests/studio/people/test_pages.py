@@ -18,6 +18,7 @@ import hetdp
 from hetdp.cli.main import main
 from hetdp.mechanism.accuracy.baselines import GEOMETRIC, ONE_EPSILON
 from hetdp.mechanism.formatting import SMALL_ERROR
+from hetdp.people.privacy.meaning import strength
 from hetdp.studio.people import session as sessions
 from hetdp.studio.people import views
 from hetdp.studio.people.charts import charts_of
@@ -501,6 +502,25 @@ def test_the_epsilon_that_an_accuracy_takes_is_said_and_can_be_used(pages):
     assert pages.session.dry_run().promises[0].at_share("60%").accuracy >= 0.99
     assert "the wanted accuracy is more than 50%" in pages.send("promise", {"want": "40"})
     assert pages.send("promise", {"share-at": "145"}).count("the share is") == 1
+
+
+def test_each_person_reads_one_sentence_in_every_step(pages):
+    pages.fill_in()
+    typed, charged = (strength(epsilon).questionnaire for epsilon in ("1", "0.1"))
+    assert f"“{typed}”" in pages.get("protection")
+    shown = pages.get("promise")
+    protections = pages.session.dry_run().promises[0].protections
+    for one in protections:
+        assert one.odds in shown
+        assert one.odds in pages.get("plan")
+    assert protections[1].odds == charged
+    less = "Where less is charged than allowed, this is stronger than the sentence for the questionnaire."
+    assert less not in shown
+    shown = pages.send("promise", LEVELS | {"epsilon-0": "0.1", "epsilon-1": "1"})  # the few on strict are not enough
+    (_, more) = pages.session.dry_run().promises[0].protections
+    assert more.used < more.largest == 1
+    assert less in shown
+    assert more.odds in shown
 
 
 def test_what_is_said_of_a_share_of_those_who_answered_names_what_it_assumes(pages):

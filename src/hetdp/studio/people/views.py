@@ -312,6 +312,7 @@ def _promise(session: PeopleSession) -> dict[str, Any]:
         "areas_of_promise": [(name, level_name(session.area_column(at), name)) for name in names],
         "area_at": promise.area or "",
         "shares_known": bool(curves.by_share) and not promise.constant,
+        "less_charged": any(one.used < one.largest for one in promise.protections),
         "charges": _charges(asked, column),
         "together": asked.together,
         **_needed_epsilon(session, at),
