@@ -14,10 +14,11 @@ class Sentence(str):
 
     __slots__ = ()
     deciding = None
+    loss = epsilon = 0.5
 
-    def sentence(self, answers: tuple[str, str]) -> str:
-        """The sentence about the first of these answers."""
-        return str(self).replace("is yes", f"is {answers[0]}")
+    def sentence(self, answers: tuple[str, str], protected: str = "") -> str:
+        """The sentence that is given, or one about the first of these answers."""
+        return protected or str(self).replace("is yes", f"is {answers[0]}")
 
 
 SENTENCE = Sentence("If you answer differently, the published answer is yes in at most 62 of 100 runs instead of 38.")
