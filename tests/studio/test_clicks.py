@@ -227,3 +227,18 @@ def test_files_that_are_saved_at_once_are_all_saved(studio):
     finally:
         page.remove_listener("download", record)
     assert sorted(saved) == ["mechanism.json", "problem.json", "studio.py"]
+    opened.press("dataset", 0)  # a selection is explained in words, whichever tab was open
+    assert "Why p is not higher" in page.inner_text("#tab-inspect")
+    page.click("#tab label:has-text('What if?')")
+    opened.press("dataset", 7)
+    page.click("#compared .link")
+    page.wait_for_selector("#tab-inspect:visible")
+    assert "Why p is not lower" in page.inner_text("#tab-inspect")
+    for width in (390, 1024, 1440):  # the whole question is read
+        opened.resize(width, 900)
+        assert "blank rows do not count as yes" in page.inner_text("#title .question")
+        wide, needed, high = page.eval_on_selector(
+            "#title .question", "(one) => [one.clientWidth, one.scrollWidth, one.clientHeight]"
+        )
+        assert needed <= wide
+        assert high > 10

@@ -94,3 +94,18 @@ def test_fields_show_what_was_given_and_sliders_what_holds():
     assert (found.field_text("epsilon"), found.field_text("p")) == ("1", "")
     found.select()
     assert found.editable_values() == {}
+
+
+def test_undo_does_not_lead_to_the_example_that_nobody_has_asked_for():
+    for begins_with_example, close, undone in ((True, False, "other"), (True, True, "it"), (False, False, "it")):
+        found = session_of(path_of(4))
+        found.begins_with_example = begins_with_example
+        if close:
+            found.begin()  # to work with the example
+        found.open(session.new_document("other", path_of(5)))
+        assert bool(found.past) == (undone == "it")
+        found.undo()
+        assert found.document.name == undone
+        found.open(session.new_document("third", path_of(5)))
+        found.undo()
+        assert found.document.name == undone

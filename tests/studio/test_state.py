@@ -217,12 +217,12 @@ def test_bars_that_are_too_low_to_be_seen_are_not_drawn(monkeypatch):
     problem = session.document.problem
     *bars, dots = views.summary_figure(session, "light")["data"]
     low, quarter, _, upper, high = summary(problem, session.answer.mechanism.probabilities).quantiles.T
-    for bar, height in zip(bars, (high - low, upper - quarter), strict=True):
+    for bar, height, share in zip(bars, (high - low, upper - quarter), (1.0, 0.4), strict=True):
         seen = height > 0.1
         assert 0 < seen.sum() < len(seen)
         assert bar["x"] == np.array(dots["x"])[seen].tolist()
         assert bar["y"] == height[seen].tolist()
-        assert bar["width"] == 0.8 * np.diff(dots["x"]).min()
+        assert bar["width"] == 0.8 * np.diff(dots["x"]).min() * share
 
 
 def test_a_missing_value_is_reported_and_filled_with_the_fair_one(session):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from hetdp.studio import views
-from hetdp.studio.gallery import document_from_form
+from hetdp.studio.drawing import THEMES, stylesheet
+from hetdp.studio.gallery import GALLERY, document_from_form
 from hetdp.studio.picture import Picture
 from hetdp.studio.screen import legend_of
 from hetdp.studio.session import Session
+from hetdp.studio.verdict import text_of
 
 
 def test_the_line_between_answers_follows_the_sides_of_cells():
@@ -122,3 +124,27 @@ def test_an_edge_across_that_leaves_a_given_value_room_is_dashed():
     picture = Picture()
     edges = [one for one in picture.update(found) if "source" in one["data"]]
     assert sum("loose" in one["classes"].split() for one in edges) == 1
+
+
+def test_the_legend_of_the_first_example_explains_what_the_next_click_may_show():
+    found = Session(GALLERY["three-voters"].make())
+    words = "; ".join(text_of(one) for one in legend_of(found, views.NETWORK))
+    for entry in ("published: noyes", "given value", "dashed: leaves room", "thicker: smaller ε, more privacy"):
+        assert entry in words
+    contradiction = Session(GALLERY["contradiction"].make())
+    assert "value moved by the repair" in text_of(legend_of(contradiction, views.NETWORK))
+
+
+def test_a_given_value_keeps_its_ring_on_a_path_and_when_it_is_selected():
+    found = Session(GALLERY["three-voters"].make())
+    found.keep_values()
+    found.select("dataset", 0)
+    given = [one["classes"].split() for one in Picture().update(found) if "pinned" in one.get("classes", "").split()]
+    assert any("highlighted" in kinds for kinds in given)
+    for theme in THEMES:
+        rules = {one["selector"]: one["style"] for one in stylesheet(theme, 8)}
+        order = list(rules)
+        both = "node.pinned.highlighted, node.pinned.selected"
+        assert order.index(both) > max(order.index(one) for one in ("node.pinned", "node.highlighted", "node.selected"))
+        assert rules[both]["border-color"] == rules["node.pinned"]["border-color"] != rules[both]["outline-color"]
+        assert rules[both]["outline-color"] == rules["node.highlighted"]["border-color"]

@@ -275,6 +275,17 @@ def stylesheet(theme: str, datasets: int, still: bool = False) -> list[dict[str,
             "node.selected",
             {"border-color": colour["accent"], "border-width": 5, "width": size + 8, "height": size + 8},
         ),
+        (  # a given value keeps its ring: what else is to be seen lies around it
+            "node.pinned.highlighted, node.pinned.selected",
+            {
+                "border-color": colour["ring"],
+                "border-width": 3,
+                "outline-color": colour["accent"],
+                "outline-width": 4,
+                "outline-offset": 0,
+            },
+        ),
+        ("node.moved.highlighted, node.moved.selected", {"border-width": 6}),
         (
             "edge.selected",
             {"width": "data(highlighted)", "line-color": colour["ink"], "line-style": "solid", "z-index": 9},

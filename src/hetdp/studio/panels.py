@@ -106,6 +106,7 @@ USELESS_NOTE = f"no dataset is answered right in {USEFUL_RUNS} of 100 runs, and 
 MOST_NEIGHBOURS = 40
 MOST_STEPS = 60
 LONGEST_LABEL = 120
+LONGEST_QUESTION = 400
 
 
 def full_label(session: Session, dataset: int) -> str:
@@ -129,7 +130,7 @@ def title(session: Session) -> list[Any]:
     about = problem.about.get("title", "")
     return [
         html.Strong(isolate(session.document.name)),
-        html.Span(isolate(escape_unprintable(about)[:LONGEST_LABEL]), className="question")
+        html.Span(isolate(escape_unprintable(about)[:LONGEST_QUESTION]), className="question")
         if about != session.document.name
         else "",
         html.Span(f"{size} · {problem.notion} privacy{given}", className="quiet"),
@@ -569,6 +570,14 @@ def comparison_table(session: Session) -> list[Any]:
     return [html.Table([html.Thead(head), html.Tbody(body)], className="compared")]
 
 
+def details_link(session: Session) -> list[Any]:
+    """The way from the numbers of the selected dataset to what binds it."""
+    if session.selection.kind != "dataset":
+        return []
+    data: dict[str, Any] = {"data-tab": "inspect"}
+    return [html.Button("Why this value? See Details", className="link", **data)]
+
+
 def _trend(values: list[str]) -> str:
     return "changed" if values[0] != values[1] and "–" not in values else ""
 
@@ -625,7 +634,7 @@ def scope_rows(session: Session) -> dict[str, Any]:
                 "at": one.scope.at,
                 "words": escape_unprintable(one.words),
                 "edges": one.edges,
-                "value": one.low if np.isfinite(one.low) else finite,
+                "value": one.low if np.isfinite(one.low) else max(3.0, 2.0 * finite),  # at the end of the slider
                 "text": text,
                 "most": 3.0 if factor else max(3.0, 2.0 * finite),
                 "step": 0.05 if factor else 0.01,

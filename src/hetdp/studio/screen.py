@@ -56,7 +56,8 @@ def story_of(session: Session) -> list[Any]:
 def legend_of(session: Session, view: str) -> list[Any]:
     """The legend below a view."""
     one, two = answer_names(session.document.problem)
-    scale = [html.Span([html.Bdi(two), html.I(className="scale"), html.Bdi(one)], className="ends", **_term("ends"))]
+    ends = ["published: ", html.Bdi(two), html.I(className="scale"), html.Bdi(one)]
+    scale = [html.Span(ends, className="ends", **_term("ends"))]
     if view == MAP:
         cells = cells_of(session)
         fixed = {} if cells is None else cells.fixed
@@ -80,17 +81,18 @@ def legend_of(session: Session, view: str) -> list[Any]:
         ]
     people = [escape_unprintable(name)[:20] for name in voters_of(session.document.problem)]
     given = session.document.pins.keys() - session.document.repaired.keys()
+    is_moved = bool(session.document.repaired) or session.answer.repair is not None
     return [
         html.Span([html.I(className="square"), "true answer: ", html.Bdi(two)], **_term("square")),
         *scale,
         html.Span([html.I(className="circle"), "true answer: ", html.Bdi(one)], **_term("circle")),
-        *([_entry("ring", "given value")] if given else []),
-        *([_entry("ring moved", "value moved by the repair")] if session.document.repaired else []),
+        _entry("ring", "given value", not given),  # the next click may show one, as well as a dashed line
+        *([_entry("ring moved", "value moved by the repair")] if is_moved else []),
         *([] if session.answer.mechanism is not None else [_entry("bare", "dashed: no value")]),
         *([_entry("order", f"order: {', '.join(people)}")] if people else []),
-        _entry("thick", f"smaller ε{_usual_epsilon(session)}"),
+        _entry("thick", f"thicker: smaller ε, more privacy{_usual_epsilon(session)}"),
         _entry("highlightline", "binding path"),
-        *_path_entries(session)[1:],
+        _entry("highlightline loose", "dashed: leaves room", not highlighted_path(session).is_loose),
         *_comparison_entries(session, "", "values"),
         *([_entry("selectedline", "selected")] if session.selection.kind == "edge" else []),
     ]
@@ -112,8 +114,9 @@ def _path_entries(session: Session) -> list[Any]:
     return [_entry("highlightline", "binding path"), *loose] if len(path.datasets) > 1 else []
 
 
-def _entry(kind: str, words: str) -> Any:
-    return html.Span([html.I(className=kind), words], **_term(kind))
+def _entry(kind: str, words: str, is_absent: bool = False) -> Any:
+    """A symbol with its meaning; a phone leaves out those that are absent from the picture."""
+    return html.Span([html.I(className=kind), words], className="absent" if is_absent else "", **_term(kind))
 
 
 def _term(kind: str) -> dict[str, Any]:
@@ -348,7 +351,7 @@ class Screen:
         return {
             "comparisons": no_update if options == listed else options,
             "comparison": no_update if chosen == session.comparison else session.comparison,
-            "compared": table,
+            "compared": [*table, *panels.details_link(session)],
             "inspect_compared": inspected,
             "side_effect": note,
         }

@@ -133,6 +133,7 @@ def app_for(
     tables = "" if people is None else f"/{token}/{PEOPLE}/"
     listed = people.folder if start and people is not None else None  # not beside an opened file
     found = (lambda: None) if listed is None else listed.tables
+    session.begins_with_example = start
     app.layout = lambda: page(session, start and session.is_untouched, tables, found())
     connect(app, session)
     connect_verdict(app.server, token, session)

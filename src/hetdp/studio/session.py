@@ -276,6 +276,7 @@ class Session:
         self._opened = 0
         self._merge_key: Any = None
         self._is_begun = False
+        self.begins_with_example = False  # behind the dialog that opens a problem; nobody has asked for it
         self.step: int | None = None  # of the story that is shown instead of the work
         self._work, self._scene = document, ""
         self._bookmarks: dict[int, Document] = {}
@@ -390,10 +391,13 @@ class Session:
         return (*before.changes, *added)
 
     def open(self, document: Document) -> None:
-        """Opens another problem. Undo returns to the one before."""
+        """Opens another problem. Undo returns to the one before, unless nobody has asked for that one."""
         with self.lock:
+            is_first = self.begins_with_example and self.is_untouched
             self._opened, self.last_control = self._opened + 1, ""
             self._change(replace(document, opening=self._opened))
+            if is_first:
+                self.past = []
 
     def show_step(self, number: int, scene: str, make: Callable[[], Document]) -> None:
         """Shows a step of a story instead of the work, which returns with `end_story`.

@@ -276,6 +276,8 @@ def dataset_near(session: Session, across: float, up: float) -> int | None:
     return int(members[np.abs(p[members] - up).argmin()])
 
 
+MOST_LARGE_DOTS = 30  # medians; more of them would touch each other
+HALF_SHARE = 0.4  # of the width of a bar: the width of that of the middle half
 BAR_SHARE = 0.8  # of the least distance between two bars: the width of a bar
 LEAST_BAR = 1e-6  # a lower bar is not drawn: the page shows no smaller difference, and each bar takes time
 
@@ -302,12 +304,12 @@ def summary_figure(session: Session, theme: str, highlighted: int | None = None)
         for count, values in zip(found.counts.tolist(), found.quantiles.tolist(), strict=True)
     ]
     bars = [
-        ("all datasets", low, high, f"{ink['edge']}40"),
-        ("middle half", quarter, upper, ink["edge"]),
+        ("all datasets", low, high, f"{ink['edge']}40", 1.0),
+        ("middle half", quarter, upper, ink["edge"], HALF_SHARE),  # narrower, so that the median stands out
     ]
     width = BAR_SHARE * float(np.diff(np.unique(across)).min(initial=1.0))
     traces: list[dict[str, Any]] = []
-    for name, base, top, fill in bars:
+    for name, base, top, fill, share in bars:
         seen = [at for at, (a, b) in enumerate(zip(base, top, strict=True)) if b - a > LEAST_BAR]
         traces.append(
             {
@@ -315,13 +317,19 @@ def summary_figure(session: Session, theme: str, highlighted: int | None = None)
                 "x": [across[at] for at in seen],
                 "y": [top[at] - base[at] for at in seen],
                 "base": [base[at] for at in seen],
-                "width": width,
+                "width": width * share,
                 "name": name,
                 "marker": {"color": fill, "line": {"color": ink["edge"], "width": 1}},
                 "hoverinfo": "skip",
             }
         )
-    dots = {"color": middle, "colorscale": SHADES[theme], "cmin": 0, "cmax": 1, "size": 10}
+    dots = {
+        "color": middle,
+        "colorscale": SHADES[theme],
+        "cmin": 0,
+        "cmax": 1,
+        "size": 15 if len(across) <= MOST_LARGE_DOTS else 10,
+    }
     traces.append(
         {
             "type": "scatter",
@@ -330,13 +338,13 @@ def summary_figure(session: Session, theme: str, highlighted: int | None = None)
             "text": counts,
             "mode": "markers",
             "name": "median",
-            "marker": dots | {"line": {"color": ink["ink"], "width": 1}},
+            "marker": dots | {"line": {"color": ink["ink"], "width": 2}},
             "hovertemplate": "%{text}<extra></extra>",
         }
     )
     compared = compared_probabilities(session)
     if compared is not None:
-        other = {"color": ink["ink"], "symbol": "diamond-open", "size": 16, "line": {"width": 1.5}}
+        other = {"color": ink["ink"], "symbol": "diamond-open", "size": 20, "line": {"width": 1.5}}
         traces.append(
             {
                 "type": "scatter",

@@ -75,8 +75,13 @@
     }, RETRY);
   }
 
+  // A selection is explained in words: in Details, and by the comparison and its link in What if?
+  const SELECTING = ["dataset", "edge", "cell", "column", "next_cell", "find"];
+  const SILENT = ["accuracy", "odds", "changes", "export"];
+
   // Several values of one control in a row are one action, the last.
   function act(name, details, control) {
+    if (SELECTING.includes(name) && SILENT.includes(read("tab", "value"))) { write("tab", { value: "inspect" }); }
     const newest = queue[queue.length - 1];
     if (control && newest && newest.control === control) { queue.pop(); }
     last += 1;

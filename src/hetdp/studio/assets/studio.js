@@ -180,6 +180,8 @@
 
   // Clicks and entries of a person become actions; what Dash puts into a control does not.
   document.addEventListener("click", function (event) {
+    const way = event.target.closest && event.target.closest("[data-tab]");
+    if (way) { window.dash_clientside.set_props("tab", { value: way.dataset.tab }); }
     const one = event.target.closest && event.target.closest("[data-action]");
     if (!one || one.disabled) { return; }
     if (one.dataset.action === "step") {
