@@ -19,6 +19,7 @@ from hetdp.cli.main import main
 from hetdp.mechanism.accuracy.baselines import GEOMETRIC, ONE_EPSILON
 from hetdp.mechanism.formatting import SMALL_ERROR
 from hetdp.people.privacy.meaning import strength
+from hetdp.releases.ledger.ledger import core_of
 from hetdp.studio.people import session as sessions
 from hetdp.studio.people import views
 from hetdp.studio.people.charts import charts_of
@@ -68,6 +69,24 @@ def test_a_second_release_draws_nothing_and_spends_nothing(pages, tmp_path, monk
     assert "It is the same answer" in again.release()
     assert (tmp_path / "plan-record.json").read_bytes() == record
     assert hetdp.Ledger(tmp_path / "staff.ledger").status()[0].most_spent == "1"
+
+
+def test_a_copy_of_the_ledger_is_saved_beside_it_and_replaces_nothing(pages, tmp_path):
+    pages.fill_in()
+    pages.save()
+    pages.make_ledger()
+    pages.release()
+    (tmp_path / "staff.ledger.backup").write_text("something else")
+    shown = pages.send("record", {"do": "save-copy"})
+    assert "saved as staff-2.ledger.backup. Only you can read it" in shown
+    copy = tmp_path / "staff-2.ledger.backup"
+    assert (copy.stat().st_mode & 0o777, (tmp_path / "staff.ledger.backup").read_text()) == (0o600, "something else")
+    original = hetdp.Ledger(tmp_path / "staff.ledger")
+    assert hetdp.Ledger(copy).history() == original.history()
+    hetdp.Ledger(copy).verify()
+    with pytest.raises(hetdp.UsageError, match="a copy of a ledger never replaces a file"):
+        core_of(original).database.save_copy(copy)
+    assert "staff-2.ledger.backup" not in pages.get("release"), "a copy is no ledger to choose"
 
 
 def test_a_new_version_of_the_data_has_a_record_and_a_page_of_its_own(pages, tmp_path):
@@ -792,7 +811,9 @@ def test_a_question_that_was_released_gets_no_second_ledger(pages, tmp_path):
     assert not (tmp_path / "new.ledger").exists()
     hetdp.Ledger.create(tmp_path / "new.ledger", source="staff", cap=5, unit="person", relation="replace-one")
     shown = pages.send("release", {"ledger": "new.ledger"})
-    assert "with the ledger 'staff.ledger'" in shown
+    assert re.search(
+        r'class="box refused" id="unpriced"><p>this was released before, .* with the ledger \'staff', shown
+    )
     assert 'id="release"' not in shown, "there is nothing to release with this ledger"
     assert "Nothing is charged" in pages.send("release", {"ledger": "staff.ledger"})
 

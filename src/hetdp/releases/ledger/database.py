@@ -179,6 +179,15 @@ class Database(ABC):
     def sync(self) -> None:  # noqa: B027
         """Makes sure that what was found in the ledger is durable, even if its writer was killed at once."""
 
+    def save_copy(self, place: Path) -> None:
+        """Saves a copy of the ledger in a new file, which only its owner can read, while others may use the ledger.
+
+        Raises:
+            UsageError: the file exists.
+            LedgerError: the ledger is not in a file, or cannot be copied.
+        """
+        raise self.ledger_error("it is not in a file", "a database is backed up with the tools of its server")
+
     def require_shape(self, connection: Connection, path: Path | None = None) -> None:  # noqa: B027
         """Refuses a database whose tables are not exactly those of a ledger.
 

@@ -11,7 +11,7 @@ import secrets
 import sqlite3
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -22,7 +22,7 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from hetdp.errors import InterruptedSpend, LedgerError
+from hetdp.errors import InterruptedSpend, LedgerError, UsageError
 from hetdp.interrupts import delay_interrupts
 from hetdp.releases.ledger import schema
 from hetdp.releases.ledger.connection_cache import TURN, ConnectionCache
@@ -35,6 +35,7 @@ from hetdp.releases.ledger.database import (
     Result,
     UnsureError,
     begin,
+    driver_of,
     give_up,
     is_writing,
 )
@@ -229,6 +230,23 @@ class SqliteDatabase(Database):
         finally:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
+
+    def save_copy(self, place: Path) -> None:
+        """Saves a copy by SQLite's own backup; nothing that exists is replaced."""
+        try:
+            os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except FileExistsError:
+            raise UsageError(f"{str(place)!r} exists", "a copy of a ledger never replaces a file") from None
+        except OSError as refusal:
+            what = f"a copy cannot be saved beside it: {refusal.strerror or 'the system refused'}"
+            raise self.ledger_error(what, "its folder must allow new files") from None
+        try:
+            with self.read_transaction() as connection, closing(sqlite3.connect(place)) as copy:
+                self.require_shape(connection)
+                driver_of(connection).backup(copy)
+        except BaseException:
+            place.unlink(missing_ok=True)
+            raise
 
     def require_in_place(self) -> None:
         """Refuses a file that was replaced at its path, or that has gained a second name."""

@@ -7,6 +7,8 @@ the script posts the same forms with ``live``, and takes what has changed from t
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.studio.people.draft import (
     TABLE_FIELDS,
 )
-from hetdp.studio.people.release import caps_of, files_of, make_ledger, release_plan
+from hetdp.studio.people.release import caps_of, files_of, make_ledger, release_plan, save_ledger_copy
 from hetdp.studio.people.session import FORM, NAMES, STALE, STEPS, PeopleSession
 from hetdp.studio.people.views import context_of
 
@@ -146,11 +148,15 @@ def _open(session: PeopleSession, step: str, form: dict[str, str]) -> str:
 def _do(session: PeopleSession, step: str, action: str, form: dict[str, str]) -> str:
     """Does what a button of a step says; a refusal is shown in the step."""
     names = {"save-plan": "plan-name", "make-ledger": "ledger-name"}
+    plain: dict[str, Callable[[], None]] = {
+        "use-epsilon": session.use_solved_epsilon,
+        "save-copy": partial(save_ledger_copy, session),
+    }
     try:
         if action == "reopen" and session.wanted is not None:
             session.open(session.wanted, **{name: form[name].strip() for name in TABLE_FIELDS if form.get(name)})
-        elif action == "use-epsilon":
-            session.use_solved_epsilon()
+        elif action in plain:
+            plain[action]()
         elif action.startswith(QUESTION_ACTIONS):
             _change_questions(session, action)
         elif action == "start-over":

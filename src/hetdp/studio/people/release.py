@@ -14,7 +14,7 @@ from hetdp.errors import UnwrittenRecordError, UsageError
 from hetdp.numbers import parse_whole
 from hetdp.people.privacy.epsilons import format_epsilon
 from hetdp.releases.ledger.chain import normalize_version
-from hetdp.releases.ledger.ledger import Ledger
+from hetdp.releases.ledger.ledger import Ledger, core_of
 from hetdp.releases.other_ledgers import require_known_ledger
 from hetdp.releases.price import Price
 from hetdp.studio.people.draft import MISSING
@@ -26,6 +26,7 @@ from hetdp.tables.record import verify_record
 SHOWN_RULE = "a release carries out the plan whose digest was shown and approved"
 UNIT, RELATION = "person", "replace-one"
 FIRST_VERSION = "1"
+COPY = ".backup"  # after .ledger: no ledger to choose
 LONGEST_STEM = LONGEST_NAME - 20  # characters before -record.json or a digest
 
 
@@ -183,6 +184,23 @@ def checks_of_record(session: PeopleSession) -> list[Any]:
         return []
     ledger, plan = session.folder.existing(done.ledger, (LEDGER,)), session.folder.existing(done.plan.name, (PLAN,))
     return list(verify_record(session.folder.existing(done.record, (RECORD,)), ledger=ledger, plan=plan).checks)
+
+
+def save_ledger_copy(session: PeopleSession) -> None:
+    """Saves a copy of the ledger that paid beside it, under a free name, and reads it again.
+
+    Raises:
+        HetdpError: nothing was released here, or the ledger cannot be copied.
+    """
+    done = session.published
+    if done is None:
+        raise UsageError("nothing was released", "the ledger that paid is copied")
+    ledger = core_of(session.folder.existing(done.ledger, (LEDGER,)))
+    name = session.folder.free_name(Path(done.ledger).stem, f"{LEDGER}{COPY}")
+    ledger.database.save_copy(session.folder.path / name)
+    core_of(session.folder.path / name)  # it is read as a ledger
+    session.revision += 1
+    session.notices.append(f"A copy of the ledger was saved as {name}. Only you can read it; move it to another place.")
 
 
 def files_of(session: PeopleSession) -> dict[str, str]:
