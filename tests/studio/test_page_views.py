@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 import hetdp
+from hetdp.studio.gallery import GALLERY
 from hetdp.studio.panels import status
 from hetdp.studio.session import STALE, PageView, Session, new_document
 from hetdp.studio.verdict import NEWER, verdict_page
+from hetdp.studio.what_if import CLASS, Scope
 
 PATH = ["a", "b", "c", "d"]
 
@@ -108,3 +110,19 @@ def test_a_dataset_of_a_closed_problem_is_not_selected(session):
     with session.acting_for(PageView("one", session.revision, 1)):
         session.select("dataset", 2)
     assert session.selection.number == 2
+
+
+def test_an_edge_that_is_not_listed_any_more_is_not_selected():
+    found = Session(GALLERY["three-voters"].make())
+    seen = PageView("one", found.revision, found.document.opening)
+    with found.acting_for(seen._replace(page="two")):
+        found.set_scope(Scope(CLASS, 0), float("inf"))  # the space of people then has 8 of 12 edges
+    with found.acting_for(seen):
+        found.select("edge", 5)
+    assert (found.selection.kind, found.notice) == ("", STALE)
+    with found.acting_for(seen):
+        found.select("dataset", 5)
+    assert (found.selection.kind, found.notice) == ("dataset", "")
+    with found.acting_for(seen._replace(revision=found.revision)):
+        found.select("edge", 5)
+    assert (found.selection.kind, found.notice) == ("edge", "")

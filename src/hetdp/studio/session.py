@@ -284,6 +284,7 @@ class Session:
         self._before = ""  # the value before the changes that are merged
         self.edge_list: EdgeList | None = None
         self.relisted = 0  # how often other edges were listed; a space of people has none where ε = ∞
+        self._relisted_at = 0  # the revision since which its edges have these numbers
         self._dragged_to = 1.0  # the number that the last change has set for a scope
         self.comparison = BEFORE  # or OPENED, or an objective
         self._answers: list[tuple[Document, Answer]] = []  # newest first
@@ -314,7 +315,7 @@ class Session:
         before, self.edge_list = self.edge_list, found
         if fresh or before is None or found is None or found.has_same_edges(before):
             return
-        self.relisted += 1
+        self.relisted, self._relisted_at = self.relisted + 1, self.revision + 1
         kind, at = self.selection
         if kind == "edge":
             ends = int(before.source[at]), int(before.target[at])
@@ -726,7 +727,9 @@ class Session:
     def select(self, kind: str = "", number: int = -1) -> None:
         """Selects a dataset or an edge; nothing, if there is no such one."""
         with self.lock:
-            if self._page_view.page and self._page_view.opening != self.document.opening and self._is_stale():
+            page = self._page_view
+            other = page.opening != self.document.opening or (kind == "edge" and page.revision < self._relisted_at)
+            if page.page and other and self._is_stale():
                 return
             self.selection = self._existing(Selection(kind, number))
             self._merge_key, self.notice, self.last_control = None, "", ""
