@@ -242,8 +242,11 @@ class LedgerCore:
         Raises:
             UsageError: there is no such source, or another class has no cap of its own.
         """
-        with self.database.read_transaction() as connection:
-            require_capped_classes(connection, self.find_terms(connection, self.read_head(connection), source), classes)
+        given = set(classes)
+        if given:
+            with self.database.read_transaction() as connection:
+                terms = self.find_terms(connection, self.read_head(connection), source)
+                require_capped_classes(connection, terms, given)
 
     def spend(self, asked: SpendRequest) -> list[SpendResult]:
         """Charges everybody for all questions or nobody, draws answers, and returns them when all of it is durable.
