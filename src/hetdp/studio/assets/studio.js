@@ -79,7 +79,7 @@
 
   // What went wrong between this page and the server; hidden as soon as a request is answered.
   const ENDED = "The studio has ended or cannot be reached. Changes on this page are lost. Run hetdp studio again, and open the address that it prints.";
-  const FAULTY = "The studio could not answer, and nothing was changed. Reload the page. If this happens again, please report it as a bug in hetdp.";
+  const FAULTY = "The studio could not answer. Reload the page: it shows whether your last change was made. If this happens again, please report it as a bug in hetdp.";
   const REFUSED = "This is too large for the page, and nothing was opened. hetdp studio PROBLEM opens any size.";
   const UNLOADED = "A part of this page could not be loaded. Reload the page. If the studio has ended, run hetdp studio again.";
   let leaving = false;
