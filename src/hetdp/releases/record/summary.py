@@ -189,11 +189,13 @@ def group_name(whom: str) -> str:
 
 
 def join_some(names: list[str]) -> str:
-    """Names in a sentence, as far as they are few.
+    """Names in a sentence, as far as they are few; empty without names, as in a record that states no margin.
 
-    >>> join_some(["a", "b", "c"]), join_some(list("abcdefghij"))
-    ('a, b and c', 'a, b, c, d, e, f, g and 3 more')
+    >>> join_some(["a", "b", "c"]), join_some(list("abcdefghij")), join_some([])
+    ('a, b and c', 'a, b, c, d, e, f, g and 3 more', '')
     """
+    if not names:
+        return ""
     if len(names) > MOST_NAMED:
         names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1:,} more"]
     *first, last = names
