@@ -46,9 +46,14 @@ def mask(content: bytes) -> str:
 
 
 def hook(event: str, arguments: tuple[Any, ...]) -> None:
-    if TRACING["on"] and not event.startswith(IGNORED):
+    if TRACING["on"] and not event.startswith(IGNORED) and not _is_by_import(event):
         values = [one if isinstance(one, str | bytes | int) else type(one).__name__ for one in arguments]
         EVENTS.append([event, mask(repr(values).encode())])
+
+
+def _is_by_import(event: str) -> bool:
+    """True if the search for a module lists a folder again, as it does when another process has written into it."""
+    return event == "os.listdir" and sys._getframe(2).f_code.co_filename.startswith("<frozen importlib")
 
 
 def forced_urandom(bit: int) -> Callable[[int], bytes]:

@@ -114,9 +114,9 @@ def tightest_of(notion: Notion, edges: Sequence[Edge], start: float) -> Edge:
 
 
 def neighbours_of(
-    partition: Partition, name: str, number: int, back: tuple[int, ...]
+    partition: Partition, name: str, number: int, back: tuple[int, ...], objective: str
 ) -> list[tuple[AdjacentDataset, Edge]]:
-    """The neighbours of an own dataset, once per edge, with the edge."""
+    """The neighbours of an own dataset, once per edge, with the edge; the objective says which values were given."""
     graph, at = LocalGraph(partition), number - partition.first
     row = slice(int(graph.indptr[at]), int(graph.indptr[at + 1]))
     places = np.asarray(graph.targets[row])
@@ -125,6 +125,8 @@ def neighbours_of(
     z, pinned, given, answers = (
         _entries_of(partition, array, numbers) for array in (f"{name}/z", f"{name}/pinned", f"{name}/given", "answers")
     )
+    if not partition.has(f"{name}/given"):
+        given = given_mask(objective, pinned)
     same = answers == partition.load("answers")[at]
     facts = zip(numbers.tolist(), z.tolist(), same.tolist(), pinned.tolist(), given.tolist(), used, strict=True)
     edges = _edges_at(partition, graph, np.arange(row.start, row.stop), _class_names(partition))
@@ -329,7 +331,7 @@ def explain_at(mechanism: PartitionedMechanism, number: int) -> BindingPath:
     back = reversed_places(problem.notion.parameters)
 
     def adjacent_datasets(at: int) -> list[AdjacentDataset]:
-        found = problem.workers.run(neighbours_of, [(_owner(mechanism, at), name, at, back)])[0]
+        found = problem.workers.run(neighbours_of, [(_owner(mechanism, at), name, at, back, mechanism.objective)])[0]
         for one, edge in found:
             known = edges.setdefault((at, one.number), [])
             known.extend([edge] * (edge not in known))

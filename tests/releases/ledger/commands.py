@@ -181,6 +181,7 @@ def prepare(folder: Path) -> None:
     run = LedgerRun(folder, str(folder / "first-of-all.ledger"), Counter())
     for kind in (SOURCE, PEOPLE):
         assert run.ask_again(kind, "0") == 0
+    Path(run.address).unlink()  # a ledger beside the table that has answered the question would be the one to use
     import duckdb  # noqa: F401 - loaded once, and used by each process itself
 
 
@@ -199,7 +200,7 @@ def run_kills(place: str, target: int) -> Counter[str]:
         prepare(folder)
         number = 0
         while count["kills"] < target:
-            run = LedgerRun(folder, new_address(place), count)
+            run = LedgerRun(folder, new_address(place if "://" in place else tempfile.mkdtemp(dir=place)), count)
             spreads = {kind: spread_of(run, kind) for kind in (SOURCE, PEOPLE)}
             end = min(target, count["kills"] + ROUNDS)
             while count["kills"] < end:
